@@ -233,7 +233,7 @@ describe.each([
     expect(await call(operations.retrieve, { params })).toEqual(created);
   });
 
-  it('have a type of their own, per format and tenant', async () => {
+  it('have a unique type per format and tenant', async () => {
     const { type } = await create();
     const reserved = dids.reservations.size;
     expect(await paramsOf(create({ type }))).toEqual(['type']);
@@ -242,7 +242,7 @@ describe.each([
     await call(others.create, { body: body({ type }) });
   });
 
-  it('created at once with one type: exactly one wins, and the others keep no DID', async () => {
+  it('created concurrently with one type: exactly one succeeds, and the others keep no DID', async () => {
     const before = dids.reservations.size;
     const type = `Race${++serial}`;
     const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => create({ type })));
@@ -254,14 +254,14 @@ describe.each([
     expect((await call<PageOf<JwtVcConfiguration>>(operations.list, { query: { type } })).data).toHaveLength(1);
   });
 
-  it('leave nothing behind when no DID fits', async () => {
+  it('leave nothing behind when no DID is suitable', async () => {
     const type = `NoDid${++serial}`;
     expect(await paramsOf(create({ type, issuerDid: 'did:web:other.example' }))).toEqual(['issuerDid']);
     expect(await call(operations.list, { query: { type } })).toEqual({ data: [] });
     await create({ type });
   });
 
-  it('take a type over whose owner was never created, after a minute', async () => {
+  it('take over the type of an owner that was never created, after a minute', async () => {
     const type = `Orphan${++serial}`;
     const format = operations === webSemanticConfigurations ? 'ldp_vc' : 'jwt_vc_json';
     await engines.streams.runDecision(
@@ -275,7 +275,7 @@ describe.each([
     await create({ type });
   });
 
-  it('are refused with a detail for every fault, and nothing is reserved', async () => {
+  it('are refused with a detail per fault, and nothing is reserved', async () => {
     const asked = dids.asked.length;
     const faulty = body({ type: 'VerifiableCredential', revocable: true, claimSourceId: 'x', expiresIn: {} });
     expect(await paramsOf(call(operations.create, { body: faulty }))).toEqual([
@@ -313,7 +313,7 @@ describe.each([
     expect(await paramsOf(call(operations.list, { query: { limit: '0' } }))).toEqual(['limit']);
   });
 
-  it('release their DID when deleted, however often dids refuses', async () => {
+  it('release their DID when deleted, after any number of refusals by dids', async () => {
     const { id } = await create();
     expect(dids.reservations.has(id)).toBe(true);
     dids.failReleases = 2;
@@ -352,7 +352,7 @@ describe('JSON-LD contexts', () => {
   });
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-  it("serves the platform's own, unchanging", async () => {
+  it("serves the platform's immutable context", async () => {
     const url = engines.config.contextUrl;
     expect(await call(retrieveContext, {})).toEqual({
       $http: {
@@ -366,7 +366,7 @@ describe('JSON-LD contexts', () => {
     });
   });
 
-  it('fetches a context once and loads it from what was kept', async () => {
+  it('fetches a context once and then loads the stored copy', async () => {
     const url = serve('/good', JSON.stringify({ '@context': { given_name: 'https://schema.org/givenName' } }));
     const { id } = await create([url]);
     const pinned = await pinnedBy(id);
@@ -409,7 +409,7 @@ describe('JSON-LD contexts', () => {
     expect(loader.load(url, pinned)).not.toEqual(loader.load(url, theirs));
   });
 
-  it('does not fetch what every verifier brings along', async () => {
+  it('does not fetch contexts that verifiers bundle', async () => {
     const before = requests.length;
     const { contexts } = await create(['https://www.w3.org/ns/credentials/undefined-terms/v2']);
     expect(contexts).toEqual(['https://www.w3.org/ns/credentials/undefined-terms/v2']);
@@ -538,7 +538,7 @@ describe('users', () => {
     expect(await call(retrieveUser, { params: { id } })).toMatchObject({ id });
   });
 
-  it('are refused with too many claims or a provider, and no value is repeated', async () => {
+  it('are refused with too many claims or a provider, without repeating a value', async () => {
     const error = await refusal(create({ claims: { secret: 'canary'.repeat(12_000) } }));
     expect(error.details).toEqual([{ msg: 'must be at most 64 KiB of JSON', param: 'claims', location: 'body' }]);
     expect(await paramsOf(create({ authenticationProvider: { providerId: 'x' } }))).toEqual(['authenticationProvider']);
@@ -547,7 +547,7 @@ describe('users', () => {
     expect(shape.details).toEqual([expect.objectContaining({ param: 'claims' })]);
   });
 
-  it('keep no claim in clear, and none that can be opened after deletion', async () => {
+  it('have no claim stored in plain text, and none readable after deletion', async () => {
     const { id } = await create({ claims: { secret: 'canary-4711' } });
     const sealed = await sealedOf(id);
     expect(sealed).not.toContain('canary');
@@ -586,7 +586,7 @@ describe('users', () => {
     expect(state).toEqual({ status: 'deleted' });
   });
 
-  it('is gone when the key is, even before the event', async () => {
+  it('do not exist once their key is destroyed, even before the event', async () => {
     const { id } = await create();
     await engines.vault.sealing.destroyDataKeys(ACME.id, [id]);
     expect((await refusal(call(retrieveUser, { params: { id } }))).code).toBe('NotFound');
@@ -676,7 +676,7 @@ describe('users', () => {
     expect([await call(listUsers, {}), await call(webSemanticConfigurations.list, {})]).toEqual(before);
   });
 
-  it('stay erased when an older key store is restored', async () => {
+  it('remain erased when an older key store is restored', async () => {
     const { id } = await create({ claims: { secret: 'canary-4713' } });
     const kept = await create({ claims: { a: 1 } });
     const sealed = await sealedOf(id);

@@ -79,7 +79,7 @@ const tenantsIn = async (running: RunningProjection<never>, tables: readonly str
     }),
   );
 
-it("a purged tenant's rows go, another's stay, also when all is built again", async () => {
+it("a purged tenant's rows are deleted and another's kept, also after a rebuild", async () => {
   for (const tenantId of [GONE, ACTIVE]) {
     await client.call(createUser, { body: { claims: { name: 'Ada' } } }, context(tenantId));
     const body = {

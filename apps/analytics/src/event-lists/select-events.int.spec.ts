@@ -129,21 +129,24 @@ describe('events', () => {
     expect(seen).toEqual(expected(tenantId, size, filters, size, direction));
   });
 
-  it.each(FILTERS)('of %s are read by an index, no more of them from many than from few', async (_name, filtersOf) => {
-    const read: number[] = [];
-    for (const { tenantId } of [FEW, MANY]) {
-      const filters = filtersOf(tenantId);
-      const [first] = await selectEvents(db, { tenantId, filters, limit: 1, direction: 'desc' });
-      const after = first && { time: first.time, id: first.sort_key };
-      const plans = await plansOf(db, async (watched) => {
-        await selectEvents(watched, { tenantId, filters, limit: PAGE, direction: 'desc' });
-        await selectEvents(watched, { tenantId, filters, limit: PAGE, direction: 'desc', ...(after && { after }) });
-      });
-      for (const { steps } of plans) expect(steps.filter(scans)).toEqual([]);
-      read.push(plans.reduce((sum, { rowsRead = 0 }) => sum + rowsRead, 0));
-    }
-    expect(read[1]).toBeLessThanOrEqual(read[0]!);
-  });
+  it.each(FILTERS)(
+    'of %s are read by an index, with equally many rows read from large and small tables',
+    async (_name, filtersOf) => {
+      const read: number[] = [];
+      for (const { tenantId } of [FEW, MANY]) {
+        const filters = filtersOf(tenantId);
+        const [first] = await selectEvents(db, { tenantId, filters, limit: 1, direction: 'desc' });
+        const after = first && { time: first.time, id: first.sort_key };
+        const plans = await plansOf(db, async (watched) => {
+          await selectEvents(watched, { tenantId, filters, limit: PAGE, direction: 'desc' });
+          await selectEvents(watched, { tenantId, filters, limit: PAGE, direction: 'desc', ...(after && { after }) });
+        });
+        for (const { steps } of plans) expect(steps.filter(scans)).toEqual([]);
+        read.push(plans.reduce((sum, { rowsRead = 0 }) => sum + rowsRead, 0));
+      }
+      expect(read[1]).toBeLessThanOrEqual(read[0]!);
+    },
+  );
 
   it('have no more than three indexes beside the key', async () => {
     // The tables of this folder: others in the same file have theirs in schemas of their own.

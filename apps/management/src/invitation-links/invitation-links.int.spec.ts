@@ -164,7 +164,7 @@ describe('the link of an invitation into a tenant with a long history', () => {
   );
 
   it(
-    'says whether it was replaced or withdrawn without reading the history',
+    'shows whether it was replaced or withdrawn, without reading the history',
     async () => {
       const { userId, token } = await invite('changed@people.example');
       await client.call(resendInvitation, { params: { tenantId, userId } }, boss());

@@ -258,7 +258,7 @@ if (!programs)
     );
   }, 120_000);
 
-  it('is refused where a platform runs', async () => {
+  it('is refused while a platform runs', async () => {
     const { at } = await dataFolder('a', 3);
     const { location, start } = await migrated();
     const running = await start();
