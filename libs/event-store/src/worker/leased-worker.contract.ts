@@ -74,7 +74,7 @@ export const describeLeasedWorker = (name: string, setUp: () => Promise<WorkersU
       expect(new Set(done).size).toBe(done.length);
     };
 
-    it('works in one of two processes', async () => {
+    it('runs in one of two processes', async () => {
       const [first, second] = await pair();
       await reaches(5);
       expect([first.isHolding, second.isHolding]).toEqual([true, false]);
@@ -92,7 +92,7 @@ export const describeLeasedWorker = (name: string, setUp: () => Promise<WorkersU
       expect(first.isHolding).toBe(true);
     });
 
-    it('gives the lease back when it is stopped, after the batch at work', async () => {
+    it('releases the lease when it is stopped, after the current batch', async () => {
       const [first, second] = await pair({ leaseMs: 6000 });
       await reaches(2);
       first.signal('SIGTERM');
@@ -105,7 +105,7 @@ export const describeLeasedWorker = (name: string, setUp: () => Promise<WorkersU
       expect(second.begun[0]).toBe(stored + 1);
     });
 
-    it('is replaced after kill -9: the batch in hand comes again, and nothing is lost', async () => {
+    it('is replaced after kill -9: the interrupted batch is handled again, and nothing is lost', async () => {
       const [first, second] = await pair();
       await reaches(3);
       first.signal('SIGKILL');
@@ -118,7 +118,7 @@ export const describeLeasedWorker = (name: string, setUp: () => Promise<WorkersU
       expectFenced();
     });
 
-    it('writes nothing after a pause that was longer than the lease, notices and stops working', async () => {
+    it('writes nothing after a pause longer than the lease, detects it and stops', async () => {
       const [first, second] = await pair({ batchMs: 600 });
       const before = first.begun.length;
       await until(() => first.begun.length > before, 'a batch to begin');
