@@ -95,7 +95,7 @@ describe('did:key', () => {
     });
   });
 
-  it('of a P-256 key has that key alone', () => {
+  it('of a P-256 key contains only that key', () => {
     const multikey = 'zDnaerx9CtbPJ1q36T5Ln5wYt3MQYeGRG5ehnPAmxcf5mDZpv';
     const did = `did:key:${multikey}`;
     const id = `${did}#${multikey}`;
@@ -112,7 +112,7 @@ describe('did:key', () => {
     expect(made.keys.map(({ kmsKeyId }) => kmsKeyId)).toEqual(['kms-p']);
   });
 
-  it('of a BLS12-381 key has that key alone', () => {
+  it('of a BLS12-381 key contains only that key', () => {
     const multikey =
       'zUC7K4ndUaGZgV7Cp2yJy6JtMoUHY6u7tkcSYUvPrEidqBmLCTLmi6d5WvwnUqejscAkERJ3bfjEiSYtdPkRSE8kSa11hFBr4sTgnbZ95SJj19PN2jdvJjyzpSZgxkyyxNnBNnY';
     const did = `did:key:${multikey}`;
@@ -187,7 +187,7 @@ describe('did:web', () => {
     ]);
   });
 
-  it('never gives two keys one name', () => {
+  it('never gives two keys the same name', () => {
     const twins = didWebDocument(did, [ed25519Key, { ...ed25519Key, keyId: 'twin' }]);
     expect(twins.keys.map(({ didDocumentKeyId }) => didDocumentKeyId)).toEqual([
       `${did}#4zvwRjXUKG`,
@@ -274,7 +274,7 @@ describe('a Data Integrity verifier', () => {
   it.each<[string, NewDid, string]>([
     ['did:key', didKeyOf(ed25519Key), 'z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp'],
     ['did:web', didWebDocument('did:web:acme.example', [p256Key, ed25519Key, x25519Key]), '4zvwRjXUKG'],
-  ])('finds the Ed25519 key of a %s, and no forgery passes', async (_, made, fragment) => {
+  ])('finds the Ed25519 key of a %s, and refuses a forgery', async (_, made, fragment) => {
     const loader = loaderOf(made);
     const credential = await signed(made, `${made.did}#${fragment}`, loader);
     const verify = (what: Record<string, unknown>) =>

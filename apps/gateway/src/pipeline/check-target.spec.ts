@@ -4,7 +4,7 @@ import { errorOf, EXCEEDED, exchangeOf, ratesOf } from './exchange.spec-fixture.
 const routes = { of: () => ({ allowed: (path: string) => (path === '/known' ? ['GET', 'HEAD'] : []) }) } as never;
 
 describe('the target of a request', () => {
-  it.each(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])('of %s is taken, without waiting', (method) => {
+  it.each(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])('of %s is accepted synchronously', (method) => {
     const { rates, asked } = ratesOf();
     expect(checkTarget(exchangeOf({ method }), { routes, rates })).toBeUndefined();
     expect(asked).toEqual([]);
