@@ -105,7 +105,7 @@ const dummy = (key: string) => {
   return value;
 };
 
-/** In `everything` the rules for identity providers and mail have peers of their own. */
+/** In `everything` the rules for identity providers and mail have separate peers. */
 const callsTheWorld = (which: string, service: string) => {
   if (which === 'everything' && ['gateway', 'management', 'tenant-config'].includes(service)) return false;
   return service in CALLS || (service in CALLS_IF && which === 'production');
@@ -461,7 +461,7 @@ else
     describe('every secret setting', () => {
       const secrets = Object.values(SETTINGS).flatMap(({ env, secret }) => (secret ? [env] : []));
       const minimal = VARIANTS['minimal']!;
-      /** Those that the chart takes from the Secret by values of their own. */
+      /** Those that the chart takes from the Secret with dedicated values. */
       const BY_VALUES: Record<string, string[]> = {
         NATS_PASSWORD: [],
         DATABASE_URL: [],

@@ -196,7 +196,7 @@ describe('deploy/compose/make-env.mjs', () => {
   });
 });
 
-// Version 2 is a plug-in of docker, version 1 a program of its own; neither asks an engine to check a file.
+// Version 2 is a plug-in of docker, version 1 a separate program; neither needs an engine to check a file.
 const composeProgram = [['docker', 'compose'], ['docker-compose']].find(
   ([program, ...words]) => spawnSync(program!, [...words, 'version'], { stdio: 'ignore' }).status === 0,
 );

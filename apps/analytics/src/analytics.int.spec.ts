@@ -279,7 +279,7 @@ describe('analytics', () => {
     await engines.operationEvents.append(stream, [moved], NO_STREAM);
     await publish(message('START', 'r1'), message('SUCCESS', 'r1'));
     expect(await types({ requestIds: ['r1'] })).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
-    // And knows what it wrote itself by its sequence: nothing is doubled after a restart.
+    // It recognizes its own events by their sequence: nothing is duplicated after a restart.
     await close();
     await open();
     expect(await types({ requestIds: ['r1'] })).toHaveLength(2);

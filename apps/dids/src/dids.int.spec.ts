@@ -53,7 +53,7 @@ let services: RunningServices;
 let client: ServiceClient;
 let issuance: ServiceClient;
 let feed: FeedMessage[];
-/** Configurations that exist, as issuance would say. */
+/** Configurations that exist, as issuance would return. */
 const existing = new Set<string>();
 let requested: string[] = [];
 

@@ -148,7 +148,7 @@ describe('a hostile discovery document', () => {
     }
   });
 
-  /** A provider of our own making, and what it was asked for. */
+  /** A simulated provider, and the requests it received. */
   const hostile = async (answer: (response: ServerResponse, own: string) => void) => {
     const asked: string[] = [];
     let own = '';

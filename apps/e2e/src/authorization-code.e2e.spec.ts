@@ -412,7 +412,7 @@ describe('the authorization code', () => {
       });
     expect(errorOf(await request())).toEqual([400, 'invalid_proof']);
     expect(errorOf(await exchange({ code }))).toEqual([400, 'invalid_grant']);
-    // At every process of the service, also at one that has the session cached as it was.
+    // At every process of the service, also at one that has the earlier state of the session cached.
     for (let n = 0; n < 16; n++) expect(errorOf(await request())).toEqual([401, 'invalid_token']);
     expect(errorOf(await exchange({ code }))).toEqual([400, 'invalid_grant']);
   });
@@ -431,7 +431,7 @@ describe('the authorization code', () => {
       },
     );
     expect([status, body['error']]).toEqual([400, 'invalid_grant']);
-    // Which has no provider, and says so.
+    // The tenant has no provider, and the error names that.
     const did = expectStatus(await other.api.dids.create({ method: 'web', options: { url: other.host } }), 201).did;
     const configuration = { type: 'Course', name: 'x', issuer: { name: 'x' }, issuerDid: did, claimMappings: {} };
     expectStatus(await other.api.webSemantic.create(configuration), 201);

@@ -42,7 +42,7 @@ const watch = (name: string, value: string): string => {
 /** An unused value, with characters that encodings change. */
 const claim = (name: string): string => watch(`claim: ${name}`, `${random.text(12)} "Zoë" <&> ${random.text(8)}/+\\`);
 
-/** Codes, tokens and transaction codes of one journey by hand, for a wallet's library keeps them to itself. */
+/** Codes, tokens and transaction codes of one issuance, requested directly, because a wallet library does not expose them. */
 const collectByHand = async (offer: { uri: string; transactionCode?: string }, configurationId: string) => {
   const wallet = new Wallet();
   const resolved = await wallet.resolveOffer(offer.uri);

@@ -42,7 +42,7 @@ const isOpen = (port: number): Promise<boolean> =>
     const ports = new Set([...left.join('\n').matchAll(/:\/\/[^\s/]*:(\d+)/g)].map(([, port]) => Number(port)));
     try {
       expect(ports.size).toBeGreaterThan(10);
-      // The load balancer has just got a process of its own.
+      // The load balancer now runs in a separate process.
       for (const port of ports)
         await waitUntil(() => isOpen(port), { timeoutMs: 15_000, what: `port ${port} to be open` });
     } finally {

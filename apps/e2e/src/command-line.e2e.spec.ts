@@ -49,7 +49,7 @@ const run = (words: string[], env: Record<string, string> = {}, flags: string[] 
       (error, out, err) => resolve({ code: error ? (error.code as number) : 0, out, err }),
     ),
   );
-/** Without those that say how long a step has taken: a busy machine has more of them. */
+/** Without the lines with the duration of a step: a busy machine prints more of them. */
 const linesOf = (text: string) =>
   text.split('\n').filter((line) => line && !/: (running for|ended after) [\d.]+ s$/.test(line));
 

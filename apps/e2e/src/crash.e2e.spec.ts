@@ -31,7 +31,7 @@ import { makeIssuer } from './journey.js';
 const SEED = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000);
 const KILLS = Number(process.env['CRASH_KILLS'] ?? 50);
 const CLIENTS = 16;
-/** Every so many kills another one, while the platform is starting. */
+/** After this number of kills, one more while the platform is starting. */
 const KILL_AMID_START = 8;
 const LIMIT_MS = 15 * 60_000;
 

@@ -56,7 +56,7 @@ describe('the path of a credential request', () => {
 
   /**
    * Counted are the functions called in the async context of the request, from its arrival to the last listener of its response, including
-   * START, SUCCESS and every write. Consumers of events run in contexts of their own and are not counted. Functions that only some of the
+   * START, SUCCESS and every write. Consumers of events run in other contexts and are not counted. Functions that only some of the
    * samples call (a cache was refilled, a checkpoint was due) are not counted either.
    */
   it(`calls at most ${MOST_FUNCTIONS} functions of apps/ and libs/`, async () => {

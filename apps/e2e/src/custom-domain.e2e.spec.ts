@@ -21,7 +21,7 @@ import {
 import { decodeProtectedHeader, importJWK, jwtVerify, type JWK } from 'jose';
 import { closeSurroundings, openSurroundings } from './surroundings.js';
 
-/** What a customer's proxy does: the gateway is asked with the Host of the custom domain. */
+/** Like a customer's proxy: sends the request to the gateway with the Host of the custom domain. */
 const DOCUMENTS = [
   '/.well-known/did.json',
   '/.well-known/did-configuration',
@@ -58,7 +58,7 @@ interface DidConfiguration {
 
 const brand = { name: 'Acme & Söhne', logoUrl: 'https://cdn.example/logo.png' };
 
-/** A request with any Host, which `fetch` lets nobody choose, to the port of the gateway. */
+/** A request with any Host, which `fetch` does not allow, to the port of the gateway. */
 const at = (domain: string, path: string, init: { method?: string; headers?: Record<string, string> } = {}) => {
   return new Promise<{ status: number; headers: Headers; body: unknown; text: string }>((resolve, reject) => {
     const request = httpRequest(
@@ -389,7 +389,7 @@ describe('the custom domain over HTTP', () => {
         { token, body: { credential_configuration_id: configuration, proofs: { jwt: [jwt] } } },
       );
     };
-    /** Several processes may answer, each of which learns of it by itself: so many answers in a row are of all of them. */
+    /** Several processes may answer, and each receives the event separately: this many answers in a row cover all of them. */
     const everywhere = (status: number, error: string | undefined, what: string) =>
       waitUntil(
         async () => {

@@ -23,14 +23,14 @@ const blocksOf = (guide: string, language: string): string[] =>
     ([, name, text]) => (name === language ? [text!] : []),
   );
 
-/** Runs the blocks one after the other in one bash; what each prints stands under its number. */
+/** Runs the blocks one after the other in one bash; the output of each is stored under its number. */
 const run = (blocks: string[], env: Record<string, string>) =>
   new Promise<{ code: number | null; output: string[]; errors: string }>((resolve, reject) => {
     const script = blocks.map((block, index) => `echo '=== ${index}'\n${block}`).join('\n');
     const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', `${script}\necho '=== end'\necho "$CREDENTIAL"`], {
       cwd: repository,
       env: { PATH: process.env['PATH'] ?? '', ...env },
-      // Without an input of its own bash would take itself for a remote shell and read start-up files.
+      // Without a separate standard input bash would assume a remote shell and read start-up files.
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let text = '';

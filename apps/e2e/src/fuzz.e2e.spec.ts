@@ -150,7 +150,7 @@ describe(`requests generated from the interface definitions, seed ${seed}`, () =
     // A name that was taken may be free again, so a few are let in this time; theirs alone may be there.
     const letIn = [...statuses.values()].filter((status) => status < 400).length;
     expect(letIn).toBeLessThan(again.length / 20);
-    // A delivery that began before is tried again at a time of its own.
+    // A delivery that started before is retried independently.
     const begunBefore = new Set(
       log.after(0).flatMap(({ position, requestId }) => (position <= head ? [requestId] : [])),
     );

@@ -487,7 +487,7 @@ describe('the credential endpoint refuses', () => {
   it.each(broken)('a proof %s', async (_name, make) => {
     const cNonce = await nonce();
     expectOAuthError(await ask([await make(cNonce)]), 400, 'invalid_proof');
-    // The refusal spent nothing: the nonce is good for a right proof.
+    // The refusal spent nothing: the nonce is valid for a correct proof.
     expect((await ask([await proof(cNonce, key)])).status).toBe(200);
   });
 

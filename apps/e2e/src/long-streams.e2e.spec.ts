@@ -153,7 +153,7 @@ describe(`a tenant whose streams hold ${LENGTH} events each`, () => {
     expect(await growthOver(MOST_GROWTH, readers)).toEqual([]);
   }, 60_000);
 
-  // The one before has left snapshots (ADR 0055).
+  // The previous test has left snapshots (ADR 0055).
   it('does the same work for any length after a restart, with snapshots', async () => {
     for (const [name, parts, status] of guarded) {
       await restart();

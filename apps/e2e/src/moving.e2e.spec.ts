@@ -56,7 +56,7 @@ if (!programs) skipSuite('moving to PostgreSQL', 'PostgreSQL is not installed (D
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Everything a caller sees in lists. */
+  /** Everything that the lists return. */
   const lists = async (api: TenantApi, management: ManagementApi) => ({
     tenants: expectStatus(await management.tenants.list(), 200).data,
     clients: expectStatus(await management.clients.list(tenant.id), 200).data,

@@ -92,7 +92,7 @@ describe('a person who signs in at the OpenID provider', () => {
     // The tenant's own client does.
     const own = new TenantApi(url, await clientToken(platform, url, made.client));
     expectStatus(await own.dids.list(), 200);
-    // And who acted stands in the tenant's trail.
+    // The acting user is in the tenant's audit trail.
     const { id } = expectStatus(await ada.user.retrieve(), 200);
     await waitUntil(
       async () => {

@@ -8,7 +8,7 @@ import {
   type TenantUnderTest,
 } from '@attestry/testing';
 
-// What a platform refuses that calls public addresses only, as it does unless it is told otherwise.
+// Addresses that a platform refuses in its default setting, which allows only public targets.
 
 let platform: RunningPlatform;
 let tenant: TenantUnderTest;

@@ -218,7 +218,7 @@ describe('an invalid call', () => {
     if ('error' in refusal) expect(answer.body).toMatchObject({ error: refusal.error });
     if (refusal.status === 405) expect(answer.headers.get('allow')?.split(', ')).toContain(operation.http!.method);
     if (operation.kind !== 'command' || operation.access.kind === 'public') return;
-    // What earlier calls did may still be on its way into the lists: then once more.
+    // The effects of earlier calls may not be in the lists yet, hence the retry.
     const changesNothing = async () => {
       const before = await snapshot(world);
       expect((await call(operation, parts)).status).toBe(refusal.status);

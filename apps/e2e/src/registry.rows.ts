@@ -290,7 +290,7 @@ const freshProvider = async ({ tenant, own, provider }: World) => {
   return own.authenticationProvider;
 };
 
-/** A wallet's request to sign in a person whom the provider knows. */
+/** A wallet's authorization request for a person with an account at the provider. */
 const authorization = ({ own }: World) => ({
   response_type: 'code',
   client_id: 'wallet',

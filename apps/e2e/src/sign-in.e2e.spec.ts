@@ -58,7 +58,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     await mail?.stop();
   });
 
-  /** A browser of its own, without scripts unless asked for, that has been checked wherever it was. */
+  /** A separate browser context, by default without scripts, whose visited pages were checked. */
   const newContext = (): Promise<BrowserContext> => browser.newContext({ javaScriptEnabled: false });
 
   const makeTenant = async (subdomain: string): Promise<string> =>
@@ -143,7 +143,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     expect(await page.getByLabel('E-mail address').inputValue()).toBe(email);
     await expectAccessible(page);
 
-    // What is wrong stands first, and leads to the field.
+    // The error summary is first, and links to the field.
     await page.getByLabel('Choose a password').fill('short');
     await page.getByRole('button').click();
     expect(await page.title()).toMatch(/^Error: /);
@@ -201,7 +201,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     const later = new ManagementApi(platform.ready.management, await second.token);
     expect(expectStatus(await later.user.retrieve(), 200)).toEqual(expectStatus(await ada.user.retrieve(), 200));
 
-    // Nothing of it is in the log or in the folder in clear.
+    // None of it is in the log, or in the folder in plain text.
     const log = platform.log();
     for (const text of [email, PASSWORD, 'Lovelace', new URL(link).searchParams.get('token')!])
       expect(log).not.toContain(text);
@@ -228,7 +228,7 @@ if (missing !== undefined) skipSuite(suite, missing);
         code_challenge: createHash('sha256').update(verifier).digest('base64url'),
         code_challenge_method: 'S256',
       }).toString();
-      // A page of its own: the browser goes on from the page of the answer to an error.
+      // A separate page: the browser continues from the page of the response to an error.
       const page = await context.newPage();
       await page.goto(address.href);
       // Nothing listens there: the address is what is wanted.
@@ -419,7 +419,7 @@ if (missing !== undefined) skipSuite(suite, missing);
         DATA_DIR: platform.dataDir,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own, so that all of it can be ended.
+      // A separate process group, so that all its processes can be ended.
       detached: true,
     });
     let out = '';

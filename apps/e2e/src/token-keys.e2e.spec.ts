@@ -61,7 +61,7 @@ describe('`npm run rotate-token-keys`', () => {
     const early = await newToken();
     if (Date.now() < Date.parse(signsFrom) - 500) expect(kidOf(early)).toBe(previous.kid);
     await waitUntil(() => Date.now() >= Date.parse(signsFrom), { timeoutMs: 2000 * LEAD_SECONDS, what: 'the lead' });
-    // Several, for they reach all replicas in turn.
+    // Several, because they are distributed over all replicas.
     const tokens = await Promise.all(Array.from({ length: 10 }, newToken));
     expect([...new Set(tokens.map(kidOf))]).toEqual([kid]);
     const set = createLocalJWKSet(await keySet());

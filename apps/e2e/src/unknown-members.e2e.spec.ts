@@ -73,7 +73,7 @@ describe('an unknown member of a body', () => {
       expectRefusal(await send(operation, refused), [...path, UNKNOWN].join('.'), 'body');
       return (await snapshot(world)) === before;
     };
-    // What earlier calls did may still be on its way into the lists.
+    // The effects of earlier calls may not be in the lists yet.
     await waitUntil(changesNothing, { timeoutMs: 3000, what: 'a refusal that changes nothing' });
     if (path.length > 0) return;
     for (const inherited of ['__proto__', 'constructor', 'toString'])

@@ -64,7 +64,7 @@ const DID = 'did:web:acme.example';
 
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
 
-/** The dids service as issuance sees it. */
+/** A simulated dids service. */
 const dids = {
   reservations: new Map<string, string>(),
   asked: [] as ReserveIssuerKeyRequest[],
@@ -401,7 +401,7 @@ describe('JSON-LD contexts', () => {
     expect(await pinnedBy(id)).toEqual(pinned);
     expect(requests.filter((path) => path === '/good')).toHaveLength(1);
 
-    // Another tenant gets what the address says now, and neither sees the other's.
+    // Another tenant gets the current document, and neither gets the other's.
     const other = await create([url], BETA);
     const theirs = await pinnedBy(other.id, BETA);
     expect(theirs[0]!.sha256).not.toBe(pinned[0]!.sha256);
@@ -554,7 +554,7 @@ describe('users', () => {
     expect(JSON.parse((await engines.vault.sealing.openSealed(ACME.id, 'user', sealed)) as string)).toEqual({
       secret: 'canary-4711',
     });
-    // A session of the user holds claims under a key of its own.
+    // A session of the user has claims under a separate key.
     const sessionId = '33333333-3333-4333-8333-333333333333';
     const held = engines.vault.sealing.sealWithNewKey(ACME.id, 'session', sessionId, '{"secret":"canary-4712"}');
     await held.durable;

@@ -269,7 +269,7 @@ describe('creating a tenant', () => {
     const made = await create('orphan');
     const { tenant: found } = await client.call(lookUpTenant, { body: { host: made.subdomain } }, internal());
     expect(found?.tenantId).toBe(made.id);
-    // The owner that comes too late gets no say.
+    // The first claimant has no tenant.
     expect(await client.call(lookUpTenant, { body: { tenantId: owner } }, internal())).toEqual({});
   });
 });
@@ -484,7 +484,7 @@ describe('clients of a tenant', () => {
     await until(() => received().length > 0);
     // A new name is not published.
     expect(received()).toEqual([{ tenantId, clientId: made.clientId, roles: ['auditor', 'issuer'] }]);
-    // The secret is the one it was, and a new token says what the client may now.
+    // The secret is unchanged, and a new token has the client's current roles.
     const credentials = {
       client_id: made.clientId,
       client_secret: made.clientSecret,
@@ -619,7 +619,7 @@ describe('clients of a tenant', () => {
           try {
             await call;
           } catch (error) {
-            // Two that collide too often are told to come again; the count below tells.
+            // Two that conflict too often get a 503; the count is checked below.
             if (!(error instanceof AppError) || error.kind !== 'unavailable') throw error;
           }
         }),

@@ -59,7 +59,7 @@ let engines: Engines;
 let services: RunningServices;
 let client: ServiceClient;
 let environmentId: string;
-/** What no event may tell in clear. */
+/** Values that no event may contain in plain text. */
 const personal = new Set<string>();
 const secrets = new Set<string>();
 let counter = 0;
@@ -354,7 +354,7 @@ describe('members of a tenant', () => {
       roles,
       inviteExpiresAt: new Date(clock.time + days * DAY_MS).toISOString(),
     });
-    // The owner, and who is registered, were never invited by a link.
+    // The owner and registered users were never invited with a link.
     await eventually(async () => {
       expect(await invitations()).toEqual({
         data: [
@@ -396,7 +396,7 @@ describe('members of a tenant', () => {
     const fresh = await linkOf(tenantId, userId);
     expect(fresh).not.toBe(old);
     expect(await accept(fresh, user(guest.userId))).toEqual({ userId: guest.userId, tenantId, roles: ['auditor'] });
-    // The invited one is nobody's any more, and the one who accepted was not invited.
+    // The invited user is no longer a member, and the one who accepted was not invited.
     expect(await refusal(client.call(resendInvitation, { params }, owner))).toMatchObject({ kind: 'notFound' });
     const member = { tenantId, userId: guest.userId };
     for (const operation of [resendInvitation, cancelInvitation])

@@ -94,7 +94,7 @@ describe('authentication providers', () => {
     if (state.status !== 'active') throw new Error(state.status);
     return engines.vault.sealing.openSealed(tenantId, 'tenant', state.sealedSecret!);
   };
-  /** A provider of our own making: `answer` says what its discovery document is. */
+  /** A simulated provider: `answer` sets its discovery document. */
   const hostile = async (answer: (response: ServerResponse, url: string) => void): Promise<string> => {
     let own = '';
     const server = createServer((_request, response) => answer(response, own));

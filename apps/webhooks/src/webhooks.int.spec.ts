@@ -198,7 +198,7 @@ describe('webhooks', () => {
       async () => (await eventsOf(...of)).some(({ name }) => name === 'DeliveryAttemptFailed'),
       'the first failure',
     );
-  /** The ids of the attempts that went out: the first may stand in what scheduled it. */
+  /** The ids of the attempts that were sent: the first may be in the event that scheduled it. */
   const startsOf = (events: readonly { name: string; data: object }[]) =>
     events
       .filter(({ name }) => name === 'DeliveryScheduled' || name === 'DeliveryAttemptStarted')
@@ -257,7 +257,7 @@ describe('webhooks', () => {
       const malformed = client.call(retrieveWebhook, { params: { webhookId: 'x' } }, contextOf(mine));
       await expect(malformed).rejects.toMatchObject({ kind: 'invalid' });
 
-      // An absent `disabled` keeps what stands.
+      // An absent `disabled` is not changed.
       const at = { webhookId: second.id.toUpperCase() };
       const replaced = await client.call(updateWebhook, { params: at, body }, contextOf(mine));
       expect(replaced).toEqual({ id: second.id, ...body, disabled: true });
@@ -282,7 +282,7 @@ describe('webhooks', () => {
       const kept = await client.call(updateWebhook, { params, body: { ...change, disabled: null as never } }, context);
       expect(kept).toEqual({ id: created.id, ...change, disabled: true });
       const unknown = { webhookId: randomUUID() };
-      // Of two faults the one that no other body would mend.
+      // Of two faults, the one that no other body would correct.
       const wrong = client.call(updateWebhook, { params: unknown, body: { ...change, url: 'mailto:a@b.c' } }, context);
       await expect(wrong).rejects.toMatchObject({ kind: 'notFound' });
     });
@@ -980,7 +980,7 @@ describe('webhooks', () => {
     const events = await ended(tenantId, id, webhookId);
     expect(events.at(-1)).toMatchObject({ name: 'DeliverySucceeded', data: { attempt: 2, status: 200 } });
     expect(received.map(({ headers }) => headers['x-webhook-attempt'])).toEqual(['1', '2']);
-    // The directory knows the webhook again.
+    // The webhook is in the directory again.
     const next = await issue(tenantId, { a: 2 });
     expect((await ended(tenantId, next.id, webhookId)).at(-1)!.name).toBe('DeliverySucceeded');
   });
@@ -1114,7 +1114,7 @@ describe('webhooks', () => {
     const stream = webhookDeliveryStream(tenantId, deliveryKeyOf(id, webhookId, SUMMARY));
     await failedOnce(tenantId, id, webhookId, SUMMARY);
     await services.close();
-    // What a process leaves behind that is killed after it said that it starts.
+    // The state after a process was killed once it had recorded the start of an attempt.
     await engines.streams.runDecision(
       webhookDelivery,
       stream,

@@ -63,7 +63,7 @@ const seed = async (tenantId: string, size: number) => {
   }
 };
 
-/** What the filters mean, said once more and simply. */
+/** The semantics of the filters, implemented a second time in a simple way. */
 const expected = (tenantId: string, size: number, filters: EventFilters, limit: number, direction: string) => {
   const among = (values: string[] | undefined, value: string) => !values || values.includes(value);
   const acts = (values: string[] | undefined, kind: string, actor: string) =>
@@ -149,7 +149,7 @@ describe('events', () => {
   );
 
   it('have no more than three indexes beside the key', async () => {
-    // The tables of this folder: others in the same file have theirs in schemas of their own.
+    // The tables of this folder: others in the same file use separate schemas.
     const indexes = onPostgres()
       ? sql`select 1 from pg_indexes where schemaname = current_schema() and tablename like 'analytics_events%'`
       : sql`select 1 from sqlite_master where type = 'index' and tbl_name like 'analytics_events%'`;

@@ -17,7 +17,7 @@ export interface Hostile {
   name: string;
   /** What the main thread's time is measured with. */
   size: number;
-  /** What its work is counted with, once and fourfold; absent where only native code sees the size. */
+  /** Input for counting its work, once and fourfold; absent where only native code depends on the size. */
   part?: number;
   of(right: OperationParts, size: number): HostileParts;
 }
@@ -25,7 +25,7 @@ export interface Hostile {
 const ENTRIES = 50_000;
 const DEPTH = 5000;
 const MEBIBYTE = 1_048_576;
-/** Largest body: 1 MiB; room for what stands around the hostile part. */
+/** Largest body: 1 MiB, less the members around the hostile part. */
 const MAX_TEXT = MEBIBYTE - 16_384;
 /** Node takes 16 KiB of headers, the line with the address among them. */
 const LINE = 12_000;
@@ -38,7 +38,7 @@ const JSON_TYPE = 'application/json';
 const FORM = 'application/x-www-form-urlencoded';
 const XML = 'application/xml';
 
-/** As many as asked for, and as fit. */
+/** As many as requested, limited to those that fit. */
 const upTo = (count: number, most: number, one: (index: number) => string, separator: string): string => {
   const parts: string[] = [];
   for (let index = 0, length = 0; index < count; index++) {
@@ -73,7 +73,7 @@ const lists = ({ type, enum: words, format }: JsonSchema): [string, Text][] => [
   ...(type === 'object' || type === undefined ? [['objects', listOf(() => ({ x: 1 }))] as [string, Text]] : []),
 ];
 
-/** Stands in the JSON text for what JSON.stringify could not write, or not as it is meant. */
+/** Placeholder in the JSON text for content that JSON.stringify cannot write as intended. */
 const MARK = '\u0001hostile\u0001';
 const MARKED = JSON.stringify(MARK);
 

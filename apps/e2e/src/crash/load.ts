@@ -57,7 +57,7 @@ const UNSETTLED_MS = 30_000;
 /** After an answer that was none, before something else is tried, milliseconds. */
 const TROUBLED_MS = 50;
 
-/** Clients that have a webhook of their own; a tenant has at most 20. */
+/** Clients that have a webhook; a tenant has at most 20. */
 const WEBHOOK_CLIENTS = 8;
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
@@ -78,8 +78,8 @@ export const issueParts = (kept: KeptNonce, issuer: string): OperationParts => (
 export const oauthCode = ({ body }: Answer): unknown => (body as { error?: unknown } | undefined)?.error;
 
 /**
- * One client: one call after the other on things of its own, chosen by its seed, until it is told to stop or, unless it
- * goes on, a connection breaks. It goes on in the next process where it was left.
+ * One client: one call after the other on its own resources, chosen by its seed, until it is stopped or, unless it
+ * continues, a connection breaks. It continues in the next process from the same state.
  */
 export class LoadClient {
   private readonly random: SeededRandom;

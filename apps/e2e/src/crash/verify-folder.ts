@@ -60,7 +60,7 @@ export const readEvents = (folder: string, name: string, faults: string[]): Stor
     return events;
   });
 
-/** Rows of all projected tables, by the table's name without its version, in an order of their own. */
+/** Rows of all projected tables, by the table's name without its version, in a defined order. */
 export const readProjections = (folder: string): Map<string, string[]> =>
   new Map(
     ['read-models.db', 'analytics.db'].flatMap((name) =>
@@ -104,7 +104,7 @@ export const checkDomain = (events: readonly StoredEvent[], faults: string[]): v
   }
 };
 
-/** Ids of the webhook attempts in the store: a first one may stand in the event that scheduled it. */
+/** Ids of the webhook attempts in the store: a first one may be in the event that scheduled it. */
 export const attemptIds = (events: readonly StoredEvent[]): Set<unknown> =>
   new Set(
     events

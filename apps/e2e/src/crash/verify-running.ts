@@ -43,7 +43,7 @@ const each = async <T>(items: readonly T[], check: (item: T) => Promise<void>): 
   );
 };
 
-/** Asks a running platform for what it acknowledged in earlier lives; what is not as it must be is a fault of the ledger. */
+/** Queries a running platform for everything that earlier processes acknowledged; each difference is a fault of the ledger. */
 export class Verification {
   private readonly wire: ApiClient;
 

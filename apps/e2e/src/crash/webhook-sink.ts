@@ -14,7 +14,7 @@ const refusals = (eventId: string): number => Number.parseInt(eventId.slice(-4),
 
 /**
  * A webhook target that refuses the first attempts of two events out of three. It verifies no signature, which would need
- * the platform's key set while the platform is dead: webhooks.e2e.spec.ts does.
+ * the platform's key set while the platform is down: webhooks.e2e.spec.ts does.
  */
 export class WebhookSink {
   readonly received: Received[] = [];

@@ -213,7 +213,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
               (await tables.lease('issuance.users'))!.epoch,
             );
             expect(await feed.consumersOf('analytics.operations')).not.toEqual(consumers);
-            // It knows by itself, and stands by.
+            // It detects the loss itself, and becomes a standby.
             await waitUntil(
               async () => {
                 for (const { process, leases } of stopped) {
@@ -287,7 +287,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
             expect(endedAfter).toBeLessThan(SHUTDOWN_DELAY_MS + STOP_MS);
           }
           await stage.check();
-          // What follows from the new event was not passed over by those who did not know it.
+          // The effects of the new event were not skipped by the processes that do not know it.
           const events = await readCheckedEvents(stage.stores.events, ledger.faults);
           const noted = events.filter(({ type }) => type === NEW_EVENT).map(({ id }) => id);
           expect(noted.length).toBeGreaterThan(3);

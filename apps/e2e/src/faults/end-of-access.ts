@@ -12,7 +12,7 @@ export interface EndOfAccess {
   faults: string[];
 }
 
-/** Uses a client's token at every gateway without a pause, deletes the client, and sees how long the token works. */
+/** Uses a client's token at every gateway without a pause, deletes the client, and measures how long the token is accepted. */
 export const deleteClientInUse = async (stage: Stage, watchMs = 2500): Promise<EndOfAccess> => {
   const { cluster, scene } = stage;
   const { management, tenant } = scene;

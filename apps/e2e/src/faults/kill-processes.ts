@@ -16,7 +16,7 @@ const shuffled = <T>(items: readonly T[], random: SeededRandom): T[] => {
   return Array.from({ length: left.length }, () => left.splice(random.integer(0, left.length - 1), 1)[0]!);
 };
 
-/** Kills every process so many times, at moments the seed decides; two rows of kills run beside each other. */
+/** Kills every process the given number of times, at moments chosen by the seed, in two concurrent sequences. */
 export const killEach = async ({ cluster, random }: Stage, times: number): Promise<number> => {
   const mixed = shuffled(cluster.processes, random);
   const rows = [0, 1].map((row) => mixed.filter((_, at) => at % 2 === row));

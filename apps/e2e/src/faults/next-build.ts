@@ -7,7 +7,7 @@ export const NEW_EVENT = 'UserFarewellNoted';
 /** Where the next build publishes what follows from it. */
 export const NEW_SUBJECT = 'event.issuance.user-farewell-noted';
 
-/** Changes in the compiled files of a build: what stands there, and what stands there in the next one. */
+/** Changes in the compiled files of a build: the text to replace, and its replacement in the next build. */
 const CHANGES: Record<string, [string, string][]> = {
   // What a service may publish follows from its declared events.
   'libs/contracts/dist/issuance/issuance.integration-events.js': [

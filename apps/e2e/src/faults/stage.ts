@@ -48,7 +48,7 @@ const ENVIRONMENT = {
   SHUTDOWN_DELAY: String(SHUTDOWN_DELAY_MS / 1000),
 };
 
-/** A cluster on engines of its own, a tenant that issues, clients that put it under load, and the ledger of both. */
+/** A cluster on its own engines, a tenant that issues, clients that load it, and the ledger of both. */
 export class Stage {
   readonly ledger = new Ledger();
   readonly random: SeededRandom;
@@ -180,7 +180,7 @@ export class Stage {
       .filter((line) => /"level":60\b|unhandled|Uncaught|UnhandledPromise|gateway failed|request failed/i.test(line));
   }
 
-  /** All processes are ready and a credential is issued, at most so many milliseconds from now. @returns after how many */
+  /** Waits at most this many milliseconds until all processes are ready and a credential is issued. @returns the milliseconds that it took */
   async recovered(withinMs = RECOVERY_MS): Promise<number> {
     const began = performance.now();
     this.lastUnready = '';
@@ -200,7 +200,7 @@ export class Stage {
     return took;
   }
 
-  /** Names of the processes that are not ready, with what they say. */
+  /** Names of the processes that are not ready, with their reports. */
   async unready(): Promise<string[]> {
     const reasons = await Promise.all(
       this.cluster.processes.map(async (process) => {

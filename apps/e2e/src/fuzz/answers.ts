@@ -76,7 +76,7 @@ export class AnswerCheck {
     return this.patterns.filter(([pattern]) => pattern.test(path)).map(([, operation]) => operation);
   }
 
-  /** What is wrong with an answer to a request that was sent so; nothing when it is as the definition says. */
+  /** The faults of a response to a request that was sent in this way; empty when it fits the definition. */
   faultsOf(method: string, url: string, answer: RawAnswer, ofHost = HOST_ERROR[this.api]): string[] {
     const { status, headers } = answer;
     const faults: string[] = [];

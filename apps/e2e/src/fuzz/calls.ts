@@ -162,7 +162,7 @@ export class Values {
 
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
-/** Calls of one operation: half of them as the definition says, half of them broken in one way or another. */
+/** Calls of one operation: half of them valid by the definition, half of them invalid in some way. */
 export const callsOf = (operation: DescribedOperation, values: Values): Arbitrary<Call> => {
   const { method, parameters, body } = operation;
   const ofPlace = (place: Parameter['in']) => parameters.filter((it) => it.in === place);
@@ -201,7 +201,7 @@ export const callsOf = (operation: DescribedOperation, values: Values): Arbitrar
 
 const takesKey = ({ parameters }: DescribedOperation): boolean =>
   parameters.some((it) => it.name === 'Idempotency-Key');
-/** Mostly none, some of their own, and a few that calls share, with other bodies and amid each other. */
+/** Mostly none, some unique ones, and a few that concurrent calls with different bodies share. */
 const validKey: Arbitrary<string | undefined> = fc.oneof(
   { arbitrary: fc.constant(undefined), weight: 6 },
   { arbitrary: fc.stringMatching(/^[\x21-\x7e]{8,40}$/), weight: 3 },

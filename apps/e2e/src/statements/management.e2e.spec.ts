@@ -74,7 +74,7 @@ describe('lists', () => {
       if (page.data.length === 0) break;
     } while (cursor);
     expect(ids.at(-1)).toBe(created.id);
-    // The last entry goes away, and what comes after the one before it is nothing.
+    // The last entry is deleted, so the page after the previous one is empty.
     const before = expectStatus(await management.tenants.list({ limit: ids.length - 1 }), 200).nextCursor;
     expectStatus(await management.tenants.delete(created.id), 204);
     expect(expectStatus(await management.tenants.list({ limit: 1, cursor: before }), 200)).toEqual({ data: [] });

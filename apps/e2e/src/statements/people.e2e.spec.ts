@@ -20,7 +20,7 @@ import { closeSurroundings, openSurroundings } from '../surroundings.js';
 import { waitForPair } from './wait-for-pair.js';
 
 // Statements of the management API specification about people, by their numbers in docs/reference/conformance.md. Paths
-// stand here in full: they are what is stated.
+// are written out here, because they are the statement.
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const FIVE_DAYS_MS = 5 * 24 * 3_600_000;
@@ -149,7 +149,7 @@ describe('members', () => {
     expect((await member()).body).toMatchObject({ email, status: 'Pending', roles: ['issuer'] });
     const token = async () => (await mail.linkTo(email)).searchParams.get('token')!;
     const first = await token();
-    // Invited again: still Pending, by a new link, and the old one is dead.
+    // Invited again: still Pending, with a new link, and the old one is invalid.
     expect((await invite()).body).toMatchObject({ userId: body.userId, status: 'Pending' });
     await waitUntil(() => mail.to(email).length === 2, { what: 'the second e-mail' });
     const guest = await signIn(unique('guest-b'), email);
@@ -243,7 +243,7 @@ describe('the permissions of members [M46, M51]', () => {
   let owner: Person;
   let machine: ManagementApi;
   let self: Person;
-  /** No members: another person, another machine, and who was invited and has not accepted. */
+  /** Not members: another person, another machine client, and an invited person who has not accepted. */
   let outsiders: [string, ManagementApi][];
   beforeAll(async () => {
     owner = await signIn('matrix-owner');
@@ -255,7 +255,7 @@ describe('the permissions of members [M46, M51]', () => {
     ];
   }, PLATFORM_START_MS);
 
-  /** A tenant of its own for each call, for some of them end what they are about. */
+  /** A separate tenant for each call, because some calls delete their resource. */
   const scene = async (admin: ManagementApi) => {
     const tenantId = await makeTenant(admin);
     const { clientId } = expectStatus(await admin.clients.create(tenantId, { name: 'one', roles: ['holder'] }), 201);
@@ -273,7 +273,7 @@ describe('the permissions of members [M46, M51]', () => {
   it.each(ROWS)('%s', async (_name, asAdmin, asMember, called) => {
     const ids = await scene(owner.api);
     const unknown = { ...ids, tenantId: NO_SUCH };
-    // Those who are refused first: what they asked for is still there.
+    // The refused callers first: the resource still exists.
     for (const [who, api] of outsiders) {
       const answer = await send(api, called, ids);
       expect([who, answer.status, answer.body]).toMatchObject([who, 404, { code: 'NotFound' }]);

@@ -45,7 +45,7 @@ describe('a tenant', () => {
     expect((await here.request('POST', '/oauth/token', { body: right })).status).toBe(404);
     const { client_secret: _, ...lacking } = right;
     expect((await ask(lacking)).body).toMatchObject({ error: 'invalid_request' });
-    // Nobody's audience is the management API's, where a tenant's client is a stranger.
+    // Without an audience the token is for the management API, where a tenant's client is unknown.
     expect((await ask({ ...right, audience: undefined })).status).toBe(401);
     const other = { ...right, grant_type: 'authorization_code' };
     expect((await ask(other)).body).toMatchObject({ error: 'unsupported_grant_type' });
@@ -61,7 +61,7 @@ describe('a tenant', () => {
       Buffer.from(token.access_token.split('.')[1]!, 'base64url').toString('utf8'),
     ) as Record<string, number>;
     expect(token.expires_in).toBe(exp! - iat!);
-    // Another is given whenever it is asked for.
+    // Each request returns another one.
     const next = expectStatus(await requestToken(platform.ready.auth, credentials, tenant.url), 200);
     expect(next.access_token).not.toBe(token.access_token);
   });

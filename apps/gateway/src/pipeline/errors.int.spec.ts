@@ -132,7 +132,7 @@ const token = (clientId: string, host: string) =>
 interface Api {
   errors: Operation['errors'];
   host: string;
-  /** A call that the service answers as `reply` says. */
+  /** A call that the service answers with `reply`. */
   right: Pick<InjectOptions, 'method' | 'url' | 'payload'>;
   /** Takes a JSON body. */
   post: string;
@@ -265,7 +265,7 @@ describe.each(APIS)('errors of the %s API', (_name, api) => {
   it('404: a path without an operation', async () => {
     const answer = await send(api, { method: 'GET', url: '/v9/nothing' });
     expect(answer.statusCode).toBe(404);
-    // No operation says how its errors look, so the host does.
+    // There is no operation to define the error shape, so the host does.
     expectBody(api.errors === 'management' ? 'management' : 'tenant', answer, 'NotFound');
   });
 
@@ -390,7 +390,7 @@ describe('errors of callers', () => {
     const waits = Number(refused.headers['x-ratelimit-reset']) - Date.now() / 1000;
     expect(waits).toBeLessThanOrEqual(61);
     expect(Math.abs(Number(refused.headers['retry-after']) - waits)).toBeLessThan(2);
-    // Its other client, and another tenant, have limits of their own.
+    // Its other client, and another tenant, have separate limits.
     expect((await send(limited, limited.right, 'limited-holder')).statusCode).toBe(403);
     const free = await send(tenant, tenant.right, 'holder');
     expect([free.statusCode, free.headers['x-ratelimit-limit']]).toEqual([403, '3000']);

@@ -34,7 +34,7 @@ interface Peer {
   text: () => string;
   closed: Promise<number>;
 }
-/** @param localAddress the peer that the server sees */
+/** @param localAddress the peer address for the server */
 const open = async (localAddress = '127.0.0.1'): Promise<Peer> => {
   const { port } = server.address() as AddressInfo;
   const begun = performance.now();

@@ -106,7 +106,7 @@ const parse = (text: string): Answer | undefined => {
     return undefined;
   return { status: Number(first!.split(' ')[1]), headers, body };
 };
-/** Sends the text as it is. @param localAddress the peer that the server sees */
+/** Sends the text unchanged. @param localAddress the peer address for the server */
 const send = (text: string | Buffer, localAddress = '127.0.0.1'): Peer => {
   const begun = performance.now();
   const socket = connect({ host: '127.0.0.1', port, localAddress });
@@ -234,7 +234,7 @@ describe('requests in flight of one address', () => {
 
 describe('bytes of bodies in flight of one address', () => {
   const chunk = (size: number) => `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`;
-  /** Requests that declare so many bytes together and send none of them. */
+  /** Requests that together declare this number of bytes and send none of them. */
   const holding = (bytes: number) =>
     Array.from({ length: Math.ceil(bytes / LONGEST) }, (_, at) =>
       send(credentialHead(`content-length: ${Math.min(LONGEST, bytes - at * LONGEST)}`)),
@@ -398,7 +398,7 @@ describe('every response', () => {
     expect(await by('https', '127.0.0.9')).toBe('max-age=31536000');
     expect(await by('http, https', '127.0.0.9')).toBe('max-age=31536000');
     expect(await by('http', '127.0.0.9')).toBeUndefined();
-    // Only a trusted proxy can tell.
+    // Only a trusted proxy can state the scheme.
     expect(await by('https', '127.0.0.1')).toBeUndefined();
   });
 });

@@ -31,7 +31,7 @@ const raw = (headers: Record<string, string>, url = '/v1/oauth/token'): RawReque
   text: '',
 });
 
-/** Code and check of the refusal, or what came back. */
+/** Code and check of the refusal, or the result. */
 const outcome = (run: () => unknown): unknown => {
   try {
     return run();

@@ -13,7 +13,7 @@ import type { UnsignedCredential } from './format.js';
 import { LdpVc } from './ldp-vc.js';
 
 const config = parseConfig({});
-// No configuration here pins contexts of its own, so no stream is read.
+// No configuration here has its own contexts, so no stream is read.
 const contexts = new ContextLoader(undefined as unknown as Streams, config);
 const TENANT = '10000000-0000-4000-8000-00000000000a';
 const canonicalization = new Canonicalization({ shared: sharedContexts(config.contextUrl), threads: 1 });

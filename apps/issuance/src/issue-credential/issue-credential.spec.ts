@@ -334,7 +334,7 @@ describe('verify-jwt-proof', () => {
     ...[undefined, '', 1, true, null, []].map((nonce): [string, Record<string, unknown>] => ['nonce', { nonce }]),
     ...['', true, null, 'foo', [], seconds].map((exp): [string, Record<string, unknown>] => ['exp', { exp }]),
   ])('refuses %s: %j', async (_, claims) => {
-    // By hand, for the library that signs refuses some of these itself.
+    // Signed without the library, which refuses some of these.
     const payload = { aud: expected.issuer, iat: seconds, nonce: 'n', ...claims };
     const { CompactSign } = await import('jose');
     const jwt = await new CompactSign(Buffer.from(JSON.stringify(payload)))

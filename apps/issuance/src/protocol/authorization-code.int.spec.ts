@@ -63,7 +63,7 @@ let configurationId: string;
 let ahead = 0;
 const operations: OperationEventMessage[] = [];
 
-/** The tenant-config service as issuance sees it: who signs in is what the query says. */
+/** A simulated tenant-config service: the query determines the user who signs in. */
 const people = new Map<string, Omit<CompletedSignIn, 'url'>>();
 let refusal: AppError | undefined;
 const serveSignIn = () => {

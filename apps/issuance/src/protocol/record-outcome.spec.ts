@@ -19,7 +19,7 @@ const context: OperationContext = {
   publicUrl: '',
 };
 
-/** The feed as far as the recorder knows it; `refuse` names the outcome whose disk is full. */
+/** The part of the feed that the recorder uses; `refuse` names the outcome that cannot be written. */
 const feed = (refuse?: string) => {
   const written: string[] = [];
   const publish = async ([message]: readonly OutgoingMessage[]) => {

@@ -737,7 +737,7 @@ describe('the credential endpoint', () => {
     expect((await issueOne()).kept).toBeUndefined();
     await publish('m1', webhookSaved, { events: ['OpenIdCredentialIssued'], disabled: false });
     await keeps(true);
-    // What a process that has just started knows.
+    // As in a process that has just started.
     const reactions = undefined as unknown as Reactions;
     expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).wants(TENANT)).toBe(true);
     expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).wants(OTHER)).toBe(false);

@@ -86,7 +86,7 @@ describe('the keys that sign tokens', () => {
       previous: { kid: first, publishedUntil: new Date(clock.time + (LEAD + LIFE + LEAD) * 1000).toISOString() },
     });
     expect(second).not.toBe(first);
-    // Asked for again, it is the same rotation.
+    // A repeated request is the same rotation.
     expect(await replica.rotate()).toEqual(rotation);
     expect(await kids()).toEqual([first, second]);
     pass(LEAD - 1);

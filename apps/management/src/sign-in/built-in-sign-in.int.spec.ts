@@ -197,7 +197,7 @@ describe('the page of an invitation', () => {
     clock.time += 5 * 24 * HOUR;
     const { status, text } = await new Visitor().get(link);
     expect([status, text.includes('This invitation has expired')]).toEqual([410, true]);
-    // Also for who had the form open all the time.
+    // Also for a user who already had the form open.
     expect((await shown.submit({ name: 'Late', password: PASSWORD, action: 'sign-up' })).status).toBe(410);
     expect(await services.app.get(Accounts, { strict: false }).exists('late@people.example')).toBe(false);
     clock.time = before;
@@ -400,7 +400,7 @@ describe('failed sign-ins in browsers unknown to the account', () => {
       const refused = await signIn('seven@people.example', 'guess');
       expect([refused.status, refused.text.includes('from your network')]).toEqual([429, true]);
     }
-    // A browser that the account knows is not shut out by its neighbors.
+    // A browser known to the account is not locked out by others behind its address.
     expect((await signInWith(signedOut(owner), 'seven@people.example', PASSWORD)).status).toBe(200);
     address = '192.0.2.78';
     expect((await signIn('seven@people.example', PASSWORD)).status).toBe(200);

@@ -219,7 +219,7 @@ describe('an invitation', () => {
     given(tenant, [...open, invited('bob', 'i2')])
       .when(accept({ invitationId: 'i2' }))
       .then([accepted('bob', 'bob', 'i2')]);
-    // Who has registered since needs no link.
+    // A user who has registered meanwhile needs no link.
     given(tenant, open)
       .when(resend({ registered: true }))
       .then([

@@ -20,7 +20,7 @@ const takeAll = (queue: DeliveryQueue<DueDelivery>) => {
   for (let next = queue.take(); next; next = queue.take()) all.push(next);
   return all;
 };
-/** So many attempts that go well, one after the other. */
+/** This number of successful attempts, one after the other. */
 const trust = (queue: DeliveryQueue<DueDelivery>, count: number, ...of: Parameters<typeof due>) => {
   for (let i = 0; i < count; i++) {
     queue.add(due(...of));
