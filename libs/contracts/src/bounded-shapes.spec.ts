@@ -23,7 +23,7 @@ const schemaOf = (name: string): JsonSchema => {
   return dto ? withRules(shape, dto) : shape;
 };
 
-/** Paths of arrays, maps and texts that may be of any size. What TypeScript says of a member counts, not what its decorators say. */
+/** Paths of arrays, maps and strings of unbounded size. The TypeScript type of a member counts, not its decorators. */
 const unbounded = (schema: JsonSchema, path: string): string[] => {
   if (schema.const !== undefined || schema.enum) return [];
   if (schema.anyOf) return schema.anyOf.flatMap((one) => unbounded(one, path));

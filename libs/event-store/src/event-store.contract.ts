@@ -2,7 +2,7 @@ import type { AllPage, EventStore, Leases, NewEvent, Position, RecordedEvent, Su
 import { itGrantsLeases } from './leases.contract.js';
 import { AppendTooLarge, MAX_APPEND_BYTES, NO_STREAM, WrongExpectedRevision } from './event-store.js';
 
-/** What an adapter gives the suite: a store of its own for every test, which no other test writes to, or a shared one. */
+/** Provided by an adapter: a separate store for every test, which no other test writes to, or a shared one. */
 export interface EventStoreUnderTest {
   store: EventStore;
   leases: Leases;

@@ -291,7 +291,7 @@ describe('Streams', () => {
         expect(state).toEqual({ status: 'open', owner: 'Ada', balance: LENGTH - 1 });
         expect(revision).toBe(LENGTH - 1);
       }
-      // A caller knows that a stream is long when it has read the first page.
+      // A stream is known to be long once its first page was read.
       expect(reads.filter((read) => read === `${stream} from 512`)).toHaveLength(1);
     });
 

@@ -192,7 +192,7 @@ describe('canonicalization', () => {
     const taken = made.hashes(C, [large('x')]);
     expect(await dropped).toMatchObject({ ...unavailable, message: 'The credentials waited too long to be signed' });
     await running;
-    // It has waited too, for the thread that is terminated.
+    // It was also queued, behind the thread that is terminated.
     expect(await outcomeOf(taken)).toMatchObject(unavailable);
     expect([made.runningJobs, made.waitingJobs]).toEqual([0, 0]);
   });

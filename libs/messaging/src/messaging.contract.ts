@@ -18,7 +18,7 @@ export interface BusUnderTest {
   errors?: { subject: string; error: unknown }[];
 }
 
-/** Waits for a condition. Without an end of its own a wait in vain would outlive its test, and keep Jest from ending. */
+/** Waits for a condition. Without a time-out an unmet condition would outlive its test, and keep Jest from ending. */
 const until = async (condition: () => boolean): Promise<void> => {
   for (const end = Date.now() + 15_000; !condition(); await new Promise((resolve) => setTimeout(resolve, 1)))
     if (Date.now() > end) throw new Error('the condition was never met');

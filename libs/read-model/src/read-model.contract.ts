@@ -5,7 +5,7 @@ import { CursorCodec, InvalidCursor, page } from './cursor.js';
 import type { KyselyReadModels, ReadModelOptions } from './kysely-read-models.js';
 import type { Projection } from './read-model.js';
 
-/** What a dialect gives the suite: a database of its own for every test. */
+/** Provided by a dialect: a separate database for every test. */
 export interface ReadModelsUnderTest {
   eventStore: EventStore;
   leases: Leases;
@@ -132,7 +132,7 @@ const until = async (condition: () => boolean | Promise<boolean>, what: string, 
   }
 };
 
-/** Remembers what was granted, so that a test can take a lease away as if it had run out. */
+/** Records the granted leases, so that a test can revoke one as if it had expired. */
 class WatchedLeases extends Leases {
   granted: Lease | undefined;
   released = 0;

@@ -188,7 +188,7 @@ describe('Outbound', () => {
     await expect(open.send(`http://127.0.0.1:${port}/drip`, hurried)).rejects.toMatchObject(timeOut);
     const statusOnly = { ...hurried, statusOnly: true };
     await expect(open.send(`http://127.0.0.1:${port}/silent`, statusOnly)).rejects.toMatchObject(timeOut);
-    // The status came in time, and nothing else was asked for.
+    // The status arrived in time, and the body was not requested.
     expect((await open.send(`http://127.0.0.1:${port}/drip`, statusOnly)).status).toBe(200);
   });
 

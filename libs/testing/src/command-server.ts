@@ -8,11 +8,11 @@ import { listeningProcess } from './listening-process.js';
 /** Of EventStoreDB. */
 const DEFAULT_PORT = 2113;
 
-/** How long its command may take to say that the server is ready, milliseconds. */
+/** How long its command may take to report that the server is ready, milliseconds. */
 const START_MS = 120_000;
 
 /**
- * A server that a command of the operator's starts: it prints the server's process id on a line of its own, waits until
+ * A server that is started by a configured command, which prints the server's process id on a separate line, waits until
  * the server is ready, and ends.
  */
 export class CommandServer {
@@ -71,7 +71,7 @@ const run = async (command: string): Promise<number> => {
   return pid;
 };
 
-/** EventStoreDB takes every EVENTSTORE_ variable for a setting of its own, and ends at one that it does not know. */
+/** EventStoreDB reads every EVENTSTORE_ variable as one of its settings, and fails to start with an unknown one. */
 const foreignEnvironment = (): NodeJS.ProcessEnv => {
   const { EVENTSTORE_URL: _url, EVENTSTORE_START: _start, ...others } = process.env;
   return others;

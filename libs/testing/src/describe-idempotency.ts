@@ -14,7 +14,7 @@ export interface IdempotentCallOptions {
 export interface Repeatable {
   engines: () => { events: EventStore; vault: KeyVault };
   clock: { time: number };
-  /** Category of the stream that the thing stands in, and type of the event that makes it. */
+  /** Category of the stream of the resource, and type of the event that creates it. */
   category: string;
   made: string;
   /** The calls about one new thing; `other` makes another one. */
@@ -46,7 +46,7 @@ export const describeIdempotency = (operation: string, { engines, clock, categor
       await work();
       return (await count()) - before;
     };
-    /** The port with one method in its place, until it is given back. */
+    /** Replaces one method of the port until it is restored. */
     const faulty = <Port extends object, Method extends keyof Port>(
       port: Port,
       method: Method,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** Stands between a client and a server on 127.0.0.1 and can lose what passes. */
+/** A proxy between a client and a server on 127.0.0.1 that can drop data. */
 export class FaultyProxy {
   private readonly pairs = new Set<readonly [client: Socket, server: Socket]>();
   private losing = false;
@@ -24,7 +24,7 @@ export class FaultyProxy {
     this.losing = true;
   }
 
-  /** Ends all connections; what comes after passes again. */
+  /** Closes all connections; later ones work again. */
   cut(): void {
     this.losing = false;
     for (const [client, server] of this.pairs) {

@@ -3,7 +3,7 @@ export interface WaitOptions {
   timeoutMs?: number;
   /** Milliseconds between two looks; default 20. */
   intervalMs?: number;
-  /** What is waited for, told when it does not come. */
+  /** The awaited condition, named in the error when it does not occur. */
   what?: string;
 }
 

@@ -75,7 +75,7 @@ export class WebhookReceiver {
       receiver.take(request).then(
         (status) => {
           if (status === 'never') return;
-          // Who follows this sends the body where nobody asked for it.
+          // A sender that follows this redirect sends the body to another target.
           const isRedirect = status >= 300 && status < 400;
           response.writeHead(status, isRedirect ? { location: `${receiver.url}/elsewhere` } : {}).end();
         },
@@ -137,7 +137,7 @@ export class WebhookReceiver {
     return status;
   }
 
-  /** What is wrong with a delivery; asked again while the key set is out of reach. */
+  /** The faults of a delivery; retried while the key set is unavailable. */
   private async judge(request: IncomingMessage, raw: Buffer): Promise<string | undefined> {
     for (const end = Date.now() + PATIENCE_MS; ; await pause(250, undefined, { ref: false })) {
       const keys = { missed: false };

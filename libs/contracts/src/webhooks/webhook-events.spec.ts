@@ -31,7 +31,7 @@ describe('webhook events', () => {
     expect(webhookEventsOf('event.nobody.knows')).toEqual([]);
   });
 
-  // Names that would hold what a person typed, or say whose it is.
+  // Names of members that would contain input of a person, or identify one.
   it.each(sources)('%s contains no personal value', (_name, { members }) => {
     for (const member of members) expect(member).not.toMatch(/name|mail|claim|subject|address|phone/i);
   });

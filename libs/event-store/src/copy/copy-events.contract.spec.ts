@@ -53,7 +53,7 @@ const inStandIn = async () => {
   return kept(await openEventStoreDb({ url: standIn.url, onFailure: () => undefined }));
 };
 
-/** Writes a history as services do, each event chained to the one before it. */
+/** Writes a history as services do, each event chained to the previous one. */
 class Author {
   private readonly ends = new Map<StreamName, { revision: number; chain: string }>();
   readonly tenantId = randomUUID();
@@ -118,7 +118,7 @@ const expectIntact = (events: readonly RecordedEvent[]) => {
     expect(verifyChain(stream)).toMatchObject({ intact: true });
 };
 
-/** A target that fails for good after so many appends: as far as the copy can tell, its process was killed. */
+/** A target that fails permanently after this number of appends, as if its process had been killed. */
 const dyingAfter = (store: EventStore, appends: number): EventStore => {
   let left = appends;
   const append: EventStore['append'] = (...args) =>

@@ -3,7 +3,7 @@ import { AppendGroups, type Append, type AppendAnswer } from './append-groups.js
 const append = (stream: string, bytes = 10): Append => ({ stream, expected: -1, events: [], bytes });
 
 describe('appends in groups', () => {
-  /** Groups as they were sent; `faulty` says what a group is refused with. */
+  /** Groups as they were sent; `faulty` returns the error of a refused group. */
   const recorded = (faulty: (streams: string[]) => unknown = () => undefined) => {
     const sent: string[][] = [];
     const groups = new AppendGroups(async (group) => {

@@ -18,7 +18,7 @@ describeOnPostgres('event store: order on PostgreSQL', (server) => {
 
   const pidOf = async (client: pg.Client) =>
     (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]!.pid;
-  /** So many appends wait for the one that has the lock. */
+  /** This number of appends wait for the one that has the lock. */
   const waiting = (count: number) =>
     waitUntil(async () => {
       const { rows } = await watcher.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`);
@@ -56,7 +56,7 @@ describeOnPostgres('event store: order on PostgreSQL', (server) => {
       await waitUntil(() => collector.ids.length === n + 1, { timeoutMs: 5000 });
     }
     expect(await idsOf(store)).toEqual(['0', '1', '2']);
-    // A reader of only what is older than every open transaction sees none of it.
+    // A reader of events older than every open transaction would return none of them.
     const settled = `SELECT FROM ${fixture.schema}.events
       WHERE xmin::text::bigint < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
     expect((await watcher.query(settled)).rows).toHaveLength(0);
@@ -150,7 +150,7 @@ describeOnPostgres('event store: order on PostgreSQL', (server) => {
       store.append(`a-${'long'.repeat(100_000)}`, [anEvent('3')], -1),
       store.append('a-4', [anEvent('4')], -1),
     ]);
-    // The first was on its way when the others came; those share a group.
+    // The first was being stored when the others arrived; those share a group.
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
     expect(await idsOf(store)).toEqual(['1', '4']);
   });

@@ -1,10 +1,10 @@
 import { until } from '../leases.contract.js';
 
-/** A worker in a process of its own, which counts: its batches are the numbers from 1. */
+/** A worker in a separate process, which counts: its batches are the numbers from 1. */
 export interface WorkerProcess {
   /** It has started, with or without the lease. */
   readonly isReady: boolean;
-  /** It holds the lease, as it says itself. */
+  /** Whether it reports that it holds the lease. */
   readonly isHolding: boolean;
   /** Batches that it began. */
   readonly begun: readonly number[];
@@ -54,7 +54,7 @@ export const describeLeasedWorker = (name: string, setUp: () => Promise<WorkersU
       started.push(worker);
       return worker;
     };
-    /** One that works, and one that stands by. */
+    /** One that runs, and one standby. */
     const pair = async (options?: Parameters<typeof start>[0]) => {
       const first = start(options);
       await until(() => first.begun.length > 0, 'the first worker');

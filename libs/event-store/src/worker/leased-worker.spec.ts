@@ -101,7 +101,7 @@ describe('a leased worker', () => {
     expect([first.isLeading, second.isLeading]).toEqual([true, false]);
     expect(second.health).toEqual({ name: 'work', healthy: true });
     expect(looks).toBe(4);
-    // As if its process were killed: it asks for nothing any more.
+    // As if its process were killed: it sends no further queries.
     reachable.a = false;
     await pass(LEASE_MS + 1000);
     expect([first.isLeading, second.isLeading]).toEqual([false, true]);

@@ -50,7 +50,7 @@ describe('EmbeddedKeyVault', () => {
   describe('destruction', () => {
     it('leaves no byte of the sealed keys in the file or its log', async () => {
       const v = await open(master(1));
-      // In an order of its own, and in many pages, so that pages split and merge.
+      // In another order, and in many pages, so that pages split and merge.
       const ids = Array.from({ length: 1500 }, (_, i) =>
         createHash('sha256').update(`${i}`).digest('hex').slice(0, 36),
       );
@@ -80,7 +80,7 @@ describe('EmbeddedKeyVault', () => {
       for (const restart of [false, true]) {
         if (restart) await close();
         const after = bytes();
-        // Any 16 bytes in a row would tell.
+        // Any 16 consecutive bytes would reveal the key.
         expect(
           doomed.filter((sealed) => [0, 16, 28, 44].some((at) => after.includes(sealed.subarray(at, at + 16)))),
         ).toEqual([]);

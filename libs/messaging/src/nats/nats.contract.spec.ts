@@ -238,7 +238,7 @@ if (program === undefined) {
       const ears = one.listen({ name: 'ears', subjects: ['event.>'] }, async (messages) => {
         got.push(...messages.map(({ data }) => (data as { n: number }).n));
       });
-      // Asked the same way after it: by then it is known behind what the listener begins.
+      // A query on the same connection afterwards: its reply shows that the listener's start position is set.
       await one.head();
       await publish(other, 1);
       await waitUntil(() => got.length === 1);

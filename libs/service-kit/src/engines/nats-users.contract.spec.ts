@@ -71,7 +71,7 @@ if (program === undefined) {
         const servings = serves.map((subject) =>
           bus(participant).serve(subject, async (data, _headers, from) => ({ ok: true, data: [from, data] })),
         );
-        // The server knows of them when it has answered what came behind them.
+        // The server has processed them when it has replied to a later message.
         await bus(participant).head();
         let asked = 0;
         for (const asker of calledBy)
@@ -255,7 +255,7 @@ if (program === undefined) {
       });
     });
 
-    // What the server does for a user goes where the user says, past its permissions.
+    // The server sends its own replies to any subject that the user names, regardless of permissions.
     describe('do not let issuance make another participant send a request', () => {
       const DELETE_TENANT = 'op.management.delete-tenant';
       const TARGET = `attestry.call.gateway.${DELETE_TENANT}`;

@@ -91,7 +91,7 @@ describe('metrics of the ports', () => {
     await engines.events.append('note-a', [{ ...event('2'), type: 'HappenedAnew' }, event('3')], 0);
     await waitUntil(() => reaction.health.error?.includes('HappenedAnew'), { what: 'the reaction to wait' });
     expect(reaction.health.healthy).toBe(true);
-    // Its lease is free for a process that knows the event.
+    // Its lease is free for a process of a release that knows the event.
     await waitUntil(() => engines.leases.acquire('test.older', 'newer', 60_000), { what: 'the lease' });
     expect(handled).toEqual(['1']);
   });
@@ -99,7 +99,7 @@ describe('metrics of the ports', () => {
   it('reports no lag of a reaction that another process runs', async () => {
     const elsewhere = await engines.leases.acquire('test.standby', 'elsewhere', 60_000);
     expect(elsewhere).toBeDefined();
-    // The lease went through the same door, so this process seems to hold it until it is asked for again.
+    // The lease was acquired through the observed port, so this process is reported as its holder until the next request for it.
     reactions.start({
       name: 'test.standby',
       of: [{ category: 'note', types: { Happened: 1 } }],

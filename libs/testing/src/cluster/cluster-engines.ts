@@ -48,7 +48,7 @@ const GIVEN = [
   ...['REDIS_URL', 'EVENTSTORE_URL'],
 ];
 
-/** Takes the engines that `env` gives and starts the others, each on a free port with data in a folder of its own. */
+/** Uses the engines that `env` names and starts the others, each on a free port with a separate data folder. */
 export const startClusterEngines = async (
   folder: string,
   env: Record<string, string | undefined> = process.env,

@@ -49,7 +49,7 @@ export const readCheckedEvents = async (store: EventStore, faults: string[]): Pr
   return events;
 };
 
-/** The read models of a cluster, as they stand in PostgreSQL. */
+/** The read models of a cluster, as stored in PostgreSQL. */
 export class ClusterTables {
   private readonly pool: pg.Pool;
 
@@ -80,7 +80,7 @@ export class ClusterTables {
     return { generation: Number(row.g), tables, position: row.position, epoch: Number(row.epoch) };
   }
 
-  /** Every row of the tables that are read, by the table's logical name, in an order of their own. */
+  /** Every row of the active tables, by the table's logical name, in a defined order. */
   async rows(of: 'read' | 'analytics', projection: string): Promise<Record<string, string[]>> {
     const { tables } = await this.active(of, projection);
     const found = await Promise.all(
@@ -93,7 +93,7 @@ export class ClusterTables {
     return Object.fromEntries(found);
   }
 
-  /** The lease as it stands in the table; undefined when no process ever held it. */
+  /** The lease as stored in the table; undefined when no process ever held it. */
   async lease(name: string, of: '' | '_operations' = ''): Promise<{ holder: string; epoch: number } | undefined> {
     const { rows } = await this.pool.query<{ holder: string; epoch: string }>(
       `SELECT holder, epoch FROM ${this.cluster.env['DATABASE_SCHEMA']}${of}.leases WHERE name = $1`,
