@@ -311,7 +311,7 @@ describe('creating a did:web', () => {
       kind: 'invalid',
       details: [{ param: 'issuerDid' }],
     });
-    // Nor is it chosen where none is named.
+    // It is not selected when no DID is named either.
     expect((await reserve(tenant, uuid())).did).toBe(own.did);
   });
 
@@ -408,7 +408,7 @@ describe('retrieving', () => {
 describe('with documents on other hosts', () => {
   let server: Server;
   let host: string;
-  /** What a path answers. */
+  /** The response of a path. */
   const paths = new Map<string, (response: ServerResponse) => void>();
   let requests: string[] = [];
   const publish = (path: string, value: unknown) =>
@@ -703,7 +703,7 @@ describe('domain linkage', () => {
     await verifyDomainLinkage({ ...entries[0]! }, custom, verification(tenant));
     await expect(verifyDomainLinkage({ ...entries[0]! }, tenant.baseUrl, verification(tenant))).rejects.toThrow();
 
-    // It is a fact of the store, not of this process.
+    // It is stored, not only in the memory of this process.
     await stop();
     await start();
     expect(await originsOf(tenant)).toEqual([tenant.baseUrl, custom]);

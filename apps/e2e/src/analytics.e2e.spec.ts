@@ -357,7 +357,7 @@ describe('the management API', () => {
     expectStatus(await management.clients.list(tenant.id), 200);
     expectStatus(await tenant.api.users.create(), 201);
     const newest = (await events({ limit: 1 }))[0]!.timestamp;
-    // What both calls themselves leave is younger.
+    // The events of both calls themselves are newer.
     const query = { dateTo: newest, limit: 1000 };
     const own = expectStatus(await tenant.api.analytics.list(query), 200);
     expect(own.data.length).toBeGreaterThan(10);

@@ -10,7 +10,7 @@ const MANAGEMENT_CLIENT = { client_id: 'm'.repeat(32), client_secret: 's'.repeat
 
 let platform: PlatformProcess;
 
-/** What a proxy that ends TLS does: plain HTTP to the gateway, with the public Host. */
+/** Like a proxy that terminates TLS: plain HTTP to the gateway, with the public Host. */
 const send = (method: string, host: string, path: string, more: { token?: string; body?: object } = {}) =>
   new Promise<{ status: number; headers: Record<string, string>; text: string }>((resolve, reject) => {
     const body = more.body && JSON.stringify(more.body);

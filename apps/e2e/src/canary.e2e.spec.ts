@@ -97,7 +97,7 @@ beforeAll(async () => {
   watch('second client token, signature', second.client.token!.split('.')[2]!);
   const issuer = await makeIssuer(tenant);
 
-  // One receiver takes its webhooks, the other never does: its credential waits in the queue.
+  // One receiver accepts its webhooks, the other never does: its credential remains queued.
   const taking = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`);
   const refusing = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`, { respond: () => 500 });
   for (const { url } of [taking, refusing])
@@ -217,7 +217,7 @@ describe('no secret is stored or logged in plain text', () => {
     ]);
     const { sightings, files } = await searchFolders([platform.folder], forms);
     expect(sightings).toEqual([]);
-    // Raw bytes are no text: they are looked for as they are.
+    // Raw bytes are not text: they are searched for unchanged.
     for (const file of files) {
       const content = await readFile(join(platform.folder, file));
       for (const { name, bytes } of secrets) expect([file, name, content.includes(bytes)]).toEqual([file, name, false]);
@@ -258,7 +258,7 @@ describe('a deleted user', () => {
   it('is readable with the master key before the deletion, and not after it', async () => {
     await platform.end();
     const before = await copied(readable);
-    // The values of the user and of their open offer; the collected session's key may have gone already.
+    // The values of the user and of their open offer; the key of the redeemed session may already be destroyed.
     expect(before).toEqual(expect.arrayContaining(['claim: user', 'claim: persisted', 'claim: open offer']));
     await platform.restart();
 

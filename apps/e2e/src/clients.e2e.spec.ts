@@ -55,7 +55,7 @@ describe('a tenant that restricts which roles change its identity', () => {
     );
     const NO_SUCH = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
     const provider = { url: 'https://idp.example', clientId: 'c' };
-    /** Each with a body that is refused, or of what does not exist: nothing changes, and 403 comes before it. */
+    /** Each with a body that is refused, or for a missing resource: nothing changes, and 403 takes precedence. */
     const changes = ({ client }: TenantApi): Promise<number[]> =>
       Promise.all(
         (

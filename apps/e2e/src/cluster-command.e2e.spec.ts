@@ -35,7 +35,7 @@ const isOpen = (port: number): Promise<boolean> =>
     if (code !== 0) throw new Error(out);
     const command = /Stop it with:\s+(kill .*)/.exec(out)![1]!;
     const left = out.split('\n').filter((line) => {
-      // Engines that the environment gave are not its own.
+      // Engines from the environment are not started by the command.
       const variable = /^ {2}([A-Z_]+_URL) /.exec(line)?.[1];
       return variable !== undefined ? !process.env[variable] : /^ {2}(\S+ +process|management API) /.test(line);
     });

@@ -185,7 +185,7 @@ describe('npx attestry beside a running platform', () => {
 describe('npm start', () => {
   it('prints one document with --json when it is ready, and stops when the shell that npm started is killed', async () => {
     const env = { ...ownEnvironment(), npm_lifecycle_event: 'start', DATA_DIR: join(folder, 'started'), PORT: '0' };
-    // As npm does it: a shell that does not pass on the signals it gets.
+    // As npm does: a shell that does not forward signals.
     const shell = spawn('sh', ['-c', `"${process.execPath}" "${script}" start --json; true`], {
       cwd: folder,
       env,

@@ -202,7 +202,7 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
     checkOperations(operations, faults);
     expect(faults).toEqual([]);
 
-    // Both events of every credential reached their target; each request that went out is in the store.
+    // Both events of every credential reached their target; each request that was sent is in the store.
     const started = attemptIds(domain);
     expect(sink.received.filter(({ body }) => !started.has(body.deliveryId))).toEqual([]);
     const gone = new Set(domain.filter(({ type }) => type === 'UserDeleted').map(({ data }) => data['userId']));

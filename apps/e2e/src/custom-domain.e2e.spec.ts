@@ -249,7 +249,7 @@ describe('the custom domain over HTTP', () => {
       const subscription = { events: ['CustomDomainVerified' as const], url: receiver.url };
       const { id } = expectStatus(await api.webhooks.create(subscription), 201);
       const domain = await verified(tenant);
-      // Again: nothing comes about.
+      // Repeated: nothing changes.
       expectStatus(await api.customDomain.verify(), 204);
       const { body, verified: isGenuine } = await receiver.next();
       expect([isGenuine, body.event.type, body.event.payload]).toEqual([true, 'CustomDomainVerified', { domain }]);
@@ -302,7 +302,7 @@ describe('the custom domain over HTTP', () => {
       expect([deleted.status, deleted.text, await metadataOf(deleted)]).toEqual([204, '', inUse]);
       expect(await delivered()).toEqual([true, 'CustomDomainDeletedInUse', { domain, ...inUse }]);
 
-      // A replacement ends it as a deletion does, and so does another tenant that takes it over.
+      // A replacement ends it like a deletion, and so does a takeover by another tenant.
       await verified(tenant, domain);
       const next = `next-${domain}`;
       const replaced = await api.customDomain.update({ ...brand, domain: next });
@@ -427,7 +427,7 @@ describe('the custom domain over HTTP', () => {
     await verified(tenant, domain);
     await everywhere(200, undefined, 'the return of issuing');
     expect((await verify(credential)).payload.iss).toBe(did);
-    // And an update to another domain ends it as a deletion does.
+    // An update to another domain ends it like a deletion.
     expectStatus(await api.customDomain.update({ ...brand, domain: `moved-${domain}` }), 200);
     await everywhere(400, 'credential_request_denied', 'the end of issuing again');
   }, 60_000);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 const json = { 'content-type': 'application/json' };
 
-/** `fetch` writes host names in its own way; this sends them as they are. */
+/** `fetch` normalizes host names; this sends them unchanged. */
 const statusOnHost = (host: string) =>
   new Promise<number>((resolve, reject) => {
     const options = { port: platform.ready.port, path: '/v1/webhooks/jwks', headers: { host } };

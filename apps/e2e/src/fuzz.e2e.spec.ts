@@ -128,14 +128,14 @@ describe(`requests generated from the interface definitions, seed ${seed}`, () =
   it('reach the promised number, with some for each operation', () => {
     expect(statuses.size).toBeGreaterThanOrEqual(REQUESTS);
     const counts = Map.groupBy(statuses.values(), (status) => Math.floor(status / 100));
-    // Neither all refused nor all let in: else this would show little.
+    // Some are refused and some succeed: otherwise the test would prove little.
     expect((counts.get(2) ?? []).length).toBeGreaterThan(REQUESTS / 10);
     expect((counts.get(4) ?? []).length).toBeGreaterThan(REQUESTS / 4);
   });
 
   it('that are refused do not move the head of the domain log', async () => {
     let head = log.head();
-    // What was let in before may still be answered by reactions: first they come to rest.
+    // Reactions to earlier successful calls may still be running: wait until they have finished.
     const atRest = async () => {
       const before = head;
       await new Promise((resolve) => setTimeout(resolve, 300));
@@ -147,7 +147,7 @@ describe(`requests generated from the interface definitions, seed ${seed}`, () =
     const again = refused.splice(0).filter((_, index, { length }) => index % Math.ceil(length / 1000) === 0);
     for (let index = 0; index < again.length; index += BATCH)
       await Promise.all(again.slice(index, index + BATCH).map(({ operation, sent }) => faultsOf(operation, sent)));
-    // A name that was taken may be free again, so a few are let in this time; theirs alone may be there.
+    // A claimed name may be free again, so a few calls succeed this time; only their events are allowed.
     const letIn = [...statuses.values()].filter((status) => status < 400).length;
     expect(letIn).toBeLessThan(again.length / 20);
     // A delivery that started before is retried independently.

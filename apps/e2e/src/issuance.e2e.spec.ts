@@ -149,7 +149,7 @@ describe('a third-party wallet obtains a credential [T76, T79, T84, T86]', () =>
     const { header, payload } = await verifyJwtVc(credentials[0]!.credential as string);
     expect(header.alg).toBe(name.endsWith('Ed25519') ? 'EdDSA' : 'ES256');
     const vc = payload.vc!;
-    // Which of its members come first is the platform's affair where it made the did:jwk itself.
+    // The order of its members is the platform's choice when it created the did:jwk itself.
     if (binding === 'jwk') expect(jwkOfDidJwk(payload.sub!)).toEqual(key.publicJwk);
     else expect(payload.sub).toBe(key.did);
     expect(vc['type']).toEqual(expect.arrayContaining(['VerifiableCredential']));
@@ -211,7 +211,7 @@ describe('a third-party wallet obtains a credential [T76, T79, T84, T86]', () =>
     const { uriByReference } = await offerOf(['jwt did:web']);
     const { credentials } = await new Wallet().collect(uriByReference);
     await verifyJwtVc(credentials[0]!.credential as string);
-    // Redeemed: the document is gone.
+    // Redeemed: the document is a 404.
     const reference = new URL(uriByReference).searchParams.get('credential_offer_uri')!;
     expect((await hostFetch(reference)).status).toBe(404);
   });
@@ -372,7 +372,7 @@ describe('the token endpoint refuses', () => {
     const theirs = expectStatus(await other.api.jwtVc.create(body as never), 201);
     const offer = expectStatus(await other.api.offers.create({ credentials: [theirs.id], claims }), 200);
     expectOAuthError(await exchange(grant(codeOf(offer.uri))), 400, 'invalid_grant');
-    // It is still good where it belongs.
+    // It is still valid at its own tenant.
     expect((await new Wallet().collect(offer.uri)).credentials).toHaveLength(1);
   });
 
@@ -389,7 +389,7 @@ describe('the token endpoint refuses', () => {
     expectOAuthError(await exchange(grant(codeOf(withCode.uri))), 400, 'invalid_request');
     const without = await offerOf(['jwt did:web']);
     expectOAuthError(await exchange(grant(codeOf(without.uri), { tx_code: '123456' })), 400, 'invalid_request');
-    // Neither cost the offer its life.
+    // Neither ended the offer.
     expect((await exchange(grant(codeOf(without.uri)))).status).toBe(200);
   });
 

@@ -33,7 +33,7 @@ const operation = (name: string): Operation => operations.find(([known]) => know
 /** An operation, a call of it and the status of its answer. */
 type Reader = [string, (streams: Streams) => OperationParts | Promise<OperationParts>, number];
 
-/** What calls on the long streams need, made while they were short. */
+/** Requests for calls on the long streams, created while these were short. */
 interface Streams extends ShortStreams {
   tenant: TenantUnderTest;
   configurationId: string;
@@ -199,7 +199,7 @@ const dropSnapshots = (dataDir: string): void => {
   db.close();
 };
 
-/** Nothing follows the events any more. */
+/** No subscription is behind any more. */
 const caughtUp = async ({ ready }: PlatformProcess): Promise<void> => {
   const lag = /^attestry_(?:lag|consumer_lag)_seconds\{.*\} (\S+)$/gm;
   await waitUntil(

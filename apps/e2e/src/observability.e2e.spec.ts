@@ -52,7 +52,7 @@ const valueOf = (text: string, series: string): number | undefined => {
 };
 
 describe('a credential that is issued', () => {
-  /** All spans of the trace of the credential request, once the webhook's has come. */
+  /** All spans of the trace of the credential request, once that of the webhook has arrived. */
   const trace = async (): Promise<ReceivedSpan[]> => {
     const delivery = await waitUntil(() => otlp.spans.find(({ name }) => name === 'deliver webhook'), {
       what: 'the span of the webhook',

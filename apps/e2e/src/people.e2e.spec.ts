@@ -155,7 +155,7 @@ describe('an invitation', () => {
       status: 'Pending',
     });
     const guest = await connect('accepting-guest');
-    // At once: whether the second e-mail has gone out or not.
+    // At once, whether or not the second e-mail has been sent.
     expect((await guest.members.accept(first)).status).toBe(400);
     await waitUntil(() => mail.to(email).length === 2, { what: 'the second e-mail' });
     const second = tokenOf(await mail.linkTo(email));

@@ -60,7 +60,7 @@ describe('rate limits', () => {
     const refused = await exhaust(6, () => tenant.api.dids.list(), 200);
     expectRefused(refused);
     expect(refused.body).toMatchObject({ code: 'TooManyRequests' });
-    // Nothing of a refused call happens, and wallets are not held up.
+    // A refused call has no effect, and wallets are not affected.
     expect((await new ApiClient(tenant.url).request('POST', '/v1/openid/nonce')).status).toBe(200);
   });
 

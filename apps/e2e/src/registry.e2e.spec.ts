@@ -296,7 +296,7 @@ describe('a call with one role [T56]', () => {
         { ...(body !== undefined && { body }), ...(query && { query }) },
         world.tokenOf[role],
       );
-      // The authorization endpoint looks at no token; the token endpoint at the code alone, and a code is good once.
+      // The authorization endpoint reads no token; the token endpoint reads only the code, which is valid once.
       const blind: Record<string, number> = {
         'issuance.authorize': 302,
         'issuance.exchange-token': role === ROLES[0] ? 200 : 400,
@@ -369,7 +369,7 @@ describe('cursors', () => {
     expect(nextCursor).toEqual(expect.any(String));
     expect((await other.api.users.list({ limit: 1, cursor: nextCursor })).status).toBe(200);
     expect((await tenant.api.users.list({ limit: 1, cursor: nextCursor })).status).toBe(400);
-    // And so are those of another list.
+    // Those of another list are refused too.
     expect((await other.api.dids.list({ limit: 1, cursor: nextCursor })).status).toBe(400);
   });
 

@@ -231,7 +231,7 @@ if (missing !== undefined) skipSuite(suite, missing);
       // A separate page: the browser continues from the page of the response to an error.
       const page = await context.newPage();
       await page.goto(address.href);
-      // Nothing listens there: the address is what is wanted.
+      // There is no listener: only the address is needed.
       const answered = page.waitForRequest((request) => request.url().startsWith(redirectUri));
       await page.getByRole('button', { name: 'Continue' }).click();
       const code = new URL((await answered).url()).searchParams.get('code')!;
@@ -252,7 +252,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     for (const { user } of [one, other]) expectStatus(await user.retrieve(), 200);
     expect((await one.use(one.request)).status).toBe(400);
     expect((await one.user.retrieve()).status).toBe(401);
-    // A code that was stolen after its use comes without the verifier.
+    // A code that was stolen after its use is sent without the verifier.
     other.request.set('code_verifier', 'w'.repeat(43));
     expectStatus(await other.user.retrieve(), 200);
     expect((await other.use(other.request)).status).toBe(400);
@@ -302,7 +302,7 @@ if (missing !== undefined) skipSuite(suite, missing);
         headers: await (await answered).allHeaders(),
       };
     };
-    // As attempt, without a page to look at.
+    // Like attempt, without a page.
     const guess = async (email: string, password: string) => {
       const { value } = (await context.cookies(base)).find(({ name }) => name === 'attestry_form')!;
       const form = await page.locator('input[name=form]').getAttribute('value');

@@ -15,7 +15,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { issue, makeIssuer, type Issuer } from './journey.js';
 
-// What one tenant may take of what all share: threads for canonicalization (ADR 0042), DNS (ADR 0043).
+// Each tenant's share of common resources: threads for canonicalization (ADR 0042), DNS (ADR 0043).
 
 let dns: TestDnsServer;
 let platform: RunningPlatform;

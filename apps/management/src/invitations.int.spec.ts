@@ -388,7 +388,7 @@ describe('the number of e-mails', () => {
         });
       const other = await newTenant();
       for (let n = 0; n < 5; n++) await inviteTo(other, email);
-      // Nor does a full mailbox count for the tenant.
+      // A mailbox at its limit does not count for the tenant either.
       for (let n = 0; n < 200; n++) await refusalOf(inviteTo(other, email));
       await inviteTo(other, freshEmail());
     },

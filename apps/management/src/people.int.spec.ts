@@ -468,7 +468,7 @@ describe('members of a tenant', () => {
     const { userId } = await invite(tenantId, email, ['issuer'], owner);
     const token = await linkOf(tenantId, userId);
     expect(await admit(unique('sub-'), { email, emailVerified: true })).toBe(userId);
-    // Registered, but not yet a member: that takes the link, or another invitation.
+    // Registered, but not yet a member: this requires the link, or another invitation.
     await eventually(async () => {
       expect(await tenantsOf(user(userId))).toEqual([]);
     });

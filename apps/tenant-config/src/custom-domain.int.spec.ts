@@ -252,7 +252,7 @@ describe('the custom domain of a tenant', () => {
         domain: 'hands.example',
         revision: 2,
       });
-      // And back again, by the same rule.
+      // It moves back by the same rule.
       const again = await create('h1', 'hands.example');
       await expect(verify('h1')).rejects.toMatchObject(failed(MISSING));
       dns.set('hands.example', again.verificationToken);

@@ -39,7 +39,7 @@ let folder: string;
 let engines: Engines;
 let services: RunningServices;
 let provider: OpenIdProvider;
-/** As administrators call, and as issuance does. */
+/** Calls by administrators, and by issuance. */
 let gateway: ServiceClient;
 let issuance: ServiceClient;
 const clock = { ahead: 0, now: () => new Date(Date.now() + clock.ahead) };

@@ -332,7 +332,7 @@ describe('webhooks', () => {
         ),
       );
       expect(created).toHaveLength(5);
-      // A refused one takes no slot.
+      // A refused one uses no slot.
       const others = await Promise.all(
         Array.from({ length: 15 }, (_, n) => subscribe(tenantId, `https://other.example.com/${n}`, [FULL])),
       );
@@ -342,7 +342,7 @@ describe('webhooks', () => {
       await update(created[0]!.id, 'https://elsewhere.example.com/');
       await client.call(deleteWebhook, { params: { webhookId: created[1]!.id } }, contextOf(tenantId));
       expect(await atMostFive(others.slice(0, 6).map(({ id }) => update(id, url)))).toHaveLength(5);
-      // What has the URL keeps it, and may change in other ways.
+      // A webhook that has the URL keeps it, and its other members can change.
       await update(created[2]!.id, url);
       // Of another tenant they are others.
       await subscribe(randomUUID(), url, [FULL]);
@@ -368,7 +368,7 @@ describe('webhooks', () => {
         const seconds = Number(error.headers!['retry-after']);
         expect([seconds > 0, seconds <= 60]).toEqual([true, true]);
       }
-      // Nor after a restart.
+      // Not after a restart either.
       await stop();
       await start([0.05]);
       expect(await test(one)).not.toBe('sent');
@@ -658,7 +658,7 @@ describe('webhooks', () => {
       );
       const one = webhooks[0]!.id;
       const { deliveryId } = await attempt(one);
-      // What is refused for another reason does not count.
+      // Calls refused for another reason are not counted.
       for (let n = 0; n < 70; n++) expect(await redeliver(one, randomUUID())).toMatchObject({ kind: 'notFound' });
       let sent = 1;
       for (const { id } of webhooks.slice(1))
@@ -920,7 +920,7 @@ describe('webhooks', () => {
       expect(Date.parse(previous.publishedUntil) - Date.parse(signsFrom)).toBe(3000);
       expect(previous.kid).toBe(old);
       expect(await keySet(tenantId)).toEqual([old, kid]);
-      // In a copy of the key set that a receiver took now, whatever comes from now on is found.
+      // A copy of the key set fetched now contains the keys of all later deliveries.
       const cached = new Set(await keySet(tenantId));
       expect(await rotate(tenantId)).toEqual({ kid, signsFrom, previous });
       const after = await until(async () => {

@@ -102,7 +102,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
     let leases: Leases;
     let category: string;
     let stream: string;
-    /** What others wrote before to a shared store is passed; an empty one is read from its beginning. */
+    /** Earlier events of other tests in a shared store are skipped; an empty one is read from its beginning. */
     let origin: Position | undefined;
 
     beforeEach(async () => {

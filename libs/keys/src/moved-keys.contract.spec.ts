@@ -173,7 +173,7 @@ describe('rotating the master key', () => {
 
   it.each(places)('in %s: beside running processes that have the new key, without errors', async (_name, at) => {
     const place = await at();
-    // Every process learns the key that will come; then one after the other wraps with it.
+    // Every process gets the new key; then one after the other wraps with it.
     const knowing = { current: key(1), next: [key(2)] };
     const [one, two] = [await open(place, knowing), await open(place, knowing)];
     const made = await fill(one);

@@ -164,7 +164,7 @@ describe('canonicalization', () => {
       ...unavailable,
       message: 'Too many credentials of this tenant are waiting to be signed',
     });
-    // A tenant without a waiting job takes the place of one with many; a second job of it finds none.
+    // A tenant without a queued job replaces a job of the one with many; its second job is refused.
     const place = outcomeOf(made.hashes(C, [large('x')]));
     expect(made.waitingJobs).toBe(64);
     expect(await waiting[31]).toMatchObject({
@@ -175,7 +175,7 @@ describe('canonicalization', () => {
       ...unavailable,
       message: 'Too many credentials are waiting to be signed',
     });
-    // What needs no thread is not held.
+    // Documents that need no thread are not queued.
     expect(await made.hashes(C, [credential({})])).toHaveLength(1);
     await made.close();
     expect(await Promise.all([running, ...waiting, place])).toEqual(

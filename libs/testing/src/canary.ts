@@ -23,7 +23,7 @@ export interface Needle {
 
 /** Shorter values are found everywhere by chance. */
 const MIN_LENGTH = 6;
-/** A long value may be cut by a page's end: pieces of it are looked for, so that one of them is whole. */
+/** A long value may be split by a page boundary: it is searched in pieces, of which one is complete. */
 const PIECE = 40;
 
 /** A value as others may have written it: raw, JSON, base64 and base64url at each alignment, hex, percent-encoded. */

@@ -19,7 +19,7 @@ export class CommandServer {
   private constructor(
     private readonly command: string,
     private pid: number,
-    /** It ran before, and runs on at the end. */
+    /** It ran before, and is left running. */
     private readonly adopted: boolean,
   ) {}
 
@@ -53,7 +53,7 @@ export class CommandServer {
 }
 
 const run = async (command: string): Promise<number> => {
-  // What it writes elsewhere does not keep us from hearing its end: the server may have inherited it.
+  // Its exit is awaited, not the end of its streams, which the server may have inherited.
   const child = spawn(command, { shell: true, env: foreignEnvironment(), stdio: ['ignore', 'pipe', 'ignore'] });
   const output: string[] = [];
   const lines = createInterface({ input: child.stdout });
@@ -61,7 +61,7 @@ const run = async (command: string): Promise<number> => {
   const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
   const [code] = (await once(child, 'exit')) as [number | null];
   clearTimeout(timer);
-  // What was printed before the end may come after it.
+  // Output printed before the end may arrive after it.
   for (let left = 50; left > 0 && !pidIn(output); left--) await pause(20);
   lines.close();
   child.stdout.destroy();

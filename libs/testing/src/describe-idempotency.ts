@@ -5,7 +5,7 @@ import { KeyVaultUnavailable, type KeyVault } from '@attestry/keys';
 export interface IdempotentCallOptions {
   /** The `Idempotency-Key`. */
   key: string;
-  /** Who calls; default `one`. */
+  /** The caller; default `one`. */
   by?: string;
   /** The same operation with another body. */
   other?: boolean;

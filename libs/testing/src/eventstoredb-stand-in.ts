@@ -63,7 +63,7 @@ export class EventStoreDbStandIn {
   drops = 0;
   /** Refuses every call as a server does that starts or has no quorum. */
   unavailable = false;
-  /** Takes calls and never answers. */
+  /** Accepts calls and never replies. */
   silent = false;
   private readonly subscribers = new Set<(error: object) => void>();
   private server: Server | undefined;

@@ -19,7 +19,7 @@ export class FaultyProxy {
     return proxy;
   }
 
-  /** From now on requests arrive and no answer comes back. */
+  /** From now on requests arrive and responses are dropped. */
   loseAnswers(): void {
     this.losing = true;
   }
@@ -45,7 +45,7 @@ export class FaultyProxy {
     client.on('data', (data) => server.write(data));
     server.on('data', (data) => this.losing || client.write(data));
     for (const [one, other] of [pair, [server, client] as const]) {
-      // What a broken connection means is for the client to find out.
+      // The client handles the broken connection.
       one.on('error', () => other.destroy());
       one.on('close', () => {
         other.destroy();

@@ -9,7 +9,7 @@ const headers = {
   'x-ratelimit-remaining': '0',
   'x-ratelimit-reset': '1',
 };
-/** What the next answer is. */
+/** The next response. */
 let next: { status: number; text: string; headers?: Record<string, string> };
 let seen: Pick<IncomingMessage, 'method' | 'url' | 'headers'> & { body: string };
 const server = createServer((request, response) => {

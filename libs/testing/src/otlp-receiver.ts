@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 
-/** A span as it came over the wire. */
+/** A span as received. */
 export interface ReceivedSpan {
   /** Hexadecimal. */
   traceId: string;

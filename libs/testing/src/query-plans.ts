@@ -5,7 +5,7 @@ export interface QueryPlan {
   sql: string;
   /** The steps, one per line: for SQLite as in `EXPLAIN QUERY PLAN`, for PostgreSQL node and index. */
   steps: string[];
-  /** Rows that scans gave or passed over when it was carried out; PostgreSQL only. */
+  /** Rows that scans returned or skipped during execution; PostgreSQL only. */
   rowsRead?: number;
 }
 

@@ -11,7 +11,7 @@ interface Cookie {
 /** A browser as far as redirections go: it follows them, and keeps each host's cookies (RFC 6265). */
 export class RedirectBrowser {
   private readonly jars = new Map<string, Cookie[]>();
-  /** Every address it came to. */
+  /** Every visited address. */
   readonly visited: string[] = [];
 
   /**

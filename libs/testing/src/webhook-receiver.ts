@@ -20,14 +20,14 @@ export interface WebhookBody {
 export interface Delivery {
   path: string;
   headers: Record<string, string>;
-  /** The body as it came. */
+  /** The body as received. */
   text: string;
   body: WebhookBody;
   /** Digest and signature are right. */
   verified: boolean;
   /** Why they are not. */
   fault?: string;
-  /** What was answered. */
+  /** The status of the response. */
   status: number;
   /** Milliseconds since the epoch, when its head had arrived. */
   receivedAt: number;
@@ -46,7 +46,7 @@ const REQUIRED = ['@method', '@target-uri', 'content-type', 'content-digest'];
 /** Seconds. */
 const TOLERANCE = 300;
 
-/** A local HTTP server that takes webhooks and verifies each one: RFC 9530 digest, RFC 9421 signature, published key. */
+/** A local HTTP server that receives webhooks and verifies each one: RFC 9530 digest, RFC 9421 signature, published key. */
 export class WebhookReceiver {
   readonly deliveries: Delivery[] = [];
   respond: (delivery: number) => number | 'never';

@@ -197,7 +197,7 @@ describe('did:web', () => {
   });
 });
 
-// What a browser and third-party libraries do with the keys of a document.
+// Uses the keys of a document as a browser and third-party libraries do.
 describe('the keys of a did:web document', () => {
   const generated = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }) as PublicJwk;
   const { document } = didWebDocument('did:web:acme.example', [
@@ -241,7 +241,7 @@ describe('the keys of a did:web document', () => {
   });
 });
 
-// What an independent verifier does with these documents: VC Data Integrity with eddsa-rdfc-2022.
+// Verifies with these documents as an independent verifier does: VC Data Integrity with eddsa-rdfc-2022.
 describe('a Data Integrity verifier', () => {
   type Method = { id: string };
   const { issue } = vc as unknown as {

@@ -2,7 +2,7 @@ import type { JsonSchema, Operation } from '@attestry/contracts';
 import type { OperationParts } from '@attestry/testing';
 import { shapeOf, type Member, type MemberPath } from './request-shapes.js';
 
-/** What a hostile request has in place of the right one's. */
+/** The parts in which a hostile request differs from a valid one. */
 export interface HostileParts {
   path?: string;
   params?: Record<string, string>;
@@ -15,7 +15,7 @@ export interface HostileParts {
 /** A family of requests of any size. */
 export interface Hostile {
   name: string;
-  /** What the main thread's time is measured with. */
+  /** Input for measuring the time of the main thread. */
   size: number;
   /** Input for counting its work, once and fourfold; absent where only native code depends on the size. */
   part?: number;
@@ -27,7 +27,7 @@ const DEPTH = 5000;
 const MEBIBYTE = 1_048_576;
 /** Largest body: 1 MiB, less the members around the hostile part. */
 const MAX_TEXT = MEBIBYTE - 16_384;
-/** Node takes 16 KiB of headers, the line with the address among them. */
+/** Node accepts 16 KiB of headers, including the request line. */
 const LINE = 12_000;
 const LINE_MEMBERS = 1_400;
 /** An XML body holds at most 32 KiB; beyond that it is refused by its length. */
@@ -303,7 +303,7 @@ export const hostileRequests = (operation: Operation): Hostile[] => {
   return [
     ...anyLine,
     ...inAddress,
-    // What it does not take as well: that is refused before it is read, or it is work for nothing.
+    // Also input that it does not accept, which is refused before it is read or parsed in vain.
     ...anyJson,
     ...(types.includes(FORM) || body === 'form' || body === 'raw' ? anyForm : anyForm.slice(0, 1)),
     ...(body === 'json-or-xml' ? anyXml : anyXml.slice(0, 1)),

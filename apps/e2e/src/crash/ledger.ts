@@ -62,7 +62,7 @@ export interface Answered {
   status: number;
 }
 
-/** What was acknowledged to the clients, and every way in which the platform did not keep to it. */
+/** Everything that was acknowledged to the clients, and every violation of it by the platform. */
 export class Ledger {
   readonly answered: Answered[] = [];
   readonly users: KeptUser[] = [];

@@ -40,7 +40,7 @@ export interface Scene {
   configurationId: string;
   /** Receives the webhook of every credential. */
   webhookId: string;
-  /** Where the webhooks of the clients point. */
+  /** Target of the clients' webhooks. */
   hookUrl: (path: string) => string;
 }
 
@@ -166,7 +166,7 @@ export class LoadClient {
     const user = this.users.find(({ life }) => life === 'open') ?? this.random.pick([...this.users, undefined]);
     if (!user || user.life === 'ended') return;
     const expected = user.life === 'open' ? [204, 404] : [204];
-    // What was offered to a deleted user can be had no longer: nothing is promised about it.
+    // Offers of a deleted user cannot be redeemed any more: nothing is promised about them.
     this.codes = this.codes.filter((code) => code.user !== user);
     this.nonces = this.nonces.filter((nonce) => nonce.user !== user);
     user.life = 'open';
@@ -351,7 +351,7 @@ export class LoadClient {
     if (ended) this.configurations.shift();
   }
 
-  /** Replaces or deletes a record. @returns true when it is gone */
+  /** Replaces or deletes a record. @returns true when it was deleted */
   private async change(
     kept: KeptRecord,
     value: string,

@@ -90,7 +90,7 @@ export const checkOperations = (events: readonly StoredEvent[], faults: string[]
   }
 };
 
-/** What can happen once did not happen twice. */
+/** Checks that single events did not occur twice. */
 export const checkDomain = (events: readonly StoredEvent[], faults: string[]): void => {
   const once = /^(UserCreated|UserDeleted|OfferCreated|PreAuthorizedCodeRedeemed|OfferDeleted|DeliveryScheduled)$/;
   const ends = /^Delivery(Succeeded|Exhausted|Cancelled)$/;

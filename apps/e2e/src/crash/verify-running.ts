@@ -72,7 +72,7 @@ export class Verification {
     }
   }
 
-  /** What the last process acknowledged, and a few older things. */
+  /** Everything that the last process acknowledged, and a sample of older resources. */
   async ofLastProcess(random: SeededRandom): Promise<void> {
     const last = this.ledger.process - 1;
     const some = <T extends { since: number }>(all: readonly T[]): T[] => [

@@ -5,7 +5,7 @@ import type { WebhookBody } from '@attestry/testing';
 export interface Received {
   path: string;
   body: WebhookBody;
-  /** What was answered. */
+  /** The status of the response. */
   status: number;
 }
 

@@ -24,7 +24,7 @@ const SUITE = `faults (FAULTS_SEED=${SEED})`;
 const LIMIT_MS = 480_000;
 /** The end of a client or tenant takes effect within a second (ADR 0056). */
 const END_OF_ACCESS_MS = 1000;
-/** What a receiver that does not answer may cost the others, milliseconds; its own time-out is 2,000. */
+/** Longest delay of other deliveries by a receiver that does not answer, milliseconds; its own time-out is 2,000. */
 const UNDISTURBED_MS = 1000;
 
 const missing = missingEngines({});
@@ -127,7 +127,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
         });
         await stage.check();
         const rows = await settledRows(stage);
-        // What the same events make when nothing else happens.
+        // The rows from the same events without concurrent writes.
         await rebuildAll(stage);
         expect(await settledRows(stage)).toEqual(rows);
         expect(rows['issuance_credentials']!.length).toBeGreaterThan(0);

@@ -46,7 +46,7 @@ export const killEach = async ({ cluster, random }: Stage, times: number): Promi
   return schedule.flat().length;
 };
 
-/** Waits until it is ready, or for so long: the next kill comes also while others are starting. */
+/** Waits until it is ready, or for this time: the next kill may occur while others are starting. */
 const readyWithin = async (process: ServiceProcess, ms: number): Promise<void> => {
   for (const end = performance.now() + ms; performance.now() < end && !(await process.isReady());) await pause(100);
 };

@@ -25,7 +25,7 @@ import { TemporaryFolder } from './temporary-folder.js';
 
 /** Deadline of every call, milliseconds. */
 export const DEADLINE_MS = 5000;
-/** An answer may come so much later than its deadline on a machine that starts eight processes at once. */
+/** Tolerance for responses after their deadline on a machine that starts eight processes at once. */
 const SLACK_MS = 2500;
 /** Between becoming unready and draining, milliseconds. */
 export const SHUTDOWN_DELAY_MS = 1000;
@@ -35,7 +35,7 @@ export const TAKE_OVER_MS = 10_000;
 
 export type EngineName = 'nats' | 'postgres' | 'redis' | 'eventstore';
 
-/** Two of each service that takes leases, so that another one can take over. */
+/** Two of each service that uses leases, so that another one can take over. */
 const REPLICAS = { webhooks: 2, analytics: 2 };
 
 const ENVIRONMENT = {
@@ -83,7 +83,7 @@ export class Stage {
     const { EVENTSTORE_URL, EVENTSTORE_START } = process.env;
     const eventStore =
       EVENTSTORE_URL && EVENTSTORE_START ? await CommandServer.start(EVENTSTORE_START, EVENTSTORE_URL) : undefined;
-    // Engines that may be killed, whatever others the environment gives.
+    // Engines that may be killed, regardless of engines in the environment.
     const engines = await startClusterEngines(folder.path, { EVENTSTORE_URL });
     const cluster = await Cluster.start({ folder: folder.path, engines, env: ENVIRONMENT, replicas: REPLICAS });
     const sink = await WebhookSink.start();
@@ -161,7 +161,7 @@ export class Stage {
     for (const client of this.clients) client.stop();
   }
 
-  /** What was acknowledged is there, and every START has one outcome. */
+  /** Checks that all acknowledged data are present, and that every START has one outcome. */
   async check(): Promise<void> {
     await this.recovered(30_000);
     this.ledger.process += 1;

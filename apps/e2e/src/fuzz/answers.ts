@@ -47,7 +47,7 @@ const isDecodable = (path: string): boolean => {
   }
 };
 
-/** Looks at answers with the eyes of a client that has nothing but the interface definition. */
+/** Checks responses like a client that has only the interface definition. */
 export class AnswerCheck {
   private readonly ajv = new Ajv2020({ strict: false });
   private readonly validators = new Map<string, ValidateFunction>();
@@ -87,7 +87,7 @@ export class AnswerCheck {
     const isHead = method === 'HEAD';
     const there = this.at(path).filter((operation) => operation.method === (isHead ? 'GET' : method));
     if (isHead) return answer.text === '' ? faults : [...faults, 'HEAD has a body'];
-    // What two templates take in is an answer of either.
+    // A path that matches two templates may be a response of either.
     const told = there.map((operation) => this.bodyFaults(operation, answer));
     if (told.some((it) => it.length === 0)) return faults;
     if (told.length > 0 && isDecodable(path)) return [...faults, ...told[0]!];

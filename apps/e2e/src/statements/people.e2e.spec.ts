@@ -206,7 +206,7 @@ describe('members', () => {
 });
 
 /**
- * What each kind of caller is answered, written out independently of the code. Every operation that is about a tenant is listed.
+ * The response to each kind of caller, written out independently of the code. Every operation that is about a tenant is listed.
  * `self` is a member without `admin`; about themselves they may do more.
  */
 describe('the permissions of members [M46, M51]', () => {

@@ -166,7 +166,7 @@ describe('access tokens of the OpenID provider', () => {
   ])('are answered with 503 when discovery answers %s', async (_what, answer) => {
     discovery = answer;
     await expect(verifier.verify(await sign(claims()), deadline())).rejects.toMatchObject({ kind: 'unavailable' });
-    // And are judged once it is mended.
+    // They are verified once discovery works again.
     discovery = () => ({ status: 200, body: JSON.stringify({ issuer, jwks_uri: `${issuer}/jwks` }) });
     expect(await verifier.verify(await sign(claims()), deadline())).toBeDefined();
   });

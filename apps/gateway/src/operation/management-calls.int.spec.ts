@@ -73,7 +73,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What an operation takes; the others take no body. */
+/** Bodies by operation; other operations have none. */
 const BODIES: Record<string, object> = {
   'management.create-tenant': { subdomain: 'acme', environmentId: ID },
   'management.update-tenant': { name: 'Acme' },

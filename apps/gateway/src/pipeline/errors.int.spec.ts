@@ -295,7 +295,7 @@ describe.each(APIS)('errors of the %s API', (_name, api) => {
     const chunked = await send(api, { method: 'POST', url: api.post, payload: endless, headers: json });
     expect([chunked.statusCode, read]).toEqual([413, limit + 1024]);
     expectBody(api.errors, chunked, 'PayloadTooLarge');
-    // Nothing of it is sent at all.
+    // No part of it is sent.
     const silent = Readable.from(
       (async function* () {
         await new Promise(() => undefined);

@@ -296,7 +296,7 @@ const make = (
     .setProtectedHeader({ alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk, ...header } as JWTHeaderParameters)
     .sign(key, { crit: { foo: true } });
 const verify = (jwt: string) => outcome(() => verifyJwtProof(jwt, expected).holder.did);
-/** Header and payload as they are, signed with nothing that fits. */
+/** Header and payload unchanged, with a signature that does not match. */
 const unsigned = (header: unknown, payload: unknown) =>
   [header, payload, 'x'.repeat(64)]
     .map((part) => Buffer.from(typeof part === 'string' ? part : JSON.stringify(part)).toString('base64url'))

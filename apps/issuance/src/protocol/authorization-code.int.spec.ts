@@ -255,7 +255,7 @@ describe('a person who signs in', () => {
     const stream = `user-${TENANT}+${id}`;
     const before = await engines.events.readStream(stream);
     expect(await admin(retrieveUser, { params: { id } })).toMatchObject({ id, claims: { email: 'b@x.example' } });
-    // Nothing new is no event.
+    // Without new values no event is appended.
     await signIn(person);
     expect(await engines.events.readStream(stream)).toEqual(before);
     expect(await usersOf(person)).toHaveLength(1);

@@ -90,9 +90,9 @@ const open = async (token: string) => {
   const answer = await hostFetch(`${base}/invitation?${new URLSearchParams({ token }).toString()}`);
   return { status: answer.status, text: await answer.text() };
 };
-/** As links were before they carried a MAC. */
+/** A link of a release before links had a MAC. */
 const olderFormat = (token: string) => token.split('.').slice(0, 4).join('.');
-/** Another secret, everything else as it is. */
+/** Another secret, everything else unchanged. */
 const forged = (token: string) => {
   const parts = token.split('.');
   parts[3] = 'A'.repeat(43);

@@ -222,7 +222,7 @@ describe('the page of an invitation', () => {
     const visitor = new Visitor();
     expect((await visitor.get(await invite('three@people.example'))).text).toContain('Sign in and accept');
     expect((await visitor.submit({ password: 'not the password', action: 'sign-in' })).status).toBe(400);
-    // Nor does the form of a newcomer make another one.
+    // The form of a new browser does not create another one either.
     expect((await visitor.submit({ name: 'x', password: `${PASSWORD}2`, action: 'sign-up' })).status).toBe(400);
     expect((await visitor.submit({ password: PASSWORD, action: 'sign-in' })).text).toContain('You are now a member of');
   });
@@ -349,11 +349,11 @@ describe('failed sign-ins in browsers unknown to the account', () => {
     expect([locked.status, locked.retryAfter]).toEqual([429, '3600']);
     expect(locked.text).toContain('Too many failed attempts for this account');
     expect((await signInWith(signedOut(owner), 'six@people.example', PASSWORD)).status).toBe(200);
-    // Nor does its success give others new guesses.
+    // Its success does not reset the failures of others either.
     expect((await signIn('six@people.example', 'guess')).status).toBe(429);
     clock.time += HOUR;
     expect((await signIn('six@people.example', PASSWORD)).status).toBe(200);
-    // What was right does not count, however often.
+    // Correct passwords are not counted, however many.
     for (let n = 0; n < 12; n++) expect((await signIn('six@people.example', PASSWORD)).status).toBe(200);
     clock.time -= HOUR;
   });

@@ -83,7 +83,7 @@ describe('the queue of due deliveries', () => {
     const room: number[] = [];
     for (let left = 8 * LEAST; left; left--) {
       const next = queue.take()!;
-      // As it went neither well nor badly, the host may have no more than before.
+      // The outcome was neither a success nor a failure, so the allowance of the host is unchanged.
       queue.end(next);
       if (next.host === 'b') left += 1;
       else if (queue.wantsMore(next)) room.push(left - 1);

@@ -24,7 +24,7 @@ import type { EventStoreDbOptions } from './eventstoredb-event-store.js';
 import type { EventStoreDbSubscription } from './eventstoredb-subscription.js';
 import { openEventStoreDb } from './load-eventstoredb.js';
 
-/** EventStoreDB keeps no leases: they come from a store beside it, as in production. */
+/** EventStoreDB has no leases: they are in a separate store, as in production. */
 const underTest = async (
   url: string,
   more: { shared?: boolean; restart?(): Promise<void>; stop?(): void },
@@ -85,7 +85,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((store) => store.close()));
 });
 
-/** A subscriber that keeps what it gets, and can be held up. */
+/** A subscriber that stores the events it receives, and can be paused. */
 const collect = (store: EventStore, options: SubscribeOptions) => {
   const got: RecordedEvent[] = [];
   const dropped: Error[] = [];
@@ -107,7 +107,7 @@ const collect = (store: EventStore, options: SubscribeOptions) => {
   return { got, dropped, subscription, hold, next: () => next };
 };
 
-/** What only this adapter has to prove, on any server. */
+/** Tests specific to this adapter, on any server. */
 const describeAdapter = (name: string, url: () => string): void => {
   describe(`EventStoreDB adapter: ${name}`, () => {
     let store: EventStore;
@@ -368,7 +368,7 @@ describe('with the stand-in', () => {
     expect(failed.length).toBeGreaterThan(0);
     for (const error of failed) expect(error).toBeInstanceOf(EventStoreUnavailable);
     await standIn.restart();
-    // What was acknowledged is there; what was not may be.
+    // Acknowledged events are present; others may be.
     for (const [n, result] of outcomes)
       if (result === 'stored') expect(await store.readStream(`thing-${n}`)).toHaveLength(1);
     await spared.close();

@@ -67,7 +67,7 @@ describeOnPostgres('event store: partitions on PostgreSQL', (server) => {
     await expect(refused).rejects.toMatchObject({ actual: 1 });
     expect(await late.append('op-gone', [anEvent('5')], 1)).toMatchObject({ revision: 2 });
     expect(await late.append('op-cut', [anEvent('6')], 1)).toMatchObject({ revision: 2 });
-    // What is still there is still known by its ids, in whatever partition.
+    // Remaining events are still found by their ids, in any partition.
     expect(await late.append('op-cut', [anEvent('4'), anEvent('6')], 0)).toMatchObject({ revision: 2 });
     await expect(late.append('op-cut', [anEvent('7')], 0)).rejects.toThrow(WrongExpectedRevision);
   });
@@ -158,7 +158,7 @@ describeOnPostgres('event store: partitions on PostgreSQL', (server) => {
       [await planOf(ofCategories.text, [after, 100, 1e6, ['op', 'other']]), 'events_1_category_position_idx'],
       [await planOf(all.text, [after, 100, 1e6]), 'events_1_pkey'],
     ] as const) {
-      // The newest position, which comes first, is looked for in all of them, from the last one on.
+      // The newest position, which is read first, is searched in all of them, starting with the last.
       const page = plan.slice(plan.indexOf('WindowAgg'));
       expect(page).toContain(`Index Scan using ${index}`);
       expect(page).not.toContain('events_0');

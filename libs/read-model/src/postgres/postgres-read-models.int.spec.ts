@@ -206,7 +206,7 @@ if (programs === undefined) {
       expect(await running.waitFor(kept, 5000)).toBe(true);
       await add(20);
       expect(await running.waitForHead(5000)).toBe(true);
-      // As a crash leaves them behind that comes before the batch is on the disk (`synchronous_commit` is off for them).
+      // As after a crash before the batch is on disk (`synchronous_commit` is off for them).
       const client = new pg.Client(server.url('service'));
       await client.connect();
       await running.db.deleteFrom('item').where('n', '>=', 40).execute();
@@ -224,7 +224,7 @@ if (programs === undefined) {
       const gate = Promise.withResolvers<void>();
       const failures: string[] = [];
       const stopped = await open({
-        // It does not notice by itself that its time is over, and its transaction lies open.
+        // It does not detect the expiry itself, and its transaction is open.
         leaseTtlMs: 60_000,
         timeoutMs: 700,
         onFailure: (_projection, error) => failures.push(error.message),

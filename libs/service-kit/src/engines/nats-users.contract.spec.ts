@@ -145,7 +145,7 @@ if (program === undefined) {
         issuance = await connect({ servers: [...servers], user: user!, pass: password!, inboxPrefix });
       });
       afterEach(() => issuance.close());
-      /** What the server answers to issuance; its refusal is the error. */
+      /** The server's reply to issuance; a refusal is the error. */
       const ask = async (subject: string, data: unknown = '') => {
         const answer = await issuance.request(subject, data === '' ? '' : JSON.stringify(data), { timeout: 2000 });
         return answer.json<{ error?: { description: string } }>();

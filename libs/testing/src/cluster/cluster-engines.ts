@@ -30,7 +30,7 @@ const ENGINES = {
   redis: { name: 'Redis or Valkey', debian: 'redis-server', macos: 'valkey', variable: 'REDIS_URL' },
 } as const;
 
-/** What is neither installed nor given by `env`. */
+/** Engines that are neither installed nor named by `env`. */
 export const missingEngines = (env: Record<string, string | undefined>): MissingEngine[] =>
   (['nats', 'postgres', 'redis'] as const)
     .filter((engine) => {

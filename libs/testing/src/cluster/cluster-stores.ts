@@ -5,7 +5,7 @@ import canonicalize from 'canonicalize';
 import pg from 'pg';
 import type { Cluster } from './cluster.js';
 
-/** What a cluster has stored, seen from outside through the platform's own ports. */
+/** Data stored by a cluster, read through the platform's own ports. */
 export type ClusterStores = ProcessEngines &
   Pick<StateEngines, 'events' | 'operationEvents' | 'leases' | 'checkpoints'>;
 
@@ -63,7 +63,7 @@ export class ClusterTables {
     return `${this.cluster.env['DATABASE_SCHEMA']}_${of}`;
   }
 
-  /** Which tables of a projection are read, and how far they are. */
+  /** The active tables of a projection, and their position. */
   async active(of: 'read' | 'analytics', projection: string): Promise<ActiveTables> {
     const schema = this.schema(of);
     const { rows } = await this.pool.query<{ v: string; g: string; tables: string; position: string; epoch: string }>(
