@@ -128,7 +128,7 @@ function membersOf(name) {
   return [...inherited, ...shape.members];
 }
 
-/** The comment right above a node; one with an empty line after it speaks about the file. */
+/** The comment directly above a node; one with an empty line after it describes the file. */
 function docOf(node) {
   const file = node.getSourceFile();
   const text = ts

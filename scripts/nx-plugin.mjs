@@ -1,5 +1,5 @@
 // The nx plugin of this repository: infers the targets of each project from what its folder holds. What the targets read
-// and write stands in nx.json, under `targetDefaults`.
+// and write is in nx.json, under `targetDefaults`.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { specsByProject } from './test-levels.mjs';
@@ -24,7 +24,7 @@ export const createNodesV2 = [
     }),
 ];
 
-// What cannot be said of one folder: TypeScript checks the sources of all packages as one program.
+// Targets that do not belong to one folder: TypeScript checks the sources of all packages as one program.
 const repository = {
   name: 'repository',
   implicitDependencies: ['*'],

@@ -18,7 +18,7 @@ const files = [...new Set(listed.split('\0'))].filter((file) => isProduction(fil
 const lines = files.reduce((sum, file) => sum + codeLines(readFileSync(join(root, file), 'utf8')), 0);
 console.log(`production lines: ${lines} in ${files.length} files`);
 
-/** Prettier puts a comment of several lines on lines of its own, so that a line is a comment or it is code. */
+/** Prettier puts a multi-line comment on separate lines, so that a line is either a comment or code. */
 function codeLines(text) {
   let inComment = false;
   return text.split('\n').filter((line) => {

@@ -1,5 +1,5 @@
 // A Jest reporter that keeps the names of the test files being run in the file named in ATTESTRY_RUNNING_FILE,
-// so that a run which is stopped at its time limit can say what it was waiting for.
+// so that a run that is stopped at its time limit can name what it was waiting for.
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { root } from './setup.mjs';

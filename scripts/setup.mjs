@@ -17,8 +17,8 @@ const binFolder = join(root, 'node_modules', '.bin');
 const neededMajor = 26;
 
 /**
- * Installs what package-lock.json says, when that has not been done yet, and makes sure that the script runs on
- * Node 26: on an older one it starts itself again on the repository's Node and never returns.
+ * Installs the packages of package-lock.json if they are not installed, and makes sure that the script runs on
+ * Node 26: on an older version it starts itself again on the repository's Node and never returns.
  */
 export async function ensureInstalled() {
   if (!isInstalled()) await install();

@@ -25,12 +25,12 @@ for (const file of new Set(listed.split('\0'))) {
     faults.push(`${file}: belongs in the folder of a noun, a use case or a follower (architecture, Folders)`);
   }
   if (basename(inside) === 'index.ts' && inside !== 'index.ts') {
-    faults.push(`${file}: a barrel; only src/index.ts is public (architecture, What is not built)`);
+    faults.push(`${file}: a barrel; only src/index.ts is public (architecture, What is not used)`);
   }
   for (const part of inside.split('/')) {
     const words = part.split('.');
     if (words.some((word) => vague.includes(word) || /-(utils?|helpers?)$/.test(word))) {
-      faults.push(`${file}: '${part}' says nothing; name it after what it does (architecture, What is not built)`);
+      faults.push(`${file}: '${part}' says nothing; name it after what it does (architecture, What is not used)`);
     }
   }
 }

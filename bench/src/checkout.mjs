@@ -1,4 +1,4 @@
-// Another version of this repository, installed and built in a folder of its own. Kept by commit for the next run.
+// Another version of this repository, installed and built in a separate folder, which is kept per commit for the next run.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,9 +13,9 @@ const run = (command, args, options) => {
 
 /**
  * @param root the repository's folder
- * @param ref any name git knows: a tag, a branch, a commit
+ * @param ref any git revision: a tag, a branch, a commit
  * @returns {{commit: string, folder: string}}
- * @throws when git does not know the name, or when that version cannot be installed or built
+ * @throws when git cannot resolve the name, or when that version cannot be installed or built
  */
 export const checkOut = (root, ref) => {
   const commit = run('git', ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`], { cwd: root })

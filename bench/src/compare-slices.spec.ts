@@ -4,7 +4,7 @@ import { compareSlices, orderOf, type Slice } from './compare-slices.mjs';
 const slice = (credentials: number, cpuMs: number): Slice => ({ credentials, cpuMs, seconds: 2 });
 
 describe('comparison of two versions', () => {
-  it('takes the ratio inside each pair, so that a slow minute does not count', () => {
+  it('uses the ratio within each pair, so that a slow minute has no effect', () => {
     const pairs = [
       { base: slice(500, 2000), current: slice(500, 1000) },
       // The machine is four times slower for this pair.
@@ -15,7 +15,7 @@ describe('comparison of two versions', () => {
     expect(cpuRatio).toEqual({ median: 0.5, quartiles: [0.5, 0.5], range: [0.5, 0.5] });
   });
 
-  it('counts CPU for each credential, not for each slice', () => {
+  it('computes CPU per credential, not per slice', () => {
     const { cpuRatio, rateRatio } = compareSlices([{ base: slice(400, 1600), current: slice(800, 1600) }]);
     expect(cpuRatio.median).toBe(0.5);
     expect(rateRatio.median).toBe(2);

@@ -1,4 +1,4 @@
-// Receives webhooks as a process of its own and reports to its parent, in batches, when each event arrived.
+// Receives webhooks in a separate process and reports to its parent, in batches, when each event arrived.
 import { createServer } from 'node:http';
 
 const EVENT_ID = /"event":\{"id":"([^"]+)"/;

@@ -1,6 +1,6 @@
 // `npm run bench -- --webhooks [--json] [--quick]`: deliveries per second to a receiver on this machine, and the time from the integration
 // event on the feed to the receiver at a steady rate. The webhooks service runs here on its embedded engines, as it does in the platform's
-// process; the events are those that issuance publishes, the receiver is a process of its own.
+// process; the events are those that issuance publishes, the receiver is a separate process.
 import 'reflect-metadata';
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

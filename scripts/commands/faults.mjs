@@ -60,7 +60,7 @@ export default {
     const reasons = new Set(readFileSync(skippedFile, 'utf8').split('\n').filter(Boolean));
     for (const { suite, reason } of [...reasons].map((line) => JSON.parse(line)))
       cli.say(`SKIPPED ${suite}: ${reason}`);
-    // A suite that cannot run says why, once; its tests are not counted one by one.
+    // A suite that cannot run reports the reason once; its tests are not counted one by one.
     total.skipped = reasons.size || pending;
     cli.say(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
     const failed = total.failed > 0 || (total.passed === 0 && total.skipped === 0);

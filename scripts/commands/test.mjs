@@ -20,7 +20,7 @@ const suites = [
   { name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=2'], limit: 13 * minute },
   // The same tests on many processes and real engines.
   { name: 'cluster', projects: ['cluster'], args: ['--maxWorkers=2'], limit: 13 * minute },
-  // A seed of its own each time, which it prints; `npm run test:faults` plays one again.
+  // A new seed each time, which is printed; `npm run test:faults` can repeat one.
   { name: 'faults', projects: ['faults'], args: ['--runInBand', '--forceExit'], limit: 15 * minute },
 ];
 

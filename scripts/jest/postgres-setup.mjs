@@ -1,4 +1,4 @@
-// Services with keys and read models in PostgreSQL: one server for all specs; each takes schemas of its own.
+// Services with keys and read models in PostgreSQL: one server for all specs; each uses its own schemas.
 import pg from 'pg';
 import { onTeardown, testKit } from './started.mjs';
 

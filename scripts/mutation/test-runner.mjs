@@ -1,6 +1,6 @@
 // Stryker's test runner for this repository. It loads the spec files once, with the test functions and matchers of Jest, and
 // repeats the tests that reach a mutant with that mutant switched on: a few milliseconds instead of the half second of CPU that
-// Jest needs to start again for each. A mutant that acts while modules are loaded gets a process of its own.
+// Jest needs to start again for each. A mutant that takes effect while modules are loaded gets a separate process.
 import { dirname, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { PluginKind, commonTokens, declareClassPlugin, tokens } from '@stryker-mutator/api/plugin';
@@ -97,7 +97,7 @@ class InProcessTestRunner {
     return toMutantRunResult(result, !bail);
   }
 
-  /** Each file has a state of its own, as in Jest: its hooks are for its tests alone. */
+  /** Each file has separate state, as in Jest: its hooks apply only to its tests. */
   async #load(files = this.#files) {
     const loaded = [];
     for (const file of files) {

@@ -109,13 +109,13 @@ describe('analytics', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('shows events newest first, SUCCESS before the START of one call, each tenant its own', async () => {
+  it('lists events newest first, SUCCESS before the START of one call, each tenant only its own', async () => {
     await publish(message('START', 'r1'), message('SUCCESS', 'r1'), message('START', 'r2', { tenantId: T2 }));
     expect(await types()).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
     expect(await types({}, T2)).toEqual(['DID_CREATE_START']);
   });
 
-  it('believes the gateway about every operation, and a service about its own alone', async () => {
+  it('accepts events of every operation from the gateway, and from a service only its own', async () => {
     const received = (by: BusParticipant, more: Partial<OperationEventMessage> = {}) => {
       const data = message('START', `r${count}`, more);
       return { id: data.id, subject: operationSubject('START', by), data };
@@ -131,7 +131,7 @@ describe('analytics', () => {
     expect(await types()).toEqual(['WEBHOOK_CREATE_START', 'OPENID_TOKEN_START']);
   });
 
-  it('loses no outcome when its store goes away amid a batch, and is not back at the next attempt', async () => {
+  it('loses no outcome when its store fails during a batch and is still unavailable at the next attempt', async () => {
     await publish(message('START', 'r1'));
     expect(await types()).toEqual(['DID_CREATE_START']);
     const store = engines.operationEvents;
@@ -173,7 +173,7 @@ describe('analytics', () => {
     expect(await types({ dateFrom: at(60_001) })).toEqual([]);
   });
 
-  it('pages without gap or repeat, and refuses the cursor of another tenant', async () => {
+  it('pages without gaps or duplicates, and refuses the cursor of another tenant', async () => {
     const requests = Array.from({ length: 25 }, (_, i) => `r${i}`);
     for (const requestId of requests) await publish(message('START', requestId), message('SUCCESS', requestId));
     const seen: string[] = [];
@@ -192,7 +192,7 @@ describe('analytics', () => {
     });
   });
 
-  it('gives every START exactly one outcome: a second is dropped, one that never came is a FAIL', async () => {
+  it('records exactly one outcome per START: a second is discarded, a missing one becomes a FAIL', async () => {
     await publish(message('START', 'r1'), message('SUCCESS', 'r1'), message('FAIL', 'r1'), message('START', 'r2'));
     expect(await types({ requestIds: ['r2'] })).toEqual(['DID_CREATE_START']);
     now += 10_000;
@@ -216,7 +216,7 @@ describe('analytics', () => {
     expect(await types()).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
   });
 
-  it('takes an outcome that waited in the feed beyond its deadline', async () => {
+  it('accepts an outcome that was in the feed until after its deadline', async () => {
     await publish(message('START', 'r1'));
     expect(await types()).toHaveLength(1);
     await close();
@@ -231,7 +231,7 @@ describe('analytics', () => {
     expect(await types({ requestIds: ['r1'] })).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
   });
 
-  it('keeps the two events of a management call in one append, however large the batch', async () => {
+  it('stores the two events of a management call in one append, however large the batch', async () => {
     const messages = Array.from({ length: 401 }, (_, n) => [
       message('START', `m${n}`, { tenantId: 'platform' }),
       message('SUCCESS', `m${n}`, {
@@ -248,7 +248,7 @@ describe('analytics', () => {
         expect(pair.map(({ type }) => type)).toEqual(['OperationStarted', 'OperationSucceeded']);
   });
 
-  it('takes an outcome that comes after a restart, and doubles nothing that is delivered again', async () => {
+  it('accepts an outcome that arrives after a restart, and discards redelivered messages', async () => {
     await publish(message('START', 'r1'), message('START', 'r2'), message('SUCCESS', 'r2'));
     expect(await types()).toHaveLength(3);
     await close();
@@ -258,7 +258,7 @@ describe('analytics', () => {
     expect(await types()).toHaveLength(4);
   });
 
-  it('continues with a history whose sequences are those of another feed', async () => {
+  it('continues a history whose sequence numbers belong to another feed', async () => {
     const stream = operationStream(T1, new Date(now).toISOString());
     const fact = { prefix: 'DID_CREATE', category: 'did', operation: 'dids.create-did', metadata: {}, deadline: now };
     const metadata = { tenantId: T1, requestId: 'r0', actor: 'client:c1', operation: 'analytics.record-operations' };
@@ -279,14 +279,14 @@ describe('analytics', () => {
     await engines.operationEvents.append(stream, [moved], NO_STREAM);
     await publish(message('START', 'r1'), message('SUCCESS', 'r1'));
     expect(await types({ requestIds: ['r1'] })).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
-    // And knows what it wrote itself by its sequence: nothing is doubled after a restart.
+    // It recognizes its own events by their sequence: nothing is duplicated after a restart.
     await close();
     await open();
     expect(await types({ requestIds: ['r1'] })).toHaveLength(2);
     expect(verifyChain(await engines.operationEvents.readStream(stream))).toMatchObject({ intact: true });
   });
 
-  it('shows a management call about a tenant in its trail too', async () => {
+  it("records a management call about a tenant in the tenant's audit trail too", async () => {
     const about = { tenantId: T1, startedAt: new Date(now).toISOString() };
     await publish(
       message('START', 'r1', { tenantId: 'platform', prefix: 'TENANT_CREATE' }),

@@ -53,7 +53,7 @@ let services: RunningServices;
 let client: ServiceClient;
 let issuance: ServiceClient;
 let feed: FeedMessage[];
-/** Configurations that exist, as issuance would say. */
+/** Configurations that exist, as issuance would return. */
 const existing = new Set<string>();
 let requested: string[] = [];
 
@@ -153,7 +153,7 @@ const streamOf = (tenant: TenantContext, did: string): Promise<RecordedEvent[]> 
   engines.events.readStream(didStream(tenant.id, did));
 
 describe('creating a did:key', () => {
-  it('answers with keys, document and status, and signs with the key it names', async () => {
+  it('returns keys, document and status, and signs with the named key', async () => {
     const tenant = newTenant();
     const made = await createKey(tenant);
     expect(made).toEqual({
@@ -175,7 +175,7 @@ describe('creating a did:key', () => {
     expect(await vaultKeys(tenant)).toEqual([key!.kmsKeyId]);
   });
 
-  it('takes BLS12-381 G2, whose key is kept like the others but signs nothing yet', async () => {
+  it('accepts BLS12-381 G2, whose key is stored like the others but does not sign yet', async () => {
     const tenant = newTenant();
     const made = await createKey(tenant, 'Bls12381G2');
     expect(made.did).toMatch(/^did:key:zUC7/);
@@ -192,7 +192,7 @@ describe('creating a did:key', () => {
     expect(await vaultKeys(tenant)).toEqual([]);
   });
 
-  it('takes P-256 too', async () => {
+  it('accepts P-256', async () => {
     const made = await createKey(newTenant(), 'P-256');
     expect(made.did).toMatch(/^did:key:zDn/);
     expect(made.localMetadata.keys).toHaveLength(1);
@@ -213,7 +213,7 @@ describe('creating a did:key', () => {
     ['a url that is no text', 'web', { url: 5 }, [{ param: 'options.url', value: 5 }]],
     ['a very long url', 'web', { url: 'a'.repeat(1025) }, [{ param: 'options.url' }]],
     ['an address', 'web', { url: '127.0.0.1' }, [{ param: 'options.url', value: '127.0.0.1' }]],
-  ])('is refused for %s, and nothing is made', async (_, method, options, details) => {
+  ])('is refused for %s, and nothing is created', async (_, method, options, details) => {
     const tenant = newTenant();
     const refused = await refusal(create(tenant, method, options));
     expect(refused).toMatchObject({ kind: 'invalid', code: 'BadRequest' });
@@ -221,7 +221,7 @@ describe('creating a did:key', () => {
     expect(await vaultKeys(tenant)).toEqual([]);
   });
 
-  it('does not tell a password in an address again', async () => {
+  it('does not repeat a password of a URL in the error', async () => {
     const refused = await refusal(createWeb(newTenant(), 'https://user:hunter2@a.example'));
     expect(JSON.stringify(refused)).not.toContain('hunter2');
   });
@@ -247,7 +247,7 @@ describe('creating a did:web', () => {
       expect(await refusal(document(tenant, url))).toMatchObject({ kind: 'notFound' });
   });
 
-  it('on another host waits for its owner to publish it, and is not served here', async () => {
+  it('on another host is PROCESSING until its owner publishes it, and is not served by the platform', async () => {
     const tenant = newTenant();
     expect((await createWeb(tenant, 'issuer.example')).registrationStatus).toBe('PROCESSING');
     expect(await refusal(document(tenant, '/.well-known/did.json'))).toMatchObject({ kind: 'notFound' });
@@ -292,7 +292,7 @@ describe('creating a did:web', () => {
     expect(await vaultKeys(other)).toEqual([]);
   });
 
-  it('that was made before under such a host issues for no configuration', async () => {
+  it('that was created under such a host earlier cannot be used by a configuration', async () => {
     const [tenant, other] = [newTenant(), newTenant()];
     const own = await createWeb(tenant);
     const stolen = `did:web:${other.host.replace(':', '%3A')}`;
@@ -311,7 +311,7 @@ describe('creating a did:web', () => {
       kind: 'invalid',
       details: [{ param: 'issuerDid' }],
     });
-    // Nor is it chosen where none is named.
+    // It is not selected when no DID is named either.
     expect((await reserve(tenant, uuid())).did).toBe(own.did);
   });
 
@@ -338,7 +338,7 @@ describe('creating a did:web', () => {
     expect(foreign.localMetadata).not.toEqual(made.localMetadata);
   });
 
-  it('by many at once is done by exactly one, and the others leave no key behind', async () => {
+  it('concurrently succeeds for exactly one caller, and the others leave no key behind', async () => {
     const tenant = newTenant();
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => createWeb(tenant)));
     const won = outcomes.filter(({ status }) => status === 'fulfilled');
@@ -380,13 +380,13 @@ describe('the list', () => {
 });
 
 describe('retrieving', () => {
-  it('gives what creating gave', async () => {
+  it('returns the same DID as its creation', async () => {
     const tenant = newTenant();
     for (const made of [await createKey(tenant), await createWeb(tenant), await createWeb(tenant, NOBODY)])
       expect(await retrieve(tenant, made.did)).toEqual(made);
   });
 
-  it('is a 404 for what is not there and a 400 for what is no DID', async () => {
+  it('is a 404 for an unknown DID and a 400 for an invalid one', async () => {
     const tenant = newTenant();
     for (const id of [
       'did:web:localhost%3A1',
@@ -408,7 +408,7 @@ describe('retrieving', () => {
 describe('with documents on other hosts', () => {
   let server: Server;
   let host: string;
-  /** What a path answers. */
+  /** The response of a path. */
   const paths = new Map<string, (response: ServerResponse) => void>();
   let requests: string[] = [];
   const publish = (path: string, value: unknown) =>
@@ -430,7 +430,7 @@ describe('with documents on other hosts', () => {
   });
   const didAt = (path: string) => `did:web:${host.replace(':', '%3A')}:${path}`;
 
-  it('a did:web of the tenant is complete when its document is seen there, and from then on [T16] [T23] [T30]', async () => {
+  it('a did:web of the tenant is complete once its document was found there [T16] [T23] [T30]', async () => {
     const tenant = newTenant();
     const made = await createWeb(tenant, `${host}/units`);
     expect(made).toMatchObject({ did: didAt('units'), registrationStatus: 'PROCESSING' });
@@ -475,7 +475,7 @@ describe('with documents on other hosts', () => {
     expect(await list(tenant)).toEqual({ data: [] });
   });
 
-  it('of which one is a key of another tenant: its public document and nothing else', async () => {
+  it('a did:key of another tenant resolves to its public document and nothing else', async () => {
     const made = await createKey(newTenant());
     expect(await retrieve(newTenant(), made.did)).toEqual({
       did: made.did,
@@ -505,7 +505,7 @@ describe('with documents on other hosts', () => {
     expect(requests).toEqual([`/${path}/did.json`]);
   });
 
-  it('private targets are not asked where they are not allowed', async () => {
+  it('private targets are not requested unless they are allowed', async () => {
     const guarded = new Outbound(false);
     const config = parseConfig({ NODE_ENV: 'test' });
     publish('/private/did.json', { id: didAt('private') });
@@ -515,7 +515,7 @@ describe('with documents on other hosts', () => {
     await guarded.close();
   });
 
-  it('what the tenant has deleted does not resolve for it', async () => {
+  it('a deleted DID does not resolve for its tenant', async () => {
     const tenant = newTenant();
     const { did } = await createKey(tenant);
     await remove(tenant, did);
@@ -539,7 +539,7 @@ describe('another tenant', () => {
 });
 
 describe('reserving an issuer key', () => {
-  it('takes the best algorithm of the DID named, the same again when asked again', async () => {
+  it('selects the best algorithm of the named DID, and the same when repeated', async () => {
     const tenant = newTenant();
     const { did, localMetadata } = await createWeb(tenant);
     const configurationId = uuid();
@@ -559,7 +559,7 @@ describe('reserving an issuer key', () => {
     );
   });
 
-  it('chooses the oldest DID that fits, and sticks to it', async () => {
+  it('selects the oldest suitable DID, and the same when repeated', async () => {
     const tenant = newTenant();
     const oldest = await createKey(tenant);
     pass(1);
@@ -573,13 +573,13 @@ describe('reserving an issuer key', () => {
     expect(await reserve(tenant, configurationId)).toMatchObject({ did: p256.did, algorithm: 'P-256' });
   });
 
-  it('sees a DID that was created just before', async () => {
+  it('considers a DID that was created immediately before', async () => {
     const tenant = newTenant();
     const { did } = await createKey(tenant);
     expect(await reserve(tenant, uuid())).toMatchObject({ did });
   });
 
-  it('knows all candidates, oldest first, however many, but not the deleted', async () => {
+  it('considers all candidates, oldest first, except deleted ones', async () => {
     const tenant = newTenant();
     const made: string[] = [];
     for (let i = 0; i < 24; i++) {
@@ -594,7 +594,7 @@ describe('reserving an issuer key', () => {
     expect(await reserve(tenant, uuid(), undefined, ['Ed25519'])).toMatchObject({ did: made[1] });
   });
 
-  it('is refused with param issuerDid when none fits', async () => {
+  it('is refused with param issuerDid when no DID is suitable', async () => {
     const tenant = newTenant();
     expect(await refusal(reserve(tenant, uuid()))).toMatchObject({
       kind: 'invalid',
@@ -623,7 +623,7 @@ describe('domain linkage', () => {
     },
   });
 
-  it('has a credential for every DID with an Ed25519 key, newest first, that a foreign library verifies [T24] [T25] [T26]', async () => {
+  it('has a credential for every DID with an Ed25519 key, newest first, that an independent library verifies [T24] [T25] [T26]', async () => {
     const tenant = newTenant();
     expect(await configuration(tenant)).toEqual({
       '@context': 'https://identity.foundation/.well-known/did-configuration/v1',
@@ -667,7 +667,7 @@ describe('domain linkage', () => {
     expect(await configuration(tenant)).toEqual(before);
   });
 
-  it('ends with its DID, and other tenants have none of it', async () => {
+  it('ends with its DID, and does not appear for other tenants', async () => {
     const [tenant, other] = [newTenant(), newTenant()];
     const kept = await createKey(tenant);
     const gone = await createKey(tenant);
@@ -677,7 +677,7 @@ describe('domain linkage', () => {
     expect((await configuration(tenant)).entries.map(({ issuer }) => issuer)).toEqual([kept.did]);
   });
 
-  it('has a second credential with the origin of a verified custom domain, and only this one there', async () => {
+  it('has a second credential with the origin of a verified custom domain, which is the only one served there', async () => {
     const [tenant, other] = [newTenant(), newTenant()];
     const { did } = await createKey(tenant);
     await createKey(other);
@@ -703,7 +703,7 @@ describe('domain linkage', () => {
     await verifyDomainLinkage({ ...entries[0]! }, custom, verification(tenant));
     await expect(verifyDomainLinkage({ ...entries[0]! }, tenant.baseUrl, verification(tenant))).rejects.toThrow();
 
-    // It is a fact of the store, not of this process.
+    // It is stored, not only in the memory of this process.
     await stop();
     await start();
     expect(await originsOf(tenant)).toEqual([tenant.baseUrl, custom]);
@@ -714,7 +714,7 @@ describe('domain linkage', () => {
 });
 
 describe('deleting', () => {
-  it('answers nothing, destroys the keys and hides the DID; a second time there is none', async () => {
+  it('returns no content, destroys the keys and hides the DID; a second deletion is a 404', async () => {
     const tenant = newTenant();
     const { did } = await createWeb(tenant);
     expect((await remove(tenant, did)) ?? null).toBeNull();
@@ -725,7 +725,7 @@ describe('deleting', () => {
     expect(await refusal(reserve(tenant, uuid(), did))).toMatchObject({ details: [{ param: 'issuerDid' }] });
   });
 
-  it('frees a did:web, which then has other keys', async () => {
+  it('releases a did:web, which gets other keys when it is created again', async () => {
     const tenant = newTenant();
     const before = await createWeb(tenant);
     await remove(tenant, before.did);
@@ -737,7 +737,7 @@ describe('deleting', () => {
     expect(await document(tenant, '/.well-known/did.json')).toEqual(after.localMetadata.initialDidDocument);
   });
 
-  it('is refused while a configuration exists, and possible after its release', async () => {
+  it('is refused while a configuration uses the DID, and possible after its release', async () => {
     const tenant = newTenant();
     const { did } = await createKey(tenant);
     const configurationId = uuid();
@@ -757,7 +757,7 @@ describe('deleting', () => {
     await release(tenant, configurationId, did);
   });
 
-  it('asks about a reservation only after a minute, and passes over one whose configuration never came to be', async () => {
+  it('queries a reservation only after a minute, and ignores one whose configuration was never created', async () => {
     const tenant = newTenant();
     const { did } = await createKey(tenant);
     const configurationId = uuid();
@@ -786,7 +786,7 @@ describe('deleting', () => {
     ]);
   });
 
-  it('and reserving at the same moment: one of them, and a reserved DID has its key', async () => {
+  it('and reserving concurrently: one of them succeeds, and a reserved DID has its key', async () => {
     for (let round = 0; round < 10; round++) {
       const tenant = newTenant();
       const { did } = await createKey(tenant);
@@ -807,7 +807,7 @@ describe('deleting', () => {
     }
   });
 
-  it('twice at the same moment is no fault and one deletion', async () => {
+  it('twice concurrently is no error and one deletion', async () => {
     const tenant = newTenant();
     const { did } = await createKey(tenant);
     const outcomes = await Promise.allSettled([remove(tenant, did), remove(tenant, did)]);
@@ -818,7 +818,7 @@ describe('deleting', () => {
     expect(types).toEqual(['DidCreated', 'DidDeletionStarted', 'DidDeleted']);
   });
 
-  it('that broke off is finished by the reaction', async () => {
+  it('that was interrupted is completed by the reaction', async () => {
     const tenant = newTenant();
     const { did } = await createKey(tenant);
     await engines.streams.runDecision(
@@ -834,7 +834,7 @@ describe('deleting', () => {
 });
 
 describe('integration events', () => {
-  it('is which DIDs were created and deleted', async () => {
+  it('name the DIDs that were created and deleted', async () => {
     const tenant = newTenant();
     const { did } = await createWeb(tenant);
     await reserve(tenant, uuid(), did);
@@ -851,7 +851,7 @@ describe('integration events', () => {
 });
 
 describe('after a restart', () => {
-  it('everything is there, and health is good', async () => {
+  it('all data are available, and the service is healthy', async () => {
     const tenant = newTenant();
     const made = await createWeb(tenant);
     const configurationId = uuid();
@@ -864,7 +864,7 @@ describe('after a restart', () => {
     await waitUntil(() => engines.health.report().ready);
   });
 
-  it('no event holds a private key', async () => {
+  it('no event contains a private key', async () => {
     for (const file of await readdir(dataDir)) {
       if (!file.startsWith('events.db')) continue;
       const text = (await readFile(join(dataDir, file))).toString('latin1');

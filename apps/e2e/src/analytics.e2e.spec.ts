@@ -63,7 +63,7 @@ describe('every call', () => {
       () => management.clients.list(tenant.id),
     ],
   ];
-  it.each(calls)('leaves a START and one outcome: %s', async (_name, prefix, outcome, call) => {
+  it.each(calls)('records a START and one outcome: %s', async (_name, prefix, outcome, call) => {
     const answer = await call();
     const found = await ofCall(answer);
     // Newest first: the outcome precedes the START.
@@ -81,7 +81,7 @@ describe('every call', () => {
       });
   });
 
-  it('of a list says how much was asked for and found', async () => {
+  it('of a list records the requested limit and the number of results', async () => {
     const [end, start] = await ofCall(await tenant.api.dids.list({ limit: 7 }));
     expect(start!.metadata).toEqual({ limit: 7 });
     expect(end!.metadata).toEqual({ entriesCount: 1 });
@@ -106,7 +106,7 @@ describe('every call', () => {
     expect(await ofCall(noToken)).toEqual([]);
   });
 
-  it('that is refused before it begins, or is exempt, leaves nothing', async () => {
+  it('that is refused before START, or is exempt, is not recorded', async () => {
     const holder = await connectWithRoles(platform, management, tenant, ['holder']);
     const before = (await events({ limit: 1 }))[0]!.id;
     const anonymous = new ApiClient(tenant.url);
@@ -125,7 +125,7 @@ describe('every call', () => {
     expect((await events({ limit: 1 }))[0]!.id).toBe(before);
   });
 
-  it('at once leaves its own pair', async () => {
+  it('among concurrent calls records its own START and outcome', async () => {
     const answers = await Promise.all(Array.from({ length: 40 }, () => tenant.api.users.create()));
     const requestIds = answers.map(({ headers }) => headers.get('x-request-id')!);
     const found = await events({ requestIds, limit: 1000 });
@@ -149,12 +149,12 @@ describe('the query', () => {
   });
   const sorted = (list: AnalyticsEvent[]) => list.map(({ timestamp }) => timestamp);
 
-  it('gives the newest first', async () => {
+  it('returns the newest events first', async () => {
     const all = sorted(await events({ limit: 1000 }));
     expect(all).toEqual([...all].sort().reverse());
   });
 
-  it('filters by type, by category and by both as one', async () => {
+  it('filters by type, by category and by both together', async () => {
     const types = ['DID_CREATE_SUCCESS', 'DID_RETRIEVE_LIST_START'];
     const byType = await events({ types, limit: 1000 });
     expect(new Set(typesOf(byType))).toEqual(new Set(types));
@@ -166,7 +166,7 @@ describe('the query', () => {
     expect(either).toHaveLength(byType.length + byCategory.length);
   });
 
-  it('filters by id, call and client, each narrowing the others', async () => {
+  it('filters by id, call and client, combined with AND', async () => {
     const [one] = await events({ types: 'DID_RETRIEVE_LIST_SUCCESS', clientIds: other.clientId });
     expect(one!.clientId).toBe(other.clientId);
     expect(await events({ ids: one!.id })).toEqual([one]);
@@ -216,13 +216,13 @@ describe('the query', () => {
     ['dateTo', { dateTo: '2026-13-01T00:00:00Z' }],
     ['dateTo', { dateTo: '2026-W01' }],
     ['types', { types: Array.from({ length: 101 }, (_, n) => `T${n}`) }],
-  ] as [string, Filter][])('refuses a wrong %s', async (param, query) => {
+  ] as [string, Filter][])('refuses an invalid %s', async (param, query) => {
     const answer = await tenant.api.analytics.list(query);
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ details: [expect.objectContaining({ param, location: 'query' })] });
   });
 
-  it('pages on undisturbed by what comes in meanwhile', async () => {
+  it('continues its pages unaffected by events that arrive meanwhile', async () => {
     const dids = async (cursor?: string) =>
       expectStatus(
         await tenant.api.analytics.list({ categories: ['did'], limit: 2, ...(cursor !== undefined && { cursor }) }),
@@ -239,7 +239,7 @@ describe('the query', () => {
     expect(seen).toEqual(before);
   });
 
-  it.each(['none', '*', 'none,*'])('takes %s for actors together with other filters', async (value) => {
+  it.each(['none', '*', 'none,*'])('accepts %s for actors together with other filters', async (value) => {
     const found = await events({
       clientIds: value,
       types: 'DID_CREATE_SUCCESS,OPENID_CREDENTIAL_SUCCESS',
@@ -252,7 +252,7 @@ describe('the query', () => {
     expect(found.length).toBeGreaterThan(0);
   });
 
-  it('takes a list of clients repeated or with commas', async () => {
+  it('accepts several clients as repeated parameters or separated by commas', async () => {
     const [repeated, listed] = await Promise.all([
       events({
         clientIds: [mine, other.clientId],
@@ -269,7 +269,7 @@ describe('the query', () => {
     expect(new Set(listed.map(({ clientId }) => clientId))).toEqual(new Set([mine, other.clientId]));
   });
 
-  it('knows every type there can be', async () => {
+  it('lists every event type that can occur', async () => {
     const { data } = expectStatus(await tenant.api.analytics.types(), 200);
     const categoryOf = new Map(data.map(({ type, category }) => [type, category]));
     expect(categoryOf.size).toBe(data.length);
@@ -278,7 +278,7 @@ describe('the query', () => {
     for (const event of await events({ limit: 1000 })) expect(categoryOf.get(event.type)).toBe(event.category);
   });
 
-  it('shows nothing of another tenant', async () => {
+  it('returns no events of another tenant', async () => {
     const neighbour = await createTenantUnderTest(platform, management, 'neighbour');
     expectStatus(await neighbour.api.dids.list(), 200);
     const theirs = expectStatus(await neighbour.api.analytics.list({ limit: 1000 }), 200).data;
@@ -287,7 +287,7 @@ describe('the query', () => {
     expect(theirs.filter(({ id }) => ids.has(id))).toEqual([]);
   });
 
-  it('shows the same after a restart', async () => {
+  it('returns the same events after a restart', async () => {
     const dateTo = new Date().toISOString();
     const before = await events({ dateTo, limit: 1000 });
     expect(await platform.end()).toBe(0);
@@ -307,7 +307,7 @@ describe('an export', () => {
       .map((line) => JSON.parse(line) as AnalyticsEvent);
   };
 
-  it('has what the list has, oldest first, over several pages of it', async () => {
+  it('contains the events of the list, oldest first, over several pages', async () => {
     for (let n = 0; n < 30; n++) await Promise.all(Array.from({ length: 20 }, () => tenant.api.dids.list()));
     const query = period();
     const all = await exported(query);
@@ -324,7 +324,7 @@ describe('an export', () => {
     expect(all).toEqual(listed.reverse());
   });
 
-  it('takes the filters of the list', async () => {
+  it('accepts the filters of the list', async () => {
     const query = { ...period(), categories: 'webhook', types: 'DID_CREATE_SUCCESS' };
     expect(await exported(query)).toEqual((await events({ ...query, limit: 1000 })).reverse());
   });
@@ -333,7 +333,7 @@ describe('an export', () => {
     expect(await exported({ dateFrom: '2020-01-01', dateTo: '2020-01-02' })).toEqual([]);
   });
 
-  it('leaves no event itself, and is told by HEAD without content', async () => {
+  it('is not recorded itself, and HEAD returns its headers without content', async () => {
     const query = period();
     const answer = await tenant.api.analytics.export(query as never);
     expect(await ofCall(answer)).toEqual([]);
@@ -345,7 +345,7 @@ describe('an export', () => {
     ['dateFrom', { dateTo: '2026-01-01' }],
     ['dateTo', { dateFrom: '2026-01-01' }],
     ['dateTo', { dateFrom: '2026-01-01', dateTo: 'now' }],
-  ] as [string, Filter][])('without a right %s is refused before anything is sent', async (param, query) => {
+  ] as [string, Filter][])('without a valid %s is refused with 400 before anything is sent', async (param, query) => {
     const answer = await tenant.api.analytics.export(query as never);
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ details: [expect.objectContaining({ param, location: 'query' })] });
@@ -353,11 +353,11 @@ describe('an export', () => {
 });
 
 describe('the management API', () => {
-  it("tells a tenant's admins the same events, by the same filters and pages", async () => {
+  it("returns the same events to a tenant's admins, with the same filters and pages", async () => {
     expectStatus(await management.clients.list(tenant.id), 200);
     expectStatus(await tenant.api.users.create(), 201);
     const newest = (await events({ limit: 1 }))[0]!.timestamp;
-    // What both calls themselves leave is younger.
+    // The events of both calls themselves are newer.
     const query = { dateTo: newest, limit: 1000 };
     const own = expectStatus(await tenant.api.analytics.list(query), 200);
     expect(own.data.length).toBeGreaterThan(10);
@@ -376,7 +376,7 @@ describe('the management API', () => {
     expect(seen.slice(0, own.data.length)).toEqual(own.data.map(({ id }) => id));
   });
 
-  it('leaves no trace of looking in the trail looked at, but one of its own', async () => {
+  it("does not record the query in the tenant's events, but in the platform's", async () => {
     const before = await events({ limit: 1 });
     const answer = await management.tenants.events(tenant.id, { limit: 1 });
     expect(expectStatus(answer, 200).data).toEqual(before);
@@ -386,7 +386,7 @@ describe('the management API', () => {
     expect(types).toContain('TENANT_EVENT_RETRIEVE_LIST_SUCCESS');
   });
 
-  it('shows them to no other caller: 404 to unknown callers, 400 for what the filters are not', async () => {
+  it('answers 404 to other callers and 400 to invalid filters', async () => {
     const other = await createTenantUnderTest(platform, management, 'events-of-another');
     const outsider = await registerManagementClient(platform, 'curious');
     for (const id of [tenant.id, other.id]) expect((await outsider.tenants.events(id)).status).toBe(404);

@@ -41,7 +41,7 @@ const faultOf = ({ status, body }: Answer) => {
 };
 
 describe('an authentication provider over HTTP', () => {
-  it('is created at a real OpenID provider, with its defaults [T42, T43, T45, T46, T48]', async () => {
+  it('is created for a real OpenID provider, with its defaults [T42, T43, T45, T46, T48]', async () => {
     const { authenticationProviders: providers } = tenant.api;
     const created = await providers.create({ url: provider.issuer, clientId: 'attestry', clientSecret: SECRET });
     const made = expectStatus(created, 201);
@@ -61,7 +61,7 @@ describe('an authentication provider over HTTP', () => {
     expect(created.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('is read and listed as it was answered [T49, T50]', async () => {
+  it('is retrieved and listed as returned at its creation [T49, T50]', async () => {
     const { authenticationProviders: providers } = tenant.api;
     const { data } = expectStatus(await providers.list({ limit: 1 }), 200);
     expect(data).toHaveLength(1);
@@ -71,12 +71,12 @@ describe('an authentication provider over HTTP', () => {
     expect(expectStatus(await victim.api.authenticationProviders.list(), 200)).toEqual({ data: [] });
   });
 
-  it('is the only one of its tenant: a second is a 409', async () => {
+  it('is the only one of its tenant: a second is refused with 409', async () => {
     const second = await tenant.api.authenticationProviders.create({ url: provider.issuer, clientId: 'second' });
     expect(faultOf(second).slice(0, 2)).toEqual([409, 'Conflict']);
   });
 
-  it('is replaced by an update, which needs a client id and keeps a secret that it does not name [T43, T46, T51]', async () => {
+  it('is replaced by an update, which requires a client id and keeps a secret that it does not contain [T43, T46, T51]', async () => {
     const { authenticationProviders: providers } = tenant.api;
     const [before] = expectStatus(await providers.list(), 200).data;
     const body = {
@@ -103,7 +103,7 @@ describe('an authentication provider over HTTP', () => {
     expect((await providers.update(NO_SUCH, body)).status).toBe(404);
   });
 
-  it('leaves the events of each operation, without its secret', async () => {
+  it('records the events of each operation, without its secret', async () => {
     const { api } = tenant;
     const { id } = expectStatus(await api.authenticationProviders.list(), 200).data[0]!;
     const body = { url: provider.issuer, clientId: 'other', clientSecret: SECRET };
@@ -125,7 +125,7 @@ describe('an authentication provider over HTTP', () => {
     }
   });
 
-  it('is deleted, answers nothing then, and makes room for another [T52]', async () => {
+  it('is deleted, is a 404 afterwards, and can be replaced by another [T52]', async () => {
     const { authenticationProviders: providers } = tenant.api;
     const { id } = expectStatus(await providers.list(), 200).data[0]!;
     const answer = await providers.delete(id);
@@ -148,7 +148,7 @@ describe('a hostile discovery document', () => {
     }
   });
 
-  /** A provider of our own making, and what it was asked for. */
+  /** A simulated provider, and the requests it received. */
   const hostile = async (answer: (response: ServerResponse, own: string) => void) => {
     const asked: string[] = [];
     let own = '';
@@ -187,7 +187,7 @@ describe('a hostile discovery document', () => {
     expectStatus(await providers.delete(kept.id), 204);
   };
 
-  it('leads nobody to another address: redirects are not followed', async () => {
+  it('is not fetched from another address: redirects are not followed', async () => {
     const inside = await hostile((response, own) => json(response, genuine(own)));
     for (const status of [302, 308]) {
       const { url } = await hostile((response) =>
@@ -198,7 +198,7 @@ describe('a hostile discovery document', () => {
     expect(inside.asked).toEqual([]);
   });
 
-  it('is not read to the end when it is large', async () => {
+  it('is not read completely when it is too large', async () => {
     const piece = Buffer.alloc(64 * 1024, ' ');
     let most = 0;
     const { url } = await hostile((response) => {
@@ -218,7 +218,7 @@ describe('a hostile discovery document', () => {
     expect(most).toBeLessThan(10 * 1024 * 1024);
   });
 
-  it('is given five seconds, however it drips', async () => {
+  it('is abandoned after five seconds, also when it arrives slowly', async () => {
     const { url } = await hostile((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       const drip = setInterval(() => response.write(' '), 200);
@@ -231,7 +231,7 @@ describe('a hostile discovery document', () => {
     expect(performance.now() - startedAt).toBeLessThan(2 * 9000);
   }, 30_000);
 
-  it('is of the issuer that was named', async () => {
+  it('must name the configured issuer', async () => {
     const { url } = await hostile((response) => json(response, genuine('https://accounts.example')));
     await refused(url, 'the issuer in the discovery document must be this URL');
   });

@@ -145,7 +145,7 @@ const exchange = (form: Record<string, string>): Promise<Answer<Record<string, u
 const errorOf = ({ status, body }: Answer<Record<string, unknown>>) => [status, body['error']];
 
 describe('an offer of the authorization code flow', () => {
-  it('is an address with issuer, configurations and what the wallet may add, and nothing of it is kept [T72, T73]', async () => {
+  it('is a URI with issuer, configurations and optional parameters, and is not stored [T72, T73]', async () => {
     const uri = await offerOf([course, pass], { request_parameters: { login_hint: 'zoe', prompt: 'login' } });
     expect(uri).toMatch(/^openid-credential-offer:\/\/\?credential_offer=/);
     expect(documentOf(uri)).toEqual({
@@ -166,7 +166,7 @@ describe('an offer of the authorization code flow', () => {
     [{ request_parameters: { login_hint: 1 } }, 'request_parameters'],
     [{ request_parameters: { state: 'x' } }, 'request_parameters'],
     [{ request_parameters: 'x' }, 'request_parameters'],
-  ])('is not made of %j', async (body, param) => {
+  ])('is refused for %j', async (body, param) => {
     const request = 'request_parameters' in body ? { credentials: [course], ...body } : body;
     const answer = await tenant.api.offers.createOpen(request as never);
     expect([answer.status, (answer.body as unknown as { details: { param: string }[] }).details[0]?.param]).toEqual([
@@ -175,7 +175,7 @@ describe('an offer of the authorization code flow', () => {
     ]);
   });
 
-  it('is used by many, each of whom signs in, and each gets a credential of their own [T74, T75, T78]', async () => {
+  it('can be used by several users, each of whom signs in and gets a separate credential [T74, T75, T78]', async () => {
     const uri = await offerOf([course]);
     for (const account of [ZOE, MAX, ZOE]) {
       const { credential, key } = await collect(uri, account);
@@ -204,7 +204,7 @@ describe('an offer of the authorization code flow', () => {
 });
 
 describe('the authorization endpoint', () => {
-  it('tells the provider what is always sent, passes on what is named, and nothing else [T44]', async () => {
+  it('sends the static parameters and the forwarded ones to the provider, and nothing else [T44]', async () => {
     const before = provider.requests.length;
     await collect(await offerOf([course]), ZOE, {
       acr_values: 'gold',
@@ -230,7 +230,7 @@ describe('the authorization endpoint', () => {
     });
   });
 
-  it('answers a code and the state once somebody signed in, to the address that asked [T75]', async () => {
+  it('returns a code and the state to the redirect URI after the sign-in [T75]', async () => {
     provider.accounts.set(ZOE.sub, ZOE);
     const browser = new RedirectBrowser();
     const own = 'example-wallet://back?kept=1';
@@ -248,7 +248,7 @@ describe('the authorization endpoint', () => {
     ]);
   });
 
-  it('redirects nobody for a client or an address that cannot be believed [T75]', async () => {
+  it('does not redirect for an invalid client_id or redirect_uri [T75]', async () => {
     const twice = asked();
     twice.append('redirect_uri', 'https://other.example/');
     for (const query of [
@@ -292,7 +292,7 @@ describe('the authorization endpoint', () => {
     ['request', 'x.y.z', 'request_not_supported'],
     ['response_mode', 'fragment', 'invalid_request'],
     ['dpop_jkt', 'x', 'invalid_request'],
-  ])('tells the wallet what is wrong with %s %s [T75]', async (name, value, error) => {
+  ])('returns the error to the wallet for %s %s [T75]', async (name, value, error) => {
     const { status, location, headers } = await ask(asked({ [name]: value }));
     expect([status, `${location!.origin}${location!.pathname}`]).toEqual([302, BACK]);
     expect(Object.fromEntries(location!.searchParams)).toEqual({
@@ -304,14 +304,14 @@ describe('the authorization endpoint', () => {
     expect(headers.get('set-cookie')).toBeNull();
   });
 
-  it('tells the wallet when nobody signed in [T75]', async () => {
+  it('returns an error to the wallet when the sign-in fails [T75]', async () => {
     const browser = new RedirectBrowser();
     const back = await browser.follow(authorizeUrl(asked({ login_hint: undefined })), (url) => url.startsWith(BACK));
     expect(back.searchParams.get('error')).toBe('access_denied');
     expect(back.searchParams.get('state')).toBe('a state of the wallet');
   });
 
-  it('leaves OPENID_AUTHORIZE events of people who came back from the provider, and none of unauthenticated callers', async () => {
+  it('records OPENID_AUTHORIZE for users who return from the provider, and nothing for unauthenticated callers', async () => {
     const typesOf = async () =>
       expectStatus(await tenant.api.analytics.list({ categories: ['openid'], limit: 1000 }), 200)
         .data.map(({ type }) => type)
@@ -335,7 +335,7 @@ describe('the authorization endpoint', () => {
 describe('the callback', () => {
   const atCallback = (url: string) => url.startsWith(`${tenant.url}/v1/oauth/authentication/callback`);
 
-  it('belongs to the browser that began, and works once', async () => {
+  it('is accepted once, from the browser that started the sign-in', async () => {
     provider.accounts.set(ZOE.sub, ZOE);
     const browser = new RedirectBrowser();
     const callback = (await browser.follow(authorizeUrl(asked()), atCallback)).href;
@@ -350,7 +350,7 @@ describe('the callback', () => {
     expect((await browser.openUrl(callback)).status).toBe(400);
   });
 
-  it('gives a code of the provider that is not its own no credential', async () => {
+  it("issues nothing for a provider's code of another sign-in", async () => {
     provider.accounts.set(ZOE.sub, ZOE);
     const browser = new RedirectBrowser();
     const callback = await browser.follow(authorizeUrl(asked()), atCallback);
@@ -366,7 +366,7 @@ describe('the callback', () => {
 });
 
 describe('the authorization code', () => {
-  it('is exchanged for a token that covers what was asked for [T76, T77, T78]', async () => {
+  it('is exchanged for a token that covers the requested credentials [T76, T77, T78]', async () => {
     const details = JSON.stringify([{ type: 'openid_credential', credential_configuration_id: pass }]);
     const { status, body } = await exchange({ code: await codeOf({ scope: '', authorization_details: details }) });
     expect([status, body]).toEqual([
@@ -395,13 +395,13 @@ describe('the authorization code', () => {
     ['no client', { client_id: '' }, 'invalid_request'],
     ['no address', { redirect_uri: '' }, 'invalid_request'],
     ['another grant', { grant_type: 'password' }, 'unsupported_grant_type'],
-  ])('is refused with %s, and is good afterwards [T78]', async (_what, form, error) => {
+  ])('is refused with %s, and remains valid afterwards [T78]', async (_what, form, error) => {
     const code = await codeOf();
     expect(errorOf(await exchange({ code, ...form }))).toEqual([400, error]);
     expect((await exchange({ code })).status).toBe(200);
   });
 
-  it('is spent at once, and a second use ends its token [T78]', async () => {
+  it('is spent at its first use, and a second use revokes its token [T78]', async () => {
     const code = await codeOf();
     const token = (await exchange({ code })).body['access_token'] as string;
     const api = new ApiClient(tenant.url);
@@ -412,12 +412,12 @@ describe('the authorization code', () => {
       });
     expect(errorOf(await request())).toEqual([400, 'invalid_proof']);
     expect(errorOf(await exchange({ code }))).toEqual([400, 'invalid_grant']);
-    // At every process of the service, also at one that has the session cached as it was.
+    // At every process of the service, also at one that has the earlier state of the session cached.
     for (let n = 0; n < 16; n++) expect(errorOf(await request())).toEqual([401, 'invalid_token']);
     expect(errorOf(await exchange({ code }))).toEqual([400, 'invalid_grant']);
   });
 
-  it('is of its tenant alone', async () => {
+  it('is refused at another tenant', async () => {
     const other = await createTenantUnderTest(platform, management, 'other-academy');
     const code = await codeOf();
     const { status, body } = await new ApiClient(other.url).request<Record<string, unknown>>(
@@ -431,7 +431,7 @@ describe('the authorization code', () => {
       },
     );
     expect([status, body['error']]).toEqual([400, 'invalid_grant']);
-    // Which has no provider, and says so.
+    // The tenant has no provider, and the error names that.
     const did = expectStatus(await other.api.dids.create({ method: 'web', options: { url: other.host } }), 201).did;
     const configuration = { type: 'Course', name: 'x', issuer: { name: 'x' }, issuerDid: did, claimMappings: {} };
     expectStatus(await other.api.webSemantic.create(configuration), 201);
@@ -440,7 +440,7 @@ describe('the authorization code', () => {
 });
 
 describe('metadata', () => {
-  it('tell of the authorization endpoint and what it supports [T93]', async () => {
+  it('name the authorization endpoint and its capabilities [T93]', async () => {
     const api = new ApiClient(tenant.url);
     const shared = {
       issuer: tenant.url,
@@ -500,7 +500,7 @@ describe('a provider whose address changes', () => {
   });
   afterAll(() => elsewhere.stop());
 
-  it('does not take its secret to another origin', async () => {
+  it('does not send its secret to another origin', async () => {
     const { clientSecret: masked } = expectStatus(await managed.authenticationProviders.retrieve(id), 200);
     for (const more of [{}, { clientSecret: masked! }])
       expect(faultOf(await managed.authenticationProviders.update(id, settingsAt(elsewhere, more)))).toEqual(
@@ -511,7 +511,7 @@ describe('a provider whose address changes', () => {
     expect(await people(1)).toHaveLength(1);
   });
 
-  it('finds no user of the former address by subject, nor when it comes back', async () => {
+  it('does not find users of the former address by subject, also after a change back', async () => {
     const [before] = await people(1);
     const { clientSecret } = TENANT_CLIENT;
     expectStatus(await managed.authenticationProviders.update(id, settingsAt(elsewhere, { clientSecret })), 200);
@@ -531,7 +531,7 @@ describe('a provider whose address changes', () => {
     expect(await people(3)).toHaveLength(3);
   });
 
-  it('ends sign-ins that began at the former address', async () => {
+  it('ends sign-ins that were started at the former address', async () => {
     const browser = new RedirectBrowser();
     const callback = await browser.follow(
       authorizeUrl(asked(), moved),
@@ -543,7 +543,7 @@ describe('a provider whose address changes', () => {
     expect(new URL(location).searchParams.get('error')).toBe('server_error');
   });
 
-  it('refuses sign-ins once its token endpoint has another origin, and records it', async () => {
+  it('refuses sign-ins when its token endpoint has another origin, and records the refusal', async () => {
     const scope = ['openid', 'email'];
     expectStatus(await managed.authenticationProviders.update(id, settingsAt(elsewhere, { scope })), 200);
     const asStolen: string[] = [];
@@ -579,8 +579,8 @@ describe('a provider whose address changes', () => {
   });
 });
 
-describe('a provider that is deleted while somebody signs in', () => {
-  it('signs nobody in: access_denied, and from then on server_error', async () => {
+describe('a provider that is deleted during a sign-in', () => {
+  it('ends the sign-in with access_denied, and later ones with server_error', async () => {
     provider.accounts.set(ZOE.sub, ZOE);
     const browser = new RedirectBrowser();
     const callback = await browser.follow(authorizeUrl(asked()), (url) =>

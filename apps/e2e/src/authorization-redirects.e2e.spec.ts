@@ -10,7 +10,7 @@ const MANAGEMENT_CLIENT = { client_id: 'm'.repeat(32), client_secret: 's'.repeat
 
 let platform: PlatformProcess;
 
-/** What a proxy that ends TLS does: plain HTTP to the gateway, with the public Host. */
+/** Like a proxy that terminates TLS: plain HTTP to the gateway, with the public Host. */
 const send = (method: string, host: string, path: string, more: { token?: string; body?: object } = {}) =>
   new Promise<{ status: number; headers: Record<string, string>; text: string }>((resolve, reject) => {
     const body = more.body && JSON.stringify(more.body);
@@ -93,7 +93,7 @@ beforeAll(async () => {
 afterAll(() => platform?.stop());
 
 describe('the authorization endpoint in production', () => {
-  it('without a list of wallets starts, logs a warning, and redirects no browser', async () => {
+  it('without a list of redirect URIs starts, logs a warning, and does not redirect', async () => {
     expect(platform.log()).toContain('authorization endpoint refuses all wallets');
     for (const redirectUri of [LISTED, 'http://127.0.0.1:1/back', 'org.example.wallet:/back'])
       expectPage(await authorize(redirectUri), /redirect_uri must be one of the redirect URIs/);
@@ -106,12 +106,12 @@ describe('the authorization endpoint in production', () => {
     );
   });
 
-  it('repeats nothing of the request on the page', async () => {
+  it('shows nothing of the request on the error page', async () => {
     const { text } = await authorize('https://phish.example/<b>', { client_id: 'call-0800-phish', state: 'phish' });
     expect(text).not.toContain('phish');
   });
 
-  it('sends errors to the addresses on the list, and shows the others on the page', async () => {
+  it('redirects errors to listed addresses, and shows an error page for others', async () => {
     await platform.end();
     await platform.restart({ WALLET_REDIRECT_URIS: `${LISTED},intent://listed` });
     const { status, headers } = await authorize(LISTED);

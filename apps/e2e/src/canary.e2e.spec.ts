@@ -42,7 +42,7 @@ const watch = (name: string, value: string): string => {
 /** An unused value, with characters that encodings change. */
 const claim = (name: string): string => watch(`claim: ${name}`, `${random.text(12)} "Zoë" <&> ${random.text(8)}/+\\`);
 
-/** Codes, tokens and transaction codes of one journey by hand, for a wallet's library keeps them to itself. */
+/** Codes, tokens and transaction codes of one issuance, requested directly, because a wallet library does not expose them. */
 const collectByHand = async (offer: { uri: string; transactionCode?: string }, configurationId: string) => {
   const wallet = new Wallet();
   const resolved = await wallet.resolveOffer(offer.uri);
@@ -97,7 +97,7 @@ beforeAll(async () => {
   watch('second client token, signature', second.client.token!.split('.')[2]!);
   const issuer = await makeIssuer(tenant);
 
-  // One receiver takes its webhooks, the other never does: its credential waits in the queue.
+  // One receiver accepts its webhooks, the other never does: its credential remains queued.
   const taking = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`);
   const refusing = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`, { respond: () => 500 });
   for (const { url } of [taking, refusing])
@@ -192,7 +192,7 @@ const copied = async <T>(look: (folder: string) => Promise<T>): Promise<T> => {
 
 const keysIn = (folder: string) => remainingKeys(folder, MASTER_KEY);
 
-describe('nothing secret stands in clear', () => {
+describe('no secret is stored or logged in plain text', () => {
   it('while the platform runs, in its files, write-ahead logs and log', async () => {
     expect(canaries.length).toBeGreaterThan(30);
     const { sightings, files } = await searchFolders([platform.folder], canaries);
@@ -201,7 +201,7 @@ describe('nothing secret stands in clear', () => {
     expect(sightings).toEqual([]);
   });
 
-  it('and neither do the private keys of DIDs, webhooks and tokens', async () => {
+  it('including the private keys of DIDs, webhooks and tokens', async () => {
     await platform.end();
     const keys = await copied(async (folder) => keysIn(folder));
     expect(new Set(keys.signingKeys.map(({ purpose }) => purpose))).toEqual(new Set(['did', 'webhook', 'token']));
@@ -217,7 +217,7 @@ describe('nothing secret stands in clear', () => {
     ]);
     const { sightings, files } = await searchFolders([platform.folder], forms);
     expect(sightings).toEqual([]);
-    // Raw bytes are no text: they are looked for as they are.
+    // Raw bytes are not text: they are searched for unchanged.
     for (const file of files) {
       const content = await readFile(join(platform.folder, file));
       for (const { name, bytes } of secrets) expect([file, name, content.includes(bytes)]).toEqual([file, name, false]);
@@ -225,7 +225,7 @@ describe('nothing secret stands in clear', () => {
     await platform.restart();
   });
 
-  it('and what is planted on purpose is found by the same search', async () => {
+  it('and the same search finds a value that the test planted', async () => {
     const planted = canaries[7]!;
     await writeFile(
       join(platform.dataDir, 'planted.bin'),
@@ -255,10 +255,10 @@ describe('a deleted user', () => {
       .map(({ name }) => name);
   };
 
-  it('is readable with the master key before, and not after, whatever is tried', async () => {
+  it('is readable with the master key before the deletion, and not after it', async () => {
     await platform.end();
     const before = await copied(readable);
-    // The values of the user and of their open offer; the collected session's key may have gone already.
+    // The values of the user and of their open offer; the key of the redeemed session may already be destroyed.
     expect(before).toEqual(expect.arrayContaining(['claim: user', 'claim: persisted', 'claim: open offer']));
     await platform.restart();
 
@@ -276,7 +276,7 @@ describe('a deleted user', () => {
     await platform.restart();
   });
 
-  it('leaves projections that can be built again from the events', async () => {
+  it('leaves projections that can be rebuilt from the events', async () => {
     const received = async () => ({
       users: expectStatus(await tenant.api.users.list({ limit: 1000 }), 200).data,
       configurations: expectStatus(await tenant.api.jwtVc.list(), 200).data,
@@ -297,7 +297,7 @@ describe('a deleted user', () => {
     expect((await tenant.api.users.retrieve(person.id)).status).toBe(404);
   });
 
-  it('and still nothing stands in clear', async () => {
+  it('and still no secret is stored in plain text', async () => {
     const { sightings } = await searchFolders([platform.folder], canaries);
     expect(sightings).toEqual([]);
   });

@@ -28,7 +28,7 @@ beforeAll(async () => {
 const WITHIN_MS = 1000;
 
 describe("a client's roles", () => {
-  it('count at once, for the token it has: taken, given back, and gone with the client', async () => {
+  it('take effect at once for issued tokens: removed, restored, and ended with the client', async () => {
     const api = await connectWithRoles(platform, management, tenant, ['issuer']);
     const change = async (roles: ('issuer' | 'auditor')[]) =>
       expectStatus(await management.clients.update(tenant.id, api.clientId, { name: 'changing', roles }), 200);
@@ -47,7 +47,7 @@ describe("a client's roles", () => {
 });
 
 describe('a tenant that restricts which roles change its identity', () => {
-  it('takes changes of domain, DIDs and provider from admin and issuer alone, within a second', async () => {
+  it('accepts changes of domain, DIDs and provider only from admin and issuer, within a second', async () => {
     const owned = await createTenantUnderTest(platform, management, 'restricted');
     const roles = ['issuer', 'managed-issuer', 'verifier', 'dts-provider'] as const;
     const apis = await Promise.all(
@@ -55,7 +55,7 @@ describe('a tenant that restricts which roles change its identity', () => {
     );
     const NO_SUCH = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
     const provider = { url: 'https://idp.example', clientId: 'c' };
-    /** Each with a body that is refused, or of what does not exist: nothing changes, and 403 comes before it. */
+    /** Each with a body that is refused, or for a missing resource: nothing changes, and 403 takes precedence. */
     const changes = ({ client }: TenantApi): Promise<number[]> =>
       Promise.all(
         (
@@ -103,7 +103,7 @@ describe("a client's secret", () => {
   const asks = async (clientId: string, clientSecret: string) =>
     (await requestToken(platform.ready.auth, { client_id: clientId, client_secret: clientSecret }, tenant.url)).status;
 
-  it('gets a successor; both give tokens until the overlap ends, and the tokens of either end with it', async () => {
+  it('is rotated; both secrets obtain tokens until the overlap ends, and a token ends with its secret', async () => {
     const made = expectStatus(await management.clients.create(tenant.id, { name: 'rotating', roles: ['issuer'] }), 201);
     const { clientId, clientSecret: old } = made;
     const api = new TenantApi(tenant.url, await clientToken(platform, tenant.url, made));
@@ -133,7 +133,7 @@ describe("a client's secret", () => {
     await waitUntil(async () => (await latest.dids.list()).status === 401, { timeoutMs: WITHIN_MS });
   });
 
-  it('is a day longer good without a word about it, nor a body', async () => {
+  it('is valid for another day when the rotation request has no body', async () => {
     const made = expectStatus(await management.clients.create(tenant.id, { name: 'wordless', roles: ['issuer'] }), 201);
     const path = `/v1/tenants/${tenant.id}/clients/${made.clientId}/secret`;
     const answer = await new ApiClient(management.client.baseUrl, management.client.token).request('POST', path, {});

@@ -20,7 +20,7 @@ const isOpen = (port: number): Promise<boolean> =>
   });
 
 (missing.length ? describe.skip : describe)('npm run cluster -- --keep', () => {
-  it('leaves everything running, and the printed command ends every process of it', async () => {
+  it('leaves the cluster running, and the printed command ends all its processes', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'kept-cluster-'));
     const child = spawn(process.execPath, [
       join(repository, 'scripts/attestry.mjs'),
@@ -35,14 +35,14 @@ const isOpen = (port: number): Promise<boolean> =>
     if (code !== 0) throw new Error(out);
     const command = /Stop it with:\s+(kill .*)/.exec(out)![1]!;
     const left = out.split('\n').filter((line) => {
-      // Engines that the environment gave are not its own.
+      // Engines from the environment are not started by the command.
       const variable = /^ {2}([A-Z_]+_URL) /.exec(line)?.[1];
       return variable !== undefined ? !process.env[variable] : /^ {2}(\S+ +process|management API) /.test(line);
     });
     const ports = new Set([...left.join('\n').matchAll(/:\/\/[^\s/]*:(\d+)/g)].map(([, port]) => Number(port)));
     try {
       expect(ports.size).toBeGreaterThan(10);
-      // The load balancer has just got a process of its own.
+      // The load balancer now runs in a separate process.
       for (const port of ports)
         await waitUntil(() => isOpen(port), { timeoutMs: 15_000, what: `port ${port} to be open` });
     } finally {

@@ -49,19 +49,19 @@ const run = (words: string[], env: Record<string, string> = {}, flags: string[] 
       (error, out, err) => resolve({ code: error ? (error.code as number) : 0, out, err }),
     ),
   );
-/** Without those that say how long a step has taken: a busy machine has more of them. */
+/** Without the lines with the duration of a step: a busy machine prints more of them. */
 const linesOf = (text: string) =>
   text.split('\n').filter((line) => line && !/: (running for|ended after) [\d.]+ s$/.test(line));
 
 describe('npx attestry', () => {
-  it('has every npm script behind it, and every command but in a script', () => {
+  it('is behind every npm script, and every command has a script', () => {
     const { scripts, bin } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
     expect(bin).toEqual({ attestry: 'scripts/attestry.mjs' });
     const called = Object.values<string>(scripts).map((it) => /^node scripts\/attestry\.mjs (\S+)/.exec(it)?.[1]);
     expect([...new Set(called)].sort()).toEqual(commandNames());
   });
 
-  it('lists every command with --help, and what to do without a command', async () => {
+  it('lists every command with --help, and prints a hint without a command', async () => {
     const help = await run(['--help']);
     expect(help).toMatchObject({ code: 0, err: '' });
     for (const [name] of named) expect(help.out).toMatch(new RegExp(`^  ${name} `, 'm'));
@@ -83,7 +83,7 @@ describe('npx attestry', () => {
   });
 
   it.each(named)(
-    '%s refuses an unknown option in one line that names the known ones, with 2',
+    '%s refuses an unknown option with exit code 2 and one line that names the known options',
     async (name, command) => {
       const { code, out, err } = await run([name, ...required(command), '--unheard-of', '--json']);
       expect(code).toBe(2);
@@ -95,7 +95,7 @@ describe('npx attestry', () => {
   );
 
   it.each(named.filter(([, command]) => required(command).length))(
-    '%s refuses a missing argument or option in one line that names it, with 2',
+    '%s refuses a missing argument or option with exit code 2 and one line that names it',
     async (name, command) => {
       const { code, out, err } = await run([name]);
       expect({ code, out, lines: linesOf(err).length }).toEqual({ code: 2, out: '', lines: 1 });
@@ -113,7 +113,7 @@ describe('npx attestry', () => {
     ['an address that is none', ['sign-in', '--issuer', 'here']],
     ['an unknown projection', ['rebuild-projection', 'unheard-of']],
     ['a number that is none', ['faults', '--repeat', 'often']],
-  ])('refuses %s with 2', async (_what, words) => {
+  ])('refuses %s with exit code 2', async (_what, words) => {
     const { code, out, err } = await run(words);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).not.toContain('    at ');
@@ -145,7 +145,7 @@ describe('npx attestry beside a running platform', () => {
     expect(linesOf(out)).toHaveLength(1);
   });
 
-  it('a command that fails prints one document with --json as well, and its progress on standard error', async () => {
+  it('a command that fails also prints one document with --json, and its progress on standard error', async () => {
     const { code, out, err } = await run(['backup', '--to', join(folder, 'b'), '--from', folder, '--json']);
     expect(code).toBe(1);
     expect(JSON.parse(out)).toEqual({ ok: false, error: expect.stringContaining('is not a data folder') });
@@ -185,7 +185,7 @@ describe('npx attestry beside a running platform', () => {
 describe('npm start', () => {
   it('prints one document with --json when it is ready, and stops when the shell that npm started is killed', async () => {
     const env = { ...ownEnvironment(), npm_lifecycle_event: 'start', DATA_DIR: join(folder, 'started'), PORT: '0' };
-    // As npm does it: a shell that does not pass on the signals it gets.
+    // As npm does: a shell that does not forward signals.
     const shell = spawn('sh', ['-c', `"${process.execPath}" "${script}" start --json; true`], {
       cwd: folder,
       env,

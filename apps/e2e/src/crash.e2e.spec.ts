@@ -31,7 +31,7 @@ import { makeIssuer } from './journey.js';
 const SEED = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000);
 const KILLS = Number(process.env['CRASH_KILLS'] ?? 50);
 const CLIENTS = 16;
-/** Every so many kills another one, while the platform is starting. */
+/** After this number of kills, one more while the platform is starting. */
 const KILL_AMID_START = 8;
 const LIMIT_MS = 15 * 60_000;
 
@@ -131,7 +131,7 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
   };
 
   it(
-    'keeps what was acknowledged',
+    'keeps everything that was acknowledged',
     async () => {
       const clients = Array.from({ length: CLIENTS }, (_, index) => new LoadClient(index, SEED, scene, ledger));
       for (const [index, ms] of killSchedule(SEED, KILLS).entries()) {
@@ -161,13 +161,13 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
     LIMIT_MS,
   );
 
-  it('leaves one START and one outcome of every call', async () => {
+  it('records one START and one outcome for every call', async () => {
     verification.compareTrail(await verification.trail());
     await verification.trailsOfTenants();
     expect(ledger.faults).toEqual([]);
   }, 180_000);
 
-  it('delivers every acknowledged credential in the end', async () => {
+  it('eventually delivers every acknowledged credential', async () => {
     const due = ledger.users
       .filter(({ life }) => life === 'living')
       .flatMap(({ credentials }) => credentials)
@@ -187,7 +187,7 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
     expect(sink.received.some(({ status }) => status === 503)).toBe(true);
   }, 90_000);
 
-  it('leaves a folder in which everything stands once', async () => {
+  it('leaves a data folder without duplicates', async () => {
     const pending = () => readProjections(platform.dataDir).get('delivery')!;
     await waitUntil(() => pending().length === 0, {
       timeoutMs: 60_000,
@@ -202,7 +202,7 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
     checkOperations(operations, faults);
     expect(faults).toEqual([]);
 
-    // Both events of every credential reached their target; each request that went out is in the store.
+    // Both events of every credential reached their target; each request that was sent is in the store.
     const started = attemptIds(domain);
     expect(sink.received.filter(({ body }) => !started.has(body.deliveryId))).toEqual([]);
     const gone = new Set(domain.filter(({ type }) => type === 'UserDeleted').map(({ data }) => data['userId']));
@@ -248,7 +248,7 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
 });
 
 describe('a data folder', () => {
-  it('is refused to a second process while the first runs', async () => {
+  it('cannot be opened by a second process while the first runs', async () => {
     const first = await startPlatformProcess({ startTimeoutMs: 120_000 });
     try {
       await expect(startPlatformProcess({ dataDir: first.dataDir, startTimeoutMs: 120_000 })).rejects.toThrow(

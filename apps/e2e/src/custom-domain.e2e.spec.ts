@@ -21,7 +21,7 @@ import {
 import { decodeProtectedHeader, importJWK, jwtVerify, type JWK } from 'jose';
 import { closeSurroundings, openSurroundings } from './surroundings.js';
 
-/** What a customer's proxy does: the gateway is asked with the Host of the custom domain. */
+/** Like a customer's proxy: sends the request to the gateway with the Host of the custom domain. */
 const DOCUMENTS = [
   '/.well-known/did.json',
   '/.well-known/did-configuration',
@@ -58,7 +58,7 @@ interface DidConfiguration {
 
 const brand = { name: 'Acme & Söhne', logoUrl: 'https://cdn.example/logo.png' };
 
-/** A request with any Host, which `fetch` lets nobody choose, to the port of the gateway. */
+/** A request with any Host, which `fetch` does not allow, to the port of the gateway. */
 const at = (domain: string, path: string, init: { method?: string; headers?: Record<string, string> } = {}) => {
   return new Promise<{ status: number; headers: Headers; body: unknown; text: string }>((resolve, reject) => {
     const request = httpRequest(
@@ -99,7 +99,7 @@ const verified = async ({ api }: TenantUnderTest, domain = `branded${++serial}.e
 };
 
 describe('the custom domain over HTTP', () => {
-  it('is created from JSON and from XML alike, and answered as JSON [T4, T5, T11, T63]', async () => {
+  it('is created from JSON and from XML, and returned as JSON [T4, T5, T11, T63]', async () => {
     const { api } = tenant;
     const inJson = expectStatus(await api.customDomain.create({ ...brand, domain: 'one.example' }), 201);
     expectStatus(await api.customDomain.delete(), 204);
@@ -150,7 +150,7 @@ describe('the custom domain over HTTP', () => {
     expect((await api.customDomain.retrieve()).status).toBe(404);
   });
 
-  it('is nobody before it is verified [T8, T63]', async () => {
+  it('is answered with 404 until it is verified [T8, T63]', async () => {
     await tenant.api.customDomain.create({ ...brand, domain: 'early.example' });
     for (const path of DOCUMENTS) expect((await at('early.example', path)).status).toBe(404);
     const refused = await tenant.api.customDomain.verify();
@@ -160,7 +160,7 @@ describe('the custom domain over HTTP', () => {
     ]);
   });
 
-  it('answers for the public documents, rendered for its own name, and for nothing else [T8, T58]', async () => {
+  it('serves only the public documents, rendered for its own name [T8, T58]', async () => {
     const domain = await verified(tenant);
     const { did, localMetadata } = expectStatus(
       await tenant.api.dids.create({ method: 'web', options: { url: domain } }),
@@ -215,7 +215,7 @@ describe('the custom domain over HTTP', () => {
       for (const path of [...DOCUMENTS, '/']) expect([name, (await at(name, path)).status]).toEqual([name, 404]);
   });
 
-  it('is vouched for by the DIDs of the tenant, each document with its own origin first', async () => {
+  it('is linked with the DIDs of the tenant, each document with its own origin first', async () => {
     const { api } = tenant;
     const domain = await verified(tenant);
     const key = expectStatus(await api.dids.create({ method: 'key', options: { keyType: 'Ed25519' } }), 201).did;
@@ -242,14 +242,14 @@ describe('the custom domain over HTTP', () => {
     expect(await atHome()).toEqual([tenant.url]);
   });
 
-  it('is told to webhooks when it is verified, once', async () => {
+  it('causes one webhook event when it is verified', async () => {
     const { api } = tenant;
     const receiver = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`);
     try {
       const subscription = { events: ['CustomDomainVerified' as const], url: receiver.url };
       const { id } = expectStatus(await api.webhooks.create(subscription), 201);
       const domain = await verified(tenant);
-      // Again: nothing comes about.
+      // Repeated: nothing changes.
       expectStatus(await api.customDomain.verify(), 204);
       const { body, verified: isGenuine } = await receiver.next();
       expect([isGenuine, body.event.type, body.event.payload]).toEqual([true, 'CustomDomainVerified', { domain }]);
@@ -262,7 +262,7 @@ describe('the custom domain over HTTP', () => {
     }
   });
 
-  it('when given up in use says so in the trail and to webhooks, with the number of configurations', async () => {
+  it('that is given up while in use is reported in the audit trail and to webhooks, with the number of configurations', async () => {
     const { api } = tenant;
     const receiver = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`);
     const subscription = { events: ['CustomDomainDeletedInUse' as const], url: receiver.url };
@@ -302,7 +302,7 @@ describe('the custom domain over HTTP', () => {
       expect([deleted.status, deleted.text, await metadataOf(deleted)]).toEqual([204, '', inUse]);
       expect(await delivered()).toEqual([true, 'CustomDomainDeletedInUse', { domain, ...inUse }]);
 
-      // A replacement ends it as a deletion does, and so does another tenant that takes it over.
+      // A replacement ends it like a deletion, and so does a takeover by another tenant.
       await verified(tenant, domain);
       const next = `next-${domain}`;
       const replaced = await api.customDomain.update({ ...brand, domain: next });
@@ -321,7 +321,7 @@ describe('the custom domain over HTTP', () => {
     }
   }, 60_000);
 
-  it('leaves the API where it was, and the DIDs that exist as they are', async () => {
+  it('changes neither the address of the API nor existing DIDs', async () => {
     const { api } = tenant;
     await api.customDomain.delete();
     const before = expectStatus(await api.dids.create({ method: 'web', options: { url: `${tenant.host}/kept` } }), 201);
@@ -332,7 +332,7 @@ describe('the custom domain over HTTP', () => {
     expectStatus(await api.users.list(), 200);
   });
 
-  it('leaves the events of each operation, and is a 404 where there is none [T12, T62, T65]', async () => {
+  it('records the events of each operation, and is a 404 when the tenant has none [T12, T62, T65]', async () => {
     const { api } = other;
     const typesOf = async ({ headers }: Answer) => {
       const query = { requestIds: [headers.get('x-request-id')!] };
@@ -365,7 +365,7 @@ describe('the custom domain over HTTP', () => {
     await expectEvents(await api.customDomain.delete(), 'DELETE');
   });
 
-  it('takes with it what was issued under it: no document, and no further credential [T9]', async () => {
+  it('ends issuing under it when it is deleted: no document and no further credential [T9]', async () => {
     const { api } = tenant;
     const domain = await verified(tenant);
     const { did } = expectStatus(await api.dids.create({ method: 'web', options: { url: domain } }), 201);
@@ -389,7 +389,7 @@ describe('the custom domain over HTTP', () => {
         { token, body: { credential_configuration_id: configuration, proofs: { jwt: [jwt] } } },
       );
     };
-    /** Several processes may answer, each of which learns of it by itself: so many answers in a row are of all of them. */
+    /** Several processes may answer, and each receives the event separately: this many answers in a row cover all of them. */
     const everywhere = (status: number, error: string | undefined, what: string) =>
       waitUntil(
         async () => {
@@ -427,12 +427,12 @@ describe('the custom domain over HTTP', () => {
     await verified(tenant, domain);
     await everywhere(200, undefined, 'the return of issuing');
     expect((await verify(credential)).payload.iss).toBe(did);
-    // And an update to another domain ends it as a deletion does.
+    // An update to another domain ends it like a deletion.
     expectStatus(await api.customDomain.update({ ...brand, domain: `moved-${domain}` }), 200);
     await everywhere(400, 'credential_request_denied', 'the end of issuing again');
   }, 60_000);
 
-  it('changes hands when the zone says so: documents, DIDs and webhooks follow', async () => {
+  it('moves to another tenant with the TXT record: documents, DIDs and webhooks follow', async () => {
     const domain = await verified(tenant);
     const { did } = expectStatus(await tenant.api.dids.create({ method: 'web', options: { url: domain } }), 201);
     expect(did).toBe(`did:web:${domain}`);
@@ -461,7 +461,7 @@ describe('the custom domain over HTTP', () => {
     expectStatus(await other.api.customDomain.delete(), 204);
   });
 
-  it('is refused to all but one of several tenants that verify it at once', async () => {
+  it('is refused to all but one of several tenants that verify it concurrently', async () => {
     await tenant.api.customDomain.delete();
     await other.api.customDomain.delete();
     for (let round = 0; round < 5; round++) {
@@ -476,7 +476,7 @@ describe('the custom domain over HTTP', () => {
     }
   });
 
-  it('is of one tenant, and gone with its deletion [T14, T15]', async () => {
+  it('belongs to one tenant, and is released when it is deleted [T14, T15]', async () => {
     const domain = await verified(tenant);
     expect((await at(domain, '/manifest.json')).status).toBe(200);
     const { verificationToken } = expectStatus(await other.api.customDomain.create({ ...brand, domain }), 201);
@@ -507,7 +507,7 @@ describe('the custom domain over HTTP', () => {
     expectStatus(await other.api.customDomain.delete(), 204);
   });
 
-  it('changes hands with an update to another domain [T6, T13]', async () => {
+  it('can be claimed by another tenant after an update to another domain [T6, T13]', async () => {
     const domain = await verified(tenant);
     const current = expectStatus(await tenant.api.customDomain.retrieve(), 200);
     const renamed = expectStatus(await tenant.api.customDomain.update({ ...brand, name: 'New', domain }), 200);

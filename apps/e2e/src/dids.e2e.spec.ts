@@ -22,7 +22,7 @@ const create = async (method: 'key' | 'web', options: object) =>
   expectStatus(await tenant.api.dids.create({ method, options }), 201);
 
 describe('domain linkage', () => {
-  it('is public, and verified by a foreign library that resolves the DIDs itself [T24] [T25] [T26] [T58]', async () => {
+  it('is public, and verified by an independent library that resolves the DIDs itself [T24] [T25] [T26] [T58]', async () => {
     const key = await create('key', { keyType: 'Ed25519' });
     const web = await create('web', { url: tenant.host });
     const path = await create('web', { url: `${tenant.host}/departments/one` });

@@ -42,7 +42,7 @@ const REFUSED = [
 ];
 
 describe('npm run doctor', () => {
-  it('prints all that production refuses at once, as the start does, and ends with 1', () => {
+  it('prints everything that production refuses at once, as startup does, and exits with 1', () => {
     const doctor = runProgram('doctor', OPEN);
     const start = runProgram('main', OPEN);
     expect([doctor.status, start.status]).toEqual([1, 1]);
@@ -56,7 +56,7 @@ describe('npm run doctor', () => {
     }
   });
 
-  it('ends with 0 where nothing is refused, and leaves nothing behind', () => {
+  it('exits with 0 when nothing is refused, and leaves no files', () => {
     expect(runProgram('doctor', PRODUCTION)).toEqual({ status: 0, stdout: 'nothing refused\n', stderr: '' });
     const development = runProgram('doctor', {});
     expect(development.status).toBe(0);
@@ -64,7 +64,7 @@ describe('npm run doctor', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('refuses arguments that it does not know', () => {
+  it('refuses unknown arguments', () => {
     expect(runProgram('doctor', PRODUCTION, '--fix')).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(/usage/),
@@ -76,7 +76,7 @@ describe('npm run doctor', () => {
     skipSuite('an open NATS server in production', 'nats-server is not installed (Debian: apt install nats-server)');
     it.skip('an open NATS server in production', () => undefined);
   } else
-    it('finds a NATS server that accepts anybody, on which no service starts', async () => {
+    it('finds a NATS server that accepts any user, and no service starts with it', async () => {
       const server = await NatsServer.start(program);
       try {
         const env = {

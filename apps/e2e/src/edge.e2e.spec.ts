@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 const json = { 'content-type': 'application/json' };
 
-/** `fetch` writes host names in its own way; this sends them as they are. */
+/** `fetch` normalizes host names; this sends them unchanged. */
 const statusOnHost = (host: string) =>
   new Promise<number>((resolve, reject) => {
     const options = { port: platform.ready.port, path: '/v1/webhooks/jwks', headers: { host } };
@@ -30,25 +30,25 @@ const statusOnHost = (host: string) =>
   });
 
 describe('hosts', () => {
-  it('answer 404 in the tenant shape when they are nobody’s', async () => {
+  it('without a tenant are answered with 404 in the tenant shape', async () => {
     const answer = await new ApiClient(platform.tenantUrl('nobody')).request('GET', '/v1/dids');
     expect(answer.status).toBe(404);
     expect(answer.body).toEqual({ code: 'NotFound', message: 'Resource Not Found' });
   });
 
-  it('are the same whatever the case, and with a dot at the end', async () => {
+  it('are compared without case and trailing dot', async () => {
     const host = tenant.host.replace('edge.', 'EDGE.').replace('localhost:', 'localhost.:');
     expect(await statusOnHost(host)).toBe(200);
     expect(await statusOnHost(`x${host}`)).toBe(404);
   });
 
-  it('cannot be chosen by X-Forwarded-Host of an untrusted client', async () => {
+  it('are not taken from X-Forwarded-Host of an untrusted client', async () => {
     const headers = { 'x-forwarded-host': tenant.host };
     const answer = await new ApiClient(platform.tenantUrl('nobody')).request('GET', '/v1/webhooks/jwks', { headers });
     expect(answer.status).toBe(404);
   });
 
-  it('serve their own operations only', async () => {
+  it('serve only their own operations', async () => {
     expect((await tenant.api.client.request('GET', '/v1/tenants')).status).toBe(404);
     expect((await management.client.request('GET', '/v1/dids')).status).toBe(404);
     expect((await new ApiClient(platform.ready.auth).request('GET', '/v1/dids')).status).toBe(404);
@@ -56,7 +56,7 @@ describe('hosts', () => {
   });
 
   it.each(['management', 'auth', 'www', 'api', 'admin', 'console', 'health', 'status', 'mail', 'contexts'])(
-    'keep the name %s for the platform',
+    'reserve the name %s for the platform',
     async (subdomain) => {
       const [environment] = (await management.environments.list()).body.data;
       const answer = await management.tenants.create({ subdomain, environmentId: environment!.id });
@@ -87,7 +87,7 @@ describe('paths and methods', () => {
     expect(answer.body).toMatchObject({ code: 'MethodNotAllowed' });
   });
 
-  it('HEAD answers as GET does, without content', async () => {
+  it('HEAD is answered like GET, without content', async () => {
     const got = await tenant.api.client.request('GET', '/v1/dids');
     const answer = await tenant.api.client.request('HEAD', '/v1/dids');
     expect([answer.status, answer.text]).toEqual([200, '']);
@@ -99,7 +99,7 @@ describe('paths and methods', () => {
     expect(posted.status).toBe(405);
   });
 
-  it('of twenty configurations of one type created at once, one is', async () => {
+  it('creates one of twenty configurations of one type that are created concurrently', async () => {
     const configuration = {
       type: 'Once',
       name: 'Once',
@@ -112,7 +112,7 @@ describe('paths and methods', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 19 }, () => 400)]);
   });
 
-  it('twenty clients created at once are all created', async () => {
+  it('creates all of twenty clients that are created concurrently', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
         management.clients.create(tenant.id, { name: `client ${n}`, roles: ['auditor'] }),
@@ -121,7 +121,7 @@ describe('paths and methods', () => {
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 201));
   });
 
-  it('OPTIONS tells browsers what they may send', async () => {
+  it('OPTIONS returns the allowed methods and headers to browsers', async () => {
     const answer = await tenant.api.client.request('OPTIONS', '/v1/openid/credential', {
       headers: { origin: 'https://wallet.example', 'access-control-request-method': 'POST' },
       token: null,
@@ -166,14 +166,14 @@ describe('bodies', () => {
     });
   });
 
-  it('with members of Object.prototype change nothing but themselves', async () => {
+  it('with members named as in Object.prototype have no side effect', async () => {
     const body = '{"claims":{"__proto__":{"admin":true},"given_name":"Ada"}}';
     const answer = await tenant.api.client.request('POST', '/v1/users', { headers: json, body });
     expect(answer.status).toBe(201);
     expect((answer.body as { claims: object }).claims).toEqual({ given_name: 'Ada' });
   });
 
-  it('name every fault at once', async () => {
+  it('are answered with all their faults at once', async () => {
     const answer = await tenant.api.client.request('POST', '/v1/webhooks', { body: { events: 'all', url: 4 } });
     expect(answer.status).toBe(400);
     const { details } = answer.body as { details: { param: string; value?: unknown }[] };
@@ -181,7 +181,7 @@ describe('bodies', () => {
     expect(details.find(({ param }) => param === 'url')?.value).toBe(4);
   });
 
-  it('of claims are never shown again in a fault', async () => {
+  it('with claims are not repeated in an error', async () => {
     const answer = await tenant.api.users.create({ claims: 'my secret claim' as never });
     expect(answer.status).toBe(400);
     expect(answer.text).not.toContain('my secret claim');
@@ -190,7 +190,7 @@ describe('bodies', () => {
 
 describe('health', () => {
   it.each(['127.0.0.1', 'nobody.localhost', 'management.localhost', 'edge.localhost', 'example.com'])(
-    'is told on the host %s',
+    'is served on the host %s',
     async (host) => {
       const client = new ApiClient(`http://${host}:${platform.ready.port}`);
       expect((await client.request('GET', '/health/live')).status).toBe(200);
@@ -215,7 +215,7 @@ describe('request ids', () => {
 });
 
 describe('connections', () => {
-  it('that speak no HTTP are ended, and the others continue', async () => {
+  it('without valid HTTP are closed, and the others continue', async () => {
     const reply = await new Promise<string>((resolve, reject) => {
       const socket = connect(platform.ready.port, '127.0.0.1', () => socket.write('GARBAGE\r\n\r\n'));
       let text = '';

@@ -34,7 +34,7 @@ const issueFrom = async (uri: string) => (await new Wallet().collect(uri)).crede
 const WITHIN_MS = 1000;
 
 describe('a deleted client', () => {
-  it('loses access within a second, and no other does', async () => {
+  it('loses access within a second, and no other client does', async () => {
     const tenant = await createTenantUnderTest(platform, management, 'leaving-clients');
     const leaving = await connectWithRoles(platform, management, tenant, ['issuer']);
     expectStatus(await leaving.dids.list(), 200);
@@ -46,7 +46,7 @@ describe('a deleted client', () => {
     expect(data.map(({ clientId }) => clientId)).toEqual([tenant.admin.clientId]);
   });
 
-  it('gets no token again', async () => {
+  it('gets no further token', async () => {
     const tenant = await createTenantUnderTest(platform, management, 'tokens');
     const client = expectStatus(await management.clients.create(tenant.id, { name: 'x', roles: ['issuer'] }), 201);
     const credentials = { client_id: client.clientId, client_secret: client.clientSecret };
@@ -108,7 +108,7 @@ describe('a revoked token', () => {
   });
 
   it(
-    'is not known to a gateway that starts later, which looks it up',
+    'is looked up by a gateway that starts later',
     async () => {
       const tenant = await createTenantUnderTest(platform, management, 'revoked-before');
       expectStatus(await revoke(tenant.token, tenant.admin), 200);
@@ -125,7 +125,7 @@ describe('a revoked token', () => {
     PLATFORM_START_MS,
   );
 
-  it('is revoked by its own client alone, with its secret', async () => {
+  it('can only be revoked by its own client, with its secret', async () => {
     const tenant = await createTenantUnderTest(platform, management, 'not-revoking');
     const other = await createTenantUnderTest(platform, management, 'not-mine');
     expectStatus(await revoke(tenant.token, other.admin), 200);
@@ -136,7 +136,7 @@ describe('a revoked token', () => {
     expectStatus(await tenant.api.dids.list(), 200);
   });
 
-  it('of a management client loses access too', async () => {
+  it('of a management client also loses access', async () => {
     const { client_id: clientId, client_secret: clientSecret } = await platform.makeManagementClient('revoking');
     const own = await connectManagement(platform, { client_id: clientId, client_secret: clientSecret });
     expectStatus(await own.environments.list(), 200);
@@ -145,8 +145,8 @@ describe('a revoked token', () => {
   });
 });
 
-describe("a client's secret that was replaced at once", () => {
-  it('takes its tokens with it within a second at every gateway', async () => {
+describe("a client's secret that was replaced without overlap", () => {
+  it('invalidates its tokens within a second at every gateway', async () => {
     const tenant = await createTenantUnderTest(platform, management, 'leaking');
     const calls = atEveryGateway(tenant.url, tenant.token);
     expect(new Set(await calls())).toEqual(new Set([200]));
@@ -158,7 +158,7 @@ describe("a client's secret that was replaced at once", () => {
 });
 
 describe('a deleted tenant', () => {
-  it('is gone from every host within a second, and its name stays taken', async () => {
+  it('is answered with 404 on every host within a second, and its subdomain remains claimed', async () => {
     const tenant = await createTenantUnderTest(platform, management, 'leaving');
     const issuer = await makeIssuer(tenant);
     const offer = expectStatus(await tenant.api.offers.create({ credentials: [issuer.jwtVc], claims: {} }), 200);
@@ -191,7 +191,7 @@ describe('a deleted tenant', () => {
     expect(again.body).toMatchObject({ details: [{ param: 'subdomain', location: 'body' }] });
   });
 
-  it('has left no key behind', async () => {
+  it('leaves no key behind', async () => {
     const tenant = await createTenantUnderTest(platform, management, 'keyless');
     const issuer = await makeIssuer(tenant);
     const { credentials } = await issue(tenant, { credentials: [issuer.jwtVc], claims: { given_name: 'Ada' } });
@@ -209,7 +209,7 @@ describe('a deleted tenant', () => {
 });
 
 describe('a name', () => {
-  it('goes to one of many who want it at once', async () => {
+  it('is claimed by one of many concurrent callers', async () => {
     const environmentId = expectStatus(await management.environments.list(), 200).data[0]!.id;
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => management.tenants.create({ subdomain: 'wanted', environmentId })),
@@ -220,7 +220,7 @@ describe('a name', () => {
 
 describe('a restart', () => {
   it.each(['SIGTERM', 'SIGKILL'] as const)(
-    'after %s keeps everything',
+    'after %s keeps all data',
     async (signal) => {
       const tenant = await createTenantUnderTest(platform, management, `kept-${signal.toLowerCase()}`);
       const issuer = await makeIssuer(tenant);

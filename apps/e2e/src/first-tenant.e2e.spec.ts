@@ -23,14 +23,14 @@ const blocksOf = (guide: string, language: string): string[] =>
     ([, name, text]) => (name === language ? [text!] : []),
   );
 
-/** Runs the blocks one after the other in one bash; what each prints stands under its number. */
+/** Runs the blocks one after the other in one bash; the output of each is stored under its number. */
 const run = (blocks: string[], env: Record<string, string>) =>
   new Promise<{ code: number | null; output: string[]; errors: string }>((resolve, reject) => {
     const script = blocks.map((block, index) => `echo '=== ${index}'\n${block}`).join('\n');
     const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', `${script}\necho '=== end'\necho "$CREDENTIAL"`], {
       cwd: repository,
       env: { PATH: process.env['PATH'] ?? '', ...env },
-      // Without an input of its own bash would take itself for a remote shell and read start-up files.
+      // Without a separate standard input bash would assume a remote shell and read start-up files.
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let text = '';
@@ -49,7 +49,7 @@ describe('docs/guides', () => {
   });
   afterAll(() => platform?.stop());
 
-  it('first-tenant.md leads from nothing to a credential', async () => {
+  it('first-tenant.md leads from an empty platform to a credential', async () => {
     const blocks = blocksOf('first-tenant.md', 'sh');
     expect(blocks.length).toBeGreaterThanOrEqual(10);
     const base = platform.ready.management.replace('http://management.', '');
@@ -69,7 +69,7 @@ describe('docs/guides', () => {
       expect(events).toEqual(expect.arrayContaining([`${prefix}_START`, `${prefix}_SUCCESS`]));
   });
 
-  it('webhooks.md verifies a delivery and refuses a changed one', async () => {
+  it('webhooks.md verifies a delivery and refuses a modified one', async () => {
     const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'webhook-guide');
     const receiver = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`);
     const folder = await mkdtemp(join(tmpdir(), 'attestry-guide-'));

@@ -24,7 +24,7 @@ const operations = [...checks.management.operations, ...checks.tenant.operations
 const table = operations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
 const runs = Math.ceil(REQUESTS / operations.length / BATCH) + 1;
 
-describe(`requests made from the interface definitions, seed ${seed}`, () => {
+describe(`requests generated from the interface definitions, seed ${seed}`, () => {
   let world: World;
   let log: DomainLog;
   let port: number;
@@ -89,17 +89,20 @@ describe(`requests made from the interface definitions, seed ${seed}`, () => {
     log.after(position).filter(({ requestId }) => (statuses.get(requestId) ?? 0) >= 400);
 
   // Before others are made up: those delete what they find.
-  it.each(Object.entries(ROWS))('the right call of %s is answered as the definition says', async (name, { right }) => {
-    const operation = OPERATIONS.find((it) => it.name === name)!;
-    const { params, query, body, token = rightToken(world, operation), headers } = await right(world);
-    const client: ApiClient = clientOf(world, operation, token ?? undefined);
-    const path = pathOf(operation.http!.path, params);
-    const { method, success } = operation.http!;
-    const answer = await client.request(method, path, { query, body, headers });
-    const api = operation.http!.hosts?.some((it) => it === 'management' || it === 'auth') ? 'management' : 'tenant';
-    const received = { status: answer.status, headers: Object.fromEntries(answer.headers), text: answer.text };
-    expect([answer.status, ...checks[api].faultsOf(method, path, received)]).toEqual([success]);
-  });
+  it.each(Object.entries(ROWS))(
+    'the valid call of %s is answered as the definition declares',
+    async (name, { right }) => {
+      const operation = OPERATIONS.find((it) => it.name === name)!;
+      const { params, query, body, token = rightToken(world, operation), headers } = await right(world);
+      const client: ApiClient = clientOf(world, operation, token ?? undefined);
+      const path = pathOf(operation.http!.path, params);
+      const { method, success } = operation.http!;
+      const answer = await client.request(method, path, { query, body, headers });
+      const api = operation.http!.hosts?.some((it) => it === 'management' || it === 'auth') ? 'management' : 'tenant';
+      const received = { status: answer.status, headers: Object.fromEntries(answer.headers), text: answer.text };
+      expect([answer.status, ...checks[api].faultsOf(method, path, received)]).toEqual([success]);
+    },
+  );
 
   it.each(table)(
     '%s',
@@ -122,17 +125,17 @@ describe(`requests made from the interface definitions, seed ${seed}`, () => {
     120_000,
   );
 
-  it('were as many as promised, some of each operation', () => {
+  it('reach the promised number, with some for each operation', () => {
     expect(statuses.size).toBeGreaterThanOrEqual(REQUESTS);
     const counts = Map.groupBy(statuses.values(), (status) => Math.floor(status / 100));
-    // Neither all refused nor all let in: else this would show little.
+    // Some are refused and some succeed: otherwise the test would prove little.
     expect((counts.get(2) ?? []).length).toBeGreaterThan(REQUESTS / 10);
     expect((counts.get(4) ?? []).length).toBeGreaterThan(REQUESTS / 4);
   });
 
-  it('that were refused leave the head of the domain log where it was', async () => {
+  it('that are refused do not move the head of the domain log', async () => {
     let head = log.head();
-    // What was let in before may still be answered by reactions: first they come to rest.
+    // Reactions to earlier successful calls may still be running: wait until they have finished.
     const atRest = async () => {
       const before = head;
       await new Promise((resolve) => setTimeout(resolve, 300));
@@ -144,10 +147,10 @@ describe(`requests made from the interface definitions, seed ${seed}`, () => {
     const again = refused.splice(0).filter((_, index, { length }) => index % Math.ceil(length / 1000) === 0);
     for (let index = 0; index < again.length; index += BATCH)
       await Promise.all(again.slice(index, index + BATCH).map(({ operation, sent }) => faultsOf(operation, sent)));
-    // A name that was taken may be free again, so a few are let in this time; theirs alone may be there.
+    // A claimed name may be free again, so a few calls succeed this time; only their events are allowed.
     const letIn = [...statuses.values()].filter((status) => status < 400).length;
     expect(letIn).toBeLessThan(again.length / 20);
-    // A delivery that began before is tried again at a time of its own.
+    // A delivery that started before is retried independently.
     const begunBefore = new Set(
       log.after(0).flatMap(({ position, requestId }) => (position <= head ? [requestId] : [])),
     );
@@ -155,7 +158,7 @@ describe(`requests made from the interface definitions, seed ${seed}`, () => {
     expect(appended.filter(({ requestId }) => (statuses.get(requestId) ?? 400) >= 400)).toEqual([]);
   }, 60_000);
 
-  it('are in no event of the whole log when they were refused', () => {
+  it('that are refused appear in no event of the whole log', () => {
     expect(causedByRefused(start)).toEqual([]);
   });
 });

@@ -71,7 +71,7 @@ const sendAndHangUp = ({ baseUrl, token }: ApiClient, path: string, body: unknow
 const webhook = (n: string) => ({ url: `https://receiver.attestry.dev/${n}`, events: ['OpenIdCredentialIssued'] });
 
 it(
-  'returns the first result again, secrets too, also after the process was killed',
+  'returns the first result again, including secrets, also after the process was killed',
   async () => {
     const body = { name: 'once', roles: ['issuer'] };
     const path = `/v1/tenants/${tenant.id}/clients`;
@@ -90,7 +90,7 @@ it(
   PLATFORM_START_MS,
 );
 
-it('makes one thing of a call whose answer was lost', async () => {
+it('creates one resource for a call whose answer was lost', async () => {
   for (let n = 0; n < 10; n++) {
     const key = `lost-${n}`;
     const body = webhook(key);
@@ -104,7 +104,7 @@ it('makes one thing of a call whose answer was lost', async () => {
 });
 
 it(
-  'makes one tenant of a call that a killed process never answered',
+  'creates one tenant for a call that a killed process did not answer',
   async () => {
     const [environment] = expectStatus(await management.environments.list(), 200).data;
     const body = { name: 'killed', subdomain: 'killed', environmentId: environment!.id };
@@ -119,7 +119,7 @@ it(
   PLATFORM_START_MS,
 );
 
-it('is of one client and one tenant', async () => {
+it('is separate for each client and tenant', async () => {
   const other = await createTenantUnderTest(platform, management, 'repeats-other');
   const second = await connectWithRoles(platform, management, tenant, ['issuer']);
   const ids = new Set<unknown>();
@@ -128,7 +128,7 @@ it('is of one client and one tenant', async () => {
   expect(ids.size).toBe(3);
 });
 
-it('refuses another body with 422 and a key that is none with 400, in the shape of each API', async () => {
+it('refuses another body with 422 and an invalid key with 400, in the error shape of each API', async () => {
   expectStatus(await post(tenant.api.client, '/v1/users', { claims: {} }, 'body'), 201);
   const details = [{ param: 'Idempotency-Key', location: 'headers', msg: expect.any(String) }];
   expect(await post(tenant.api.client, '/v1/users', { claims: { a: 1 } }, 'body')).toMatchObject({
@@ -147,7 +147,7 @@ it('refuses another body with 422 and a key that is none with 400, in the shape 
   });
 });
 
-it('is passed over where nothing is made', async () => {
+it('is ignored by operations that create nothing', async () => {
   const answer = await tenant.api.client.request('GET', '/v1/users', { headers: { 'Idempotency-Key': 'a b' } });
   expect(answer.status).toBe(200);
 });

@@ -26,7 +26,7 @@ const both = [['management'], ['tenant']] as const;
 const kept = (name: string) => readFileSync(join(repository, `docs/reference/openapi-${name}.json`), 'utf8');
 
 describe.each(both)('the interface definition of the %s API', (name) => {
-  it('is served at its host as it is kept in the reference [T69]', async () => {
+  it('is served on its host as it is in docs/reference [T69]', async () => {
     const answer = await new ApiClient(hosts[name]).request<OpenApiDocument>('GET', '/openapi.json');
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     expect(answer.body).toEqual(JSON.parse(kept(name)));
@@ -34,7 +34,7 @@ describe.each(both)('the interface definition of the %s API', (name) => {
     expect(answer.body.info['version']).toMatch(/^v\d+\.\d+\.\d+$/);
   });
 
-  it('answers HEAD, and 304 to who has it; nothing else', async () => {
+  it('answers HEAD, 304 to a matching ETag, and no other method', async () => {
     const client = new ApiClient(hosts[name]);
     const head = await client.request('HEAD', '/openapi.json');
     expect([head.status, head.text]).toEqual([200, '']);
@@ -44,7 +44,7 @@ describe.each(both)('the interface definition of the %s API', (name) => {
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  it('is shown at /docs by a page that takes nothing from elsewhere and runs nothing inline', async () => {
+  it('is shown at /docs by a page without external resources and inline code', async () => {
     const client = new ApiClient(hosts[name]);
     const { status, text, headers } = await client.request('GET', '/docs');
     expect(status).toBe(200);
@@ -92,7 +92,7 @@ describe('/ of a host', () => {
     }
   });
 
-  it('runs no script and takes nothing from elsewhere', async () => {
+  it('runs no script and loads no external resources', async () => {
     const { headers, text } = await new ApiClient(hosts.tenant).request('GET', '/');
     const style = createHash('sha256')
       .update(/<style>([^]*)<\/style>/.exec(text)![1]!)
@@ -119,13 +119,13 @@ describe('/ of a host', () => {
     }
   });
 
-  it('is a 404 where nothing is served', async () => {
+  it('is a 404 on a host that serves nothing', async () => {
     for (const host of [platform.tenantUrl('nobody'), hosts.tenant.replace('//', '//sub.')])
       expect((await new ApiClient(host).request('GET', '/')).status).toBe(404);
   });
 });
 
-it('together they tell every operation over HTTP, once', () => {
+it('together they describe every operation over HTTP, once', () => {
   const received = both.flatMap(([name]) =>
     Object.entries((JSON.parse(kept(name)) as OpenApiDocument).paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method} ${path}`),
@@ -141,7 +141,7 @@ it('together they tell every operation over HTTP, once', () => {
   expect(received.sort()).toEqual(declared.sort());
 });
 
-it('the changelog tells each version, the newest first [T71]', () => {
+it('the changelog lists each version, the newest first [T71]', () => {
   const changelog = readFileSync(join(repository, 'docs/reference/changelog.md'), 'utf8');
   const [newest] = [...changelog.matchAll(/^## (v\S+)$/gm)].map(([, version]) => version);
   expect(newest).toBe(INTERFACE_VERSION);

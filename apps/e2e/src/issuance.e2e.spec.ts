@@ -135,7 +135,7 @@ const issuedTo = (userId: string, count: number) =>
   );
 const subjectOf = (vc: Record<string, unknown>) => vc['credentialSubject'] as Record<string, unknown>;
 
-describe('a wallet of others collects [T76, T79, T84, T86]', () => {
+describe('a third-party wallet obtains a credential [T76, T79, T84, T86]', () => {
   const jwtJourneys = ['jwt did:key P-256', 'jwt did:key Ed25519', 'jwt did:web'].flatMap((name) =>
     (['ES256', 'EdDSA'] as const).flatMap((algorithm) =>
       (['jwk', 'did:key', 'did:jwk'] as const).map((binding) => [name, algorithm, binding] as const),
@@ -149,7 +149,7 @@ describe('a wallet of others collects [T76, T79, T84, T86]', () => {
     const { header, payload } = await verifyJwtVc(credentials[0]!.credential as string);
     expect(header.alg).toBe(name.endsWith('Ed25519') ? 'EdDSA' : 'ES256');
     const vc = payload.vc!;
-    // Which of its members come first is the platform's affair where it made the did:jwk itself.
+    // The order of its members is the platform's choice when it created the did:jwk itself.
     if (binding === 'jwk') expect(jwkOfDidJwk(payload.sub!)).toEqual(key.publicJwk);
     else expect(payload.sub).toBe(key.did);
     expect(vc['type']).toEqual(expect.arrayContaining(['VerifiableCredential']));
@@ -179,7 +179,7 @@ describe('a wallet of others collects [T76, T79, T84, T86]', () => {
     expect(Date.parse(vc['validUntil'] as string)).toBeGreaterThan(Date.parse(vc['validFrom'] as string));
   });
 
-  it('as VCDM 1.1 with Ed25519Signature2018 where the configuration says so', async () => {
+  it('as VCDM 1.1 with Ed25519Signature2018 when configured', async () => {
     const key = await makeHolderKey('EdDSA', 'did:key');
     const { uri } = await offerOf(['ldp VCDM 1.1']);
     const [got] = (await new Wallet().collect(uri, { keys: [key] })).credentials;
@@ -192,7 +192,7 @@ describe('a wallet of others collects [T76, T79, T84, T86]', () => {
     await expect(verifyLdpVc({ ...vc, name: 'Another' })).rejects.toThrow(/verif/i);
   });
 
-  it('and a changed claim, of either format, no longer verifies', async () => {
+  it('and a modified claim of either format no longer verifies', async () => {
     const { uri } = await offerOf(['jwt did:web', 'ldp did:web']);
     const { credentials } = await new Wallet().collect(uri);
     const [jwt, ldp] = credentials.map(({ credential: one }) => one) as [string, Record<string, unknown>];
@@ -207,11 +207,11 @@ describe('a wallet of others collects [T76, T79, T84, T86]', () => {
     await expect(verifyLdpVc(changed)).rejects.toThrow(/verif/i);
   });
 
-  it('by reference', async () => {
+  it('from an offer by reference', async () => {
     const { uriByReference } = await offerOf(['jwt did:web']);
     const { credentials } = await new Wallet().collect(uriByReference);
     await verifyJwtVc(credentials[0]!.credential as string);
-    // Redeemed: the document is gone.
+    // Redeemed: the document is a 404.
     const reference = new URL(uriByReference).searchParams.get('credential_offer_uri')!;
     expect((await hostFetch(reference)).status).toBe(404);
   });
@@ -230,7 +230,7 @@ describe('a wallet of others collects [T76, T79, T84, T86]', () => {
     await verifyJwtVc(credentials[0]!.credential as string);
   });
 
-  it('a batch, each bound to a key of its own', async () => {
+  it('in a batch, each bound to a separate key', async () => {
     const keys = await Promise.all(Array.from({ length: 10 }, () => makeHolderKey('ES256', 'did:key')));
     const { uri } = await offerOf(['jwt did:key P-256']);
     const { credentials } = await new Wallet().collect(uri, { keys });
@@ -239,7 +239,7 @@ describe('a wallet of others collects [T76, T79, T84, T86]', () => {
     expect(new Set(payloads.map(({ payload }) => payload.jti)).size).toBe(10);
   });
 
-  it('credentials of several configurations, again as long as the token lives', async () => {
+  it('of several configurations, repeatedly while the token is valid', async () => {
     const { uri, userId } = await offerOf(['jwt did:web', 'ldp did:key']);
     const wallet = new Wallet();
     const { metadata, accessToken, credentials } = await wallet.collect(uri);
@@ -250,7 +250,7 @@ describe('a wallet of others collects [T76, T79, T84, T86]', () => {
     expect(data.map(({ format }) => format).sort()).toEqual(['jwt_vc_json', 'jwt_vc_json', 'ldp_vc']);
   });
 
-  it('and the user has the metadata of what was issued, without its values', async () => {
+  it('and the user has the metadata of the issued credential, without its values', async () => {
     const key = await makeHolderKey();
     const offer = await offerOf(['jwt did:web']);
     await new Wallet().collect(offer.uri, { keys: [key] });
@@ -270,7 +270,7 @@ describe('a wallet of others collects [T76, T79, T84, T86]', () => {
     expect(answer.text).not.toContain('Zoë');
   });
 
-  it("claims of a known user, with the offer's over them and only the named ones kept", async () => {
+  it("with the claims of a known user, overridden by the offer's, of which only the named ones are stored", async () => {
     const user = expectStatus(await tenant.api.users.create({ claims: { given_name: 'Old', town: 'Paris' } }), 201);
     const offer = await offerOf(['jwt did:web'], {
       userId: user.id,
@@ -288,7 +288,7 @@ describe('a wallet of others collects [T76, T79, T84, T86]', () => {
     });
   });
 
-  it('the claims of a user as they were last replaced, and what was issued is unchanged', async () => {
+  it('with the claims of a user as last replaced, and issued credentials are unchanged', async () => {
     const user = expectStatus(await tenant.api.users.create({ claims: { given_name: 'Old', town: 'Paris' } }), 201);
     const issue = async () => {
       const { uri } = await offerOf(['jwt did:web'], { userId: user.id, claims: {} });
@@ -306,7 +306,7 @@ describe('a wallet of others collects [T76, T79, T84, T86]', () => {
     expect((await tenant.api.users.update(user.id, { claims: {} })).status).toBe(404);
   });
 
-  it('with identifiers, when it asks for authorization details [T77]', async () => {
+  it('by credential identifier, after authorization details in the token request [T77]', async () => {
     const { uri } = await offerOf(['jwt did:web']);
     const answer = await exchange({
       grant_type: PRE_AUTHORIZED,
@@ -331,7 +331,7 @@ describe('a wallet of others collects [T76, T79, T84, T86]', () => {
 });
 
 describe('metadata', () => {
-  it('lists what works and points at this tenant [T59, T91, T92, T96]', async () => {
+  it('lists the supported features and names this tenant [T59, T91, T92, T96]', async () => {
     const { body } = await tenant.api.metadata();
     expect(body).toMatchObject({
       credential_issuer: tenant.url,
@@ -359,7 +359,7 @@ describe('the token endpoint refuses', () => {
     ...more,
   });
 
-  it('a code that was redeemed, even when both come at once', async () => {
+  it('a code that was already redeemed, also concurrently', async () => {
     const code = codeOf((await offerOf(['jwt did:web'])).uri);
     const answers = await Promise.all(Array.from({ length: 8 }, () => exchange(grant(code))));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(7).fill(400)]);
@@ -382,7 +382,7 @@ describe('the token endpoint refuses', () => {
     expectOAuthError(await exchange(grant(codeOf(uri))), 400, 'invalid_grant');
   });
 
-  it('codes nobody gave out, and those of another tenant', async () => {
+  it('unknown codes, and those of another tenant', async () => {
     expectOAuthError(await exchange(grant('nonsense')), 400, 'invalid_grant');
     const other = await createTenantUnderTest(platform, management, 'college');
     expectStatus(await other.api.dids.create({ method: 'key', options: { keyType: 'P-256' } }), 201);
@@ -390,11 +390,11 @@ describe('the token endpoint refuses', () => {
     const theirs = expectStatus(await other.api.jwtVc.create(body as never), 201);
     const offer = expectStatus(await other.api.offers.create({ credentials: [theirs.id], claims }), 200);
     expectOAuthError(await exchange(grant(codeOf(offer.uri))), 400, 'invalid_grant');
-    // It is still good where it belongs.
+    // It is still valid at its own tenant.
     expect((await new Wallet().collect(offer.uri)).credentials).toHaveLength(1);
   });
 
-  it('a third wrong transaction code forever', async () => {
+  it('every transaction code after the third wrong one', async () => {
     const { uri, transactionCode } = await offerOf(['jwt did:web'], { transactionCodeConfiguration: {} });
     const wrong = transactionCode === '000000' ? '000001' : '000000';
     for (let n = 0; n < 3; n++)
@@ -402,16 +402,16 @@ describe('the token endpoint refuses', () => {
     expectOAuthError(await exchange(grant(codeOf(uri), { tx_code: transactionCode! })), 400, 'invalid_grant');
   });
 
-  it('a transaction code that is missing, or that nobody asked for', async () => {
+  it('a transaction code that is missing, or not expected', async () => {
     const withCode = await offerOf(['jwt did:web'], { transactionCodeConfiguration: {} });
     expectOAuthError(await exchange(grant(codeOf(withCode.uri))), 400, 'invalid_request');
     const without = await offerOf(['jwt did:web']);
     expectOAuthError(await exchange(grant(codeOf(without.uri), { tx_code: '123456' })), 400, 'invalid_request');
-    // Neither cost the offer its life.
+    // Neither ended the offer.
     expect((await exchange(grant(codeOf(without.uri)))).status).toBe(200);
   });
 
-  it('other grants, no grant, repeated parameters, other media types and parameters in the address', async () => {
+  it('other grants, no grant, repeated parameters, other media types and parameters in the query', async () => {
     expectOAuthError(
       await exchange({ grant_type: 'refresh_token', refresh_token: 'x' }),
       400,
@@ -428,7 +428,7 @@ describe('the token endpoint refuses', () => {
     expectOAuthError(await post({ query: grant(codeOf(uri)), body: new URLSearchParams() }), 400, 'invalid_request');
   });
 
-  it('authorization details that name what was not offered', async () => {
+  it('authorization details for credentials that were not offered', async () => {
     const { uri } = await offerOf(['jwt did:web']);
     const details = (value: unknown) => exchange(grant(codeOf(uri), { authorization_details: JSON.stringify(value) }));
     const other = { type: 'openid_credential', credential_configuration_id: id('ldp did:web') };
@@ -448,7 +448,7 @@ describe('the credential endpoint refuses', () => {
   const ask = async (jwts: unknown, more: object = {}) =>
     credential(token, { credential_configuration_id: id('jwt did:web'), proofs: { jwt: jwts }, ...more });
 
-  it('requests that ask for nothing, for two things, or in no JSON [T85]', async () => {
+  it('requests that name no credential, name two, or are not JSON [T85]', async () => {
     const proofs = { jwt: [await proof(await nonce(), key)] };
     expectOAuthError(await credential(token, { proofs }), 400, 'invalid_credential_request');
     const both = { proofs, credential_configuration_id: id('jwt did:web'), credential_identifier: 'x' };
@@ -459,7 +459,7 @@ describe('the credential endpoint refuses', () => {
     expectOAuthError(await credential(token, '{}', plain), 400, 'invalid_credential_request');
   });
 
-  it('configurations nobody has, and those the token does not cover', async () => {
+  it('unknown configurations, and those the token does not cover', async () => {
     const proofs = { jwt: [await proof(await nonce(), key)] };
     const unknown = { credential_configuration_id: '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11', proofs };
     expectOAuthError(await credential(token, unknown), 400, 'unknown_credential_configuration');
@@ -505,11 +505,11 @@ describe('the credential endpoint refuses', () => {
   it.each(broken)('a proof %s', async (_name, make) => {
     const cNonce = await nonce();
     expectOAuthError(await ask([await make(cNonce)]), 400, 'invalid_proof');
-    // The refusal spent nothing: the nonce is good for a right proof.
+    // The refusal spent nothing: the nonce is valid for a correct proof.
     expect((await ask([await proof(cNonce, key)])).status).toBe(200);
   });
 
-  it('a nonce nobody gave out, of another tenant, or spent, even when both come at once', async () => {
+  it('a nonce that is unknown, of another tenant, or already spent, also concurrently', async () => {
     expectOAuthError(await ask([await proof('made-up', key)]), 400, 'invalid_nonce');
     const cNonce = await nonce();
     const one = await proof(cNonce, key);
@@ -518,7 +518,7 @@ describe('the credential endpoint refuses', () => {
     expectOAuthError(await ask([await proof(cNonce, key)]), 400, 'invalid_nonce');
   });
 
-  it('a batch that is too long or repeats a key', async () => {
+  it('a batch that is too large or repeats a key', async () => {
     const cNonce = await nonce();
     const same = [
       await proof(cNonce, key),
@@ -530,7 +530,7 @@ describe('the credential endpoint refuses', () => {
     expectOAuthError(await ask(many), 400, 'invalid_credential_request');
   });
 
-  it('tokens that are wrong, of a code, or in the address', async () => {
+  it('tokens that are invalid, taken from a code, or in the query', async () => {
     const body = { credential_configuration_id: id('jwt did:web'), proofs: { jwt: [await proof(await nonce(), key)] } };
     const wrong = await credential(`${token}x`, body);
     expectOAuthError(wrong, 401, 'invalid_token');
@@ -544,14 +544,14 @@ describe('the credential endpoint refuses', () => {
     expectOAuthError(inAddress, 400, 'invalid_request');
   });
 
-  it('a claim that is required and missing', async () => {
+  it('an issuance without a required claim', async () => {
     const offer = await offerOf(['jwt did:web'], { claims: { other: 1 } });
     const mine = await redeem(offer.uri);
     const body = { credential_configuration_id: id('jwt did:web'), proofs: { jwt: [await proof(await nonce(), key)] } };
     expectOAuthError(await credential(mine, body), 400, 'credential_request_denied');
   });
 
-  it('more credentials than the configuration lets a session collect', async () => {
+  it('more credentials than the configuration allows per session', async () => {
     const { issuerDid: _, ...body } = request('Once', '');
     const once = expectStatus(await tenant.api.jwtVc.create({ ...body, maxIssuances: 1 } as never), 201).id;
     const offer = expectStatus(await tenant.api.offers.create({ credentials: [once], claims }), 200);
@@ -583,7 +583,7 @@ describe('the credential endpoint refuses', () => {
 });
 
 describe('issuers', () => {
-  it('a DID that a configuration signs with cannot be deleted, and can when the configuration is gone', async () => {
+  it('a DID that a configuration signs with can be deleted only after the configuration', async () => {
     const { did } = expectStatus(await tenant.api.dids.create({ method: 'key', options: { keyType: 'P-256' } }), 201);
     const configuration = expectStatus(await tenant.api.jwtVc.create(request('Held', did)), 201);
     expect((await tenant.api.dids.delete(did)).status).toBe(400);
@@ -592,7 +592,7 @@ describe('issuers', () => {
     expect((await tenant.api.dids.retrieve(did)).status).toBe(404);
   });
 
-  it('refuses what is not supported yet instead of ignoring it', async () => {
+  it('refuses unsupported members instead of ignoring them', async () => {
     const { issuerDid: _, ...body } = request('Later', '');
     for (const more of [{ revocable: true }, { persist: true }, { claimSourceId: 'x' }]) {
       const answer = await tenant.api.jwtVc.create({ ...body, ...more } as never);
@@ -601,7 +601,7 @@ describe('issuers', () => {
     }
   });
 
-  it('every step of a journey is in the audit trail', async () => {
+  it('every step of an issuance is in the audit trail', async () => {
     const { uri } = await offerOf(['jwt did:web']);
     await new Wallet().collect(uri);
     const { data } = (await tenant.api.client.call<{ data: { type: string }[] }>(listEvents, { query: { limit: 6 } }))

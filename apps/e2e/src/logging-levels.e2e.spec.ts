@@ -52,7 +52,7 @@ describe.each(LEVELS)('at level %i', (level) => {
     place = places.get(level)!;
   });
 
-  it('what is harmless is shown from level 2, the rest at level 3', async () => {
+  it('non-personal data is shown from level 2, the rest at level 3', async () => {
     const body = {
       type: `Type${level}`,
       name: TITLE,
@@ -70,7 +70,7 @@ describe.each(LEVELS)('at level %i', (level) => {
     expect(success).toMatchObject({ body: { id: answer.body.id, name: level === 2 ? '***' : TITLE } });
   });
 
-  it('claims are shown at level 3 alone, and end with their person', async () => {
+  it('claims are shown only at level 3, and become unreadable when the user is deleted', async () => {
     const { users } = place.tenant.api;
     const answer = await users.create({ claims: { given_name: CLAIM } });
     const { start, success } = await dataOf(place, answer.headers);
@@ -84,7 +84,7 @@ describe.each(LEVELS)('at level %i', (level) => {
     expect(after.success).toEqual(level === 3 ? null : success);
   });
 
-  it('codes and what leads to them are never shown', async () => {
+  it('codes and values from which they can be derived are never shown', async () => {
     const offer = await place.tenant.api.offers.create({
       credentials: [place.issuer.jwtVc],
       transactionCodeConfiguration: { inputMode: 'text' },
@@ -97,7 +97,7 @@ describe.each(LEVELS)('at level %i', (level) => {
     else expect(success).toEqual({ body: { ...plain, uri: '***', uriByReference: '***', transactionCode: '***' } });
   });
 
-  it('a refusal says what was asked, and why it was refused in the metadata', async () => {
+  it('a refusal records the request, and the reason in the metadata', async () => {
     const answer = await place.tenant.api.users.retrieve('no-uuid');
     expect(answer.status).toBe(400);
     const found = expectStatus(
@@ -111,7 +111,7 @@ describe.each(LEVELS)('at level %i', (level) => {
 
 // Distributed, the data are in other places: canary.e2e.spec.ts explains why.
 if (platformMode() !== 'cluster')
-  it('nothing of it is stored in clear', async () => {
+  it('no logged data is stored in plain text', async () => {
     const { sightings, files } = await searchFolders([platform.dataDir], [{ name: 'claim', value: CLAIM }]);
     expect(files.length).toBeGreaterThan(3);
     expect(sightings).toEqual([]);

@@ -33,7 +33,7 @@ const operation = (name: string): Operation => operations.find(([known]) => know
 /** An operation, a call of it and the status of its answer. */
 type Reader = [string, (streams: Streams) => OperationParts | Promise<OperationParts>, number];
 
-/** What calls on the long streams need, made while they were short. */
+/** Requests for calls on the long streams, created while these were short. */
 interface Streams extends ShortStreams {
   tenant: TenantUnderTest;
   configurationId: string;
@@ -105,15 +105,18 @@ describe(`a tenant whose streams hold ${LENGTH} events each`, () => {
     return send(clientOf({ ...world, tenant }, it, rightToken({ ...world, tenant }, it)), it, parts, {});
   };
 
-  it.each(readers)('answers %s in pieces when nothing is cached', async (name, parts, status) => {
-    const right = await parts(long);
-    let answered = 0;
-    const ms = await thread.heldBy(async () => (answered = await call(name, long, right)));
-    expect(answered).toBe(status);
-    expect(ms).toBeLessThanOrEqual(MAIN_THREAD_LIMIT_MS);
-  });
+  it.each(readers)(
+    'answers %s without blocking the main thread when nothing is cached',
+    async (name, parts, status) => {
+      const right = await parts(long);
+      let answered = 0;
+      const ms = await thread.heldBy(async () => (answered = await call(name, long, right)));
+      expect(answered).toBe(status);
+      expect(ms).toBeLessThanOrEqual(MAIN_THREAD_LIMIT_MS);
+    },
+  );
 
-  it.each(operations)('answers %s in pieces', async (name, it) => {
+  it.each(operations)('answers %s without blocking the main thread', async (name, it) => {
     const client = clientOf(world, it, rightToken(world, it));
     let answered = 0;
     const ms = await thread.heldBy(async () => {
@@ -141,7 +144,7 @@ describe(`a tenant whose streams hold ${LENGTH} events each`, () => {
     return grown;
   };
 
-  it('does work that grows with the length and no faster, when nothing is kept of them', async () => {
+  it('does work at most proportional to the length when nothing is cached and no snapshot exists', async () => {
     await platform.end();
     dropSnapshots(platform.dataDir);
     await platform.restart();
@@ -150,8 +153,8 @@ describe(`a tenant whose streams hold ${LENGTH} events each`, () => {
     expect(await growthOver(MOST_GROWTH, readers)).toEqual([]);
   }, 60_000);
 
-  // The one before has left snapshots (ADR 0055).
-  it('does the same work for any length when it starts again', async () => {
+  // The previous test has left snapshots (ADR 0055).
+  it('does the same work for any length after a restart, with snapshots', async () => {
     for (const [name, parts, status] of guarded) {
       await restart();
       await thread.countBlocks();
@@ -196,7 +199,7 @@ const dropSnapshots = (dataDir: string): void => {
   db.close();
 };
 
-/** Nothing follows the events any more. */
+/** No subscription is behind any more. */
 const caughtUp = async ({ ready }: PlatformProcess): Promise<void> => {
   const lag = /^attestry_(?:lag|consumer_lag)_seconds\{.*\} (\S+)$/gm;
   await waitUntil(

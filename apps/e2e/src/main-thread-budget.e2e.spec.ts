@@ -47,7 +47,7 @@ describe('the main thread', () => {
   };
 
   it.each(operations)(
-    'is not held by %s',
+    'is not blocked by %s',
     async (_name, operation) => {
       const { statuses, ...requests } = sender(operation);
       const held: string[] = [];
@@ -56,7 +56,7 @@ describe('the main thread', () => {
         if (ms > MAIN_THREAD_LIMIT_MS) held.push(`${hostile.name}: ${ms} ms`);
       }
       expect(held).toEqual([]);
-      // Neither a fault nor refused for who calls or how often: the body was read.
+      // Neither a server error nor refused because of the caller or a limit: the body was read.
       const takesBody = operation.body !== undefined || operation.http!.accepts !== undefined;
       const refusals = takesBody ? [401, 403, 429] : [401, 403];
       expect([...statuses].filter((status) => refusals.includes(status) || status >= 500)).toEqual([]);
@@ -64,15 +64,15 @@ describe('the main thread', () => {
     OPERATION_MS,
   );
 
-  describe('does work that grows with the request', () => {
+  describe('the work of a request', () => {
     beforeAll(() => thread.countBlocks());
 
     it.each(operations)(
-      'of %s and no faster',
+      'grows at most in proportion to its size: %s',
       async (_name, operation) => {
         const requests = sender(operation);
         const counted = hostileRequests(operation).filter(({ part }) => part !== undefined);
-        // What any request of the operation costs.
+        // The base cost of a request of the operation.
         const none = await thread.blocksOf(() => requests.send(counted[0]!, 1));
         const grown: string[] = [];
         for (const hostile of counted) {
@@ -80,7 +80,7 @@ describe('the main thread', () => {
           let growth = Infinity;
           for (let run = 0; run < 3 && growth > MOST_GROWTH; run++) {
             const fourfold = await blocks(4 * hostile.part!);
-            // So little is no growth, whatever a quarter of it takes.
+            // Below this number growth is not measured.
             const once = fourfold > MOST_GROWTH * NOISE ? Math.max(NOISE, await blocks(hostile.part!)) : NOISE;
             growth = Math.min(growth, fourfold / once);
           }

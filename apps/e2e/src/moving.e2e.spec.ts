@@ -56,7 +56,7 @@ if (!programs) skipSuite('moving to PostgreSQL', 'PostgreSQL is not installed (D
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Everything a caller sees in lists. */
+  /** Everything that the lists return. */
   const lists = async (api: TenantApi, management: ManagementApi) => ({
     tenants: expectStatus(await management.tenants.list(), 200).data,
     clients: expectStatus(await management.clients.list(tenant.id), 200).data,
@@ -71,7 +71,7 @@ if (!programs) skipSuite('moving to PostgreSQL', 'PostgreSQL is not installed (D
     ),
   });
 
-  it('keeps what was there, fires no old webhook, sends what was due, and continues', async () => {
+  it('keeps all data, repeats no webhook delivery, sends due deliveries, and continues', async () => {
     const url = (receiver: WebhookReceiver) => receiver.url;
     expectStatus(await tenant.api.webhooks.create({ events: ['OpenIdCredentialIssued'], url: url(steady) }), 201);
     const claims = { given_name: 'Ada', note: 'first' };

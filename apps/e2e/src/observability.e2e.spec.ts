@@ -52,7 +52,7 @@ const valueOf = (text: string, series: string): number | undefined => {
 };
 
 describe('a credential that is issued', () => {
-  /** All spans of the trace of the credential request, once the webhook's has come. */
+  /** All spans of the trace of the credential request, once that of the webhook has arrived. */
   const trace = async (): Promise<ReceivedSpan[]> => {
     const delivery = await waitUntil(() => otlp.spans.find(({ name }) => name === 'deliver webhook'), {
       what: 'the span of the webhook',
@@ -104,7 +104,7 @@ describe('a credential that is issued', () => {
     });
   });
 
-  it('leaves no claim, token, credential or address of a target in a trace', async () => {
+  it('records no claim, token, credential or target address in a trace', async () => {
     await trace();
     const sent = Buffer.concat(otlp.requests).toString('latin1');
     expect(sent).toContain('attestry.operation');
@@ -115,12 +115,12 @@ describe('a credential that is issued', () => {
     expect(sent).not.toContain(`127.0.0.1:${webhook.port}`);
   });
 
-  it('sends the webhook with the headers it always has', () => {
+  it('sends the webhook without additional headers', () => {
     expect(webhook.deliveries[0]!.headers).not.toHaveProperty('traceparent');
     expect(webhook.deliveries[0]!.verified).toBe(true);
   });
 
-  it('counts at every stage', async () => {
+  it('is counted at every stage', async () => {
     const text = await metrics();
     const ok = (series: string) => expect([series, valueOf(text, series)]).toEqual([series, 1]);
     ok('attestry_http_requests_total{operation="issuance.issue-credential",status="200"}');
@@ -146,14 +146,14 @@ describe('metrics', () => {
       ).toBe(404);
   });
 
-  it('never name a tenant, a host or a path a caller chose', async () => {
+  it('have no label with a tenant, or with a host or path chosen by a caller', async () => {
     expect((await hostFetch(`${tenant.url}/v1/made-up-path`)).status).toBe(404);
     const text = await metrics();
     for (const secret of [tenant.id, tenant.host, 'watched', 'made-up-path', CLAIM]) expect(text).not.toContain(secret);
     expect(valueOf(text, 'attestry_http_requests_total{operation="none",status="404"}')).toBeGreaterThan(0);
   });
 
-  it('come with health on the same port', async () => {
+  it('are served on the same port as health', async () => {
     const response = await fetch(`http://127.0.0.1:${platform.ready.adminPort}/health/ready`);
     const { status, checks } = (await response.json()) as { status: string; checks: { healthy: boolean }[] };
     expect(status).toBe('ready');
@@ -162,8 +162,8 @@ describe('metrics', () => {
   });
 });
 
-describe('the trace a caller names', () => {
-  it('is not joined when an untrusted client names it', async () => {
+describe('a traceparent from a caller', () => {
+  it('is ignored when it comes from an untrusted client', async () => {
     const traceId = 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
     const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
     const answer = await new ApiClient(tenant.url, tenant.token).request('GET', '/v1/dids', {
@@ -180,7 +180,7 @@ describe('the trace a caller names', () => {
 });
 
 describe('an OTLP receiver that does not answer', () => {
-  it('delays no request, shows in the log, and does not hold up the end of the process', async () => {
+  it('delays no request, is logged, and does not delay the end of the process', async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;

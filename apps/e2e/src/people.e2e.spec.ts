@@ -34,7 +34,7 @@ const connect = async (sub: string, email?: string) =>
   new ManagementApi(platform.ready.management, (await tokensOf(sub, email)).access_token);
 
 describe('a person who signs in at the OpenID provider', () => {
-  it('is a user, by the access token and by nothing else', async () => {
+  it('is authenticated as a user only by the access token', async () => {
     const { access_token, id_token } = await tokensOf('ada');
     const ada = new ManagementApi(platform.ready.management, access_token);
     expect(expectStatus(await ada.user.retrieve(), 200)).toEqual({
@@ -63,14 +63,14 @@ describe('a person who signs in at the OpenID provider', () => {
     }
   });
 
-  it('is the same user after the next sign-in, under the name given here', async () => {
+  it('is the same user after the next sign-in, with the name set here', async () => {
     const grace = await connect('grace');
     const { id } = expectStatus(await grace.user.update('Rear Admiral Hopper'), 200);
     const again = await connect('grace');
     expect(expectStatus(await again.user.retrieve(), 200)).toMatchObject({ id, name: 'Rear Admiral Hopper' });
   });
 
-  it('has no user information as a machine client: 403', async () => {
+  it('is required for user information: a machine client gets 403', async () => {
     const machine = await connectManagement(platform);
     const refused = await machine.user.retrieve();
     expect(refused.status).toBe(403);
@@ -82,7 +82,7 @@ describe('a person who signs in at the OpenID provider', () => {
     expect((await machine.user.update('x')).status).toBe(403);
   });
 
-  it('reaches no tenant with that token', async () => {
+  it("cannot call a tenant's API with that token", async () => {
     const ada = await connect('ada');
     const environmentId = expectStatus(await ada.environments.list(), 200).data[0]!.id;
     const made = expectStatus(await ada.tenants.create({ subdomain: 'adas', environmentId }), 201);
@@ -92,7 +92,7 @@ describe('a person who signs in at the OpenID provider', () => {
     // The tenant's own client does.
     const own = new TenantApi(url, await clientToken(platform, url, made.client));
     expectStatus(await own.dids.list(), 200);
-    // And who acted stands in the tenant's trail.
+    // The acting user is in the tenant's audit trail.
     const { id } = expectStatus(await ada.user.retrieve(), 200);
     await waitUntil(
       async () => {
@@ -105,7 +105,7 @@ describe('a person who signs in at the OpenID provider', () => {
 });
 
 describe('an invitation', () => {
-  it('leads from the mailbox to a membership, and the membership to its end', async () => {
+  it('is accepted from the e-mail, and the membership can be removed', async () => {
     const owner = await connect('owner');
     const environmentId = expectStatus(await owner.environments.list(), 200).data[0]!.id;
     const { id: tenantId } = expectStatus(await owner.tenants.create({ subdomain: 'inviting', environmentId }), 201);
@@ -142,7 +142,7 @@ describe('an invitation', () => {
     expect((await guest.user.retrieve()).status).toBe(200);
   });
 
-  it('sent again kills the link before it; cancelled, it leads nowhere', async () => {
+  it('that is resent invalidates the previous link; a cancelled one has no valid link', async () => {
     const owner = await connect('resender');
     const environmentId = expectStatus(await owner.environments.list(), 200).data[0]!.id;
     const { id: tenantId } = expectStatus(await owner.tenants.create({ subdomain: 'resending', environmentId }), 201);
@@ -155,7 +155,7 @@ describe('an invitation', () => {
       status: 'Pending',
     });
     const guest = await connect('accepting-guest');
-    // At once: whether the second e-mail has gone out or not.
+    // At once, whether or not the second e-mail has been sent.
     expect((await guest.members.accept(first)).status).toBe(400);
     await waitUntil(() => mail.to(email).length === 2, { what: 'the second e-mail' });
     const second = tokenOf(await mail.linkTo(email));
@@ -191,7 +191,7 @@ describe('an invitation', () => {
     expect(expectStatus(await owner.invitations.list(tenantId), 200).data).toEqual([]);
   });
 
-  it('by the machine client that made the tenant adds a registered person at once', async () => {
+  it('from the machine client that created the tenant adds a registered person at once', async () => {
     const machine = await connectManagement(platform);
     const environmentId = expectStatus(await machine.environments.list(), 200).data[0]!.id;
     const { id: tenantId } = expectStatus(

@@ -8,7 +8,7 @@ import {
   type TenantUnderTest,
 } from '@attestry/testing';
 
-// What a platform refuses that calls public addresses only, as it does unless it is told otherwise.
+// Addresses that a platform refuses in its default setting, which allows only public targets.
 
 let platform: RunningPlatform;
 let tenant: TenantUnderTest;
@@ -33,14 +33,14 @@ describe('targets', () => {
     'ftp://hooks.example.com/x',
     'hooks.example.com/x',
     '',
-  ])('are not %p', async (url) => {
+  ])('cannot be %p', async (url) => {
     const answer = await tenant.api.webhooks.create({ events: ['OpenIdCredentialIssued'], url });
     expect([answer.status, answer.text]).toEqual([400, expect.anything()]);
     expect(answer.body).toMatchObject({ details: [expect.objectContaining({ param: 'url', location: 'body' })] });
     expect(expectStatus(await tenant.api.webhooks.list(), 200).data).toEqual([]);
   });
 
-  it('may have names outside ASCII, kept in their ASCII form', async () => {
+  it('may have host names outside ASCII, stored in their ASCII form', async () => {
     const url = 'https://hooks.bücher.de/x';
     const answer = await tenant.api.webhooks.create({ events: ['OpenIdCredentialIssued'], url });
     expect(expectStatus(answer, 201).url).toBe('https://hooks.xn--bcher-kva.de/x');

@@ -56,15 +56,15 @@ const expectRefused = (answer: Answer) => {
 };
 
 describe('rate limits', () => {
-  it('count the calls of a client [T66]', async () => {
+  it('count calls per client [T66]', async () => {
     const refused = await exhaust(6, () => tenant.api.dids.list(), 200);
     expectRefused(refused);
     expect(refused.body).toMatchObject({ code: 'TooManyRequests' });
-    // Nothing of a refused call happens, and wallets are not held up.
+    // A refused call has no effect, and wallets are not affected.
     expect((await new ApiClient(tenant.url).request('POST', '/v1/openid/nonce')).status).toBe(200);
   });
 
-  it('count wallet calls of an address, and what it is refused not against the tenant', async () => {
+  it('count wallet calls per address, and do not count refused ones against the tenant', async () => {
     const used = 1;
     const nonce = (address: string) =>
       new ApiClient(tenant.url).request('POST', '/v1/openid/nonce', { headers: { 'x-forwarded-for': address } });
@@ -87,16 +87,16 @@ describe('rate limits', () => {
     expect(header(closed, 'x-ratelimit-limit')).toBe(12);
   });
 
-  it('count public documents of an address', async () => {
+  it('count requests for public documents per address', async () => {
     expectRefused(await exhaust(8, () => new ApiClient(tenant.url).request('GET', '/v1/webhooks/jwks'), 200));
   });
 
-  it('never hold up health', async () => {
+  it('do not apply to health checks', async () => {
     const client = new ApiClient(`http://127.0.0.1:${platform.ready.port}`);
     for (let n = 0; n < 30; n++) expect((await client.request('GET', '/health/live')).status).toBe(200);
   });
 
-  it('count failed token calls of an address, never against the client that is attacked', async () => {
+  it('count failed token calls per address, and not against the attacked client', async () => {
     const { clientId, clientSecret } = tenant.admin;
     const call = (client_secret: string, address: string) =>
       new ApiClient(platform.ready.auth).request('POST', '/oauth/token', {
@@ -113,7 +113,7 @@ describe('rate limits', () => {
     ]);
   });
 
-  it('count the token calls of a client with its secret', async () => {
+  it('count token calls with the right secret per client', async () => {
     const { clientId, clientSecret } = tenant.admin;
     const right = { client_id: clientId, client_secret: clientSecret };
     const used = 2;
@@ -123,7 +123,7 @@ describe('rate limits', () => {
   });
 
   // Last, for by now most of the minute has passed.
-  it('let a client in that waited for the reset, and not before [T68]', async () => {
+  it('admit a client again after the reset, and not before [T68]', async () => {
     let refused = await tenant.api.dids.list();
     for (let n = 0; refused.status !== 429 && n < 6; n++) refused = await tenant.api.dids.list();
     expectRefused(refused);

@@ -3,7 +3,7 @@ import { openWorld } from './registry.rows.js';
 
 const handles = () => process.getActiveResourcesInfo().filter((name) => /^(TCPServer|UDP)/.test(name)).length;
 
-it('a platform that fails to start leaves no server open: it would keep Jest from ending', async () => {
+it('a platform that fails to start leaves no server open, which would keep Jest from ending', async () => {
   const before = handles();
   await expect(openWorld({ env: { RATE_LIMIT_API: 'none' } })).rejects.toThrow('RATE_LIMIT_API');
   await waitUntil(() => handles() <= before, { what: 'the end of the servers of the failed world' });

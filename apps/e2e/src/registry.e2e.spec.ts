@@ -58,7 +58,7 @@ const call = async (operation: Operation, parts: OperationParts, token = rightTo
 const rowOf = (name: string): Row => ROWS[name]!;
 
 describe('the registry', () => {
-  it('has exactly one row for every HTTP operation', () => {
+  it('has exactly one test row for every HTTP operation', () => {
     expect(Object.keys(ROWS).sort()).toEqual(overHttp.map(({ name }) => name).sort());
   });
 
@@ -68,7 +68,7 @@ describe('the registry', () => {
   });
 });
 
-describe('a right call', () => {
+describe('a valid call', () => {
   it.each(table)('%s', async (name, operation) => {
     const answer = await call(operation, await rowOf(name).right(world));
     expect([answer.status, answer.text]).toEqual([operation.http!.success, expect.anything()]);
@@ -119,7 +119,7 @@ describe('the example of a body in the interface definition', () => {
 
 describe('an operation with several addresses', () => {
   const several = table.filter(([, { http }]) => (http!.hosts ?? []).length > 1 || http!.alsoAt);
-  it('is one of these', () => {
+  it('is one of the operations tested below', () => {
     expect(several.map(([name]) => name).sort()).toEqual([
       'dids.retrieve-did-configuration',
       'dids.retrieve-did-document',
@@ -129,7 +129,7 @@ describe('an operation with several addresses', () => {
     ]);
   });
 
-  it('gives tokens on the management host too', async () => {
+  it('issues tokens on the management host too', async () => {
     const { platform, management } = world;
     const { client_id, client_secret } = platform.managementClient();
     const right = { client_id, client_secret, grant_type: 'client_credentials' };
@@ -146,7 +146,7 @@ describe('an operation with several addresses', () => {
     expect([wrong.status, wrong.body]).toEqual([401, { error: 'access_denied', error_description: 'Unauthorized' }]);
   });
 
-  it('gives tokens to JSON and to forms, with the credentials in the body or in the header (RFC 6749 section 2.3.1)', async () => {
+  it('issues tokens for JSON and form requests, with the credentials in the body or in the header (RFC 6749 section 2.3.1)', async () => {
     const { platform, tenant } = world;
     const { clientId, clientSecret } = tenant.admin;
     const client = new ApiClient(platform.ready.auth);
@@ -189,7 +189,7 @@ describe('an operation with several addresses', () => {
     expect((await client.request('POST', '/oauth/token', { body: '<a/>', headers: xml })).status).toBe(415);
   });
 
-  it('serves the document of a did:web with a path at that path', async () => {
+  it('serves the document of a did:web with a path below that path', async () => {
     const { tenant } = world;
     const created = await tenant.api.dids.create({ method: 'web', options: { url: `${tenant.host}/people/ada` } });
     expect(created.status).toBe(201);
@@ -203,7 +203,7 @@ describe('an operation with several addresses', () => {
   });
 });
 
-describe('a wrong call', () => {
+describe('an invalid call', () => {
   it.each(table)('%s', async (name, operation) => {
     const { wrong, refusal } = rowOf(name);
     const parts = await wrong(world);
@@ -218,7 +218,7 @@ describe('a wrong call', () => {
     if ('error' in refusal) expect(answer.body).toMatchObject({ error: refusal.error });
     if (refusal.status === 405) expect(answer.headers.get('allow')?.split(', ')).toContain(operation.http!.method);
     if (operation.kind !== 'command' || operation.access.kind === 'public') return;
-    // What earlier calls did may still be on its way into the lists: then once more.
+    // The effects of earlier calls may not be in the lists yet, hence the retry.
     const changesNothing = async () => {
       const before = await snapshot(world);
       expect((await call(operation, parts)).status).toBe(refusal.status);
@@ -248,7 +248,7 @@ describe('a call without a token', () => {
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  it.each(withAccess('public'))('is all %s needs', async (name, operation) => {
+  it.each(withAccess('public'))('is sufficient for %s', async (name, operation) => {
     const answer = await send(clientOf(world, operation), operation, await rowOf(name).right(world));
     expect(answer.status).toBe(operation.http!.success);
   });
@@ -273,19 +273,22 @@ describe('a call with one role [T56]', () => {
     }
   });
 
-  it.each(withAccess('management'))('%s: a role of a tenant is none here', async (name, operation) => {
-    const parts = await rowOf(name).right(world);
-    for (const role of ROLES) expect((await call(operation, parts, world.tokenOf[role])).status).toBe(401);
-  });
+  it.each(withAccess('management'))(
+    '%s refuses tokens of tenant clients, whatever their roles',
+    async (name, operation) => {
+      const parts = await rowOf(name).right(world);
+      for (const role of ROLES) expect((await call(operation, parts, world.tokenOf[role])).status).toBe(401);
+    },
+  );
 
-  it.each(withAccess('public'))('%s asks for none', async (name, operation) => {
+  it.each(withAccess('public'))('%s needs no role', async (name, operation) => {
     for (const role of ROLES) {
       const answer = await call(operation, await rowOf(name).right(world), world.tokenOf[role]);
       expect(answer.status).toBe(operation.http!.success);
     }
   });
 
-  it.each(withAccess('holder'))("%s: a client's token is no wallet's [T88]", async (name, operation) => {
+  it.each(withAccess('holder'))('%s refuses the token of a client [T88]', async (name, operation) => {
     const { body, query } = await rowOf(name).right(world);
     for (const role of ROLES) {
       const answer = await call(
@@ -293,7 +296,7 @@ describe('a call with one role [T56]', () => {
         { ...(body !== undefined && { body }), ...(query && { query }) },
         world.tokenOf[role],
       );
-      // The authorization endpoint looks at no token; the token endpoint at the code alone, and a code is good once.
+      // The authorization endpoint reads no token; the token endpoint reads only the code, which is valid once.
       const blind: Record<string, number> = {
         'issuance.authorize': 302,
         'issuance.exchange-token': role === ROLES[0] ? 200 : 400,
@@ -311,7 +314,7 @@ describe("a call with another tenant's", () => {
     expect(answer.body).toMatchObject({ code: 'NotFound', message: 'Resource Not Found' });
   });
 
-  it('ids: an offer names configurations of its own tenant only', async () => {
+  it('ids: an offer can only name configurations of its own tenant', async () => {
     const { tenant, foreign } = world;
     const answer = await tenant.api.offers.create({ credentials: [foreign.jwtVc] });
     expect(answer.status).toBe(400);
@@ -320,7 +323,7 @@ describe("a call with another tenant's", () => {
     });
   });
 
-  it("management client's tenants are not there", async () => {
+  it('management client returns 404 for its tenants', async () => {
     const { outsider, tenant, own } = world;
     expect((await outsider.tenants.list()).body).toEqual({ data: [] });
     expect((await outsider.tenants.retrieve(tenant.id)).status).toBe(404);
@@ -345,7 +348,7 @@ describe("a call with another tenant's", () => {
 
 describe('cursors', () => {
   const lists = table.filter(([, { response, http }]) => Array.isArray(response) && !http!.stream);
-  it.each(lists)('%s refuses one it never gave', async (name, operation) => {
+  it.each(lists)('%s refuses one that it did not issue', async (name, operation) => {
     const parts = await rowOf(name).right(world);
     for (const cursor of [
       'nonsense',
@@ -366,11 +369,11 @@ describe('cursors', () => {
     expect(nextCursor).toEqual(expect.any(String));
     expect((await other.api.users.list({ limit: 1, cursor: nextCursor })).status).toBe(200);
     expect((await tenant.api.users.list({ limit: 1, cursor: nextCursor })).status).toBe(400);
-    // And so are those of another list.
+    // Those of another list are refused too.
     expect((await other.api.dids.list({ limit: 1, cursor: nextCursor })).status).toBe(400);
   });
 
-  it('lead through a list once, without gaps', async () => {
+  it('return each entry of a list once, without gaps', async () => {
     const { tenant } = world;
     const all = (await tenant.api.users.list({ limit: 1000 })).body.data.map(({ id }) => id);
     const seen: string[] = [];

@@ -27,14 +27,14 @@ import {
 } from '@attestry/testing';
 import { closeSurroundings, openSurroundings } from './surroundings.js';
 
-/** What every row of the table can use: two tenants, a client for each role, and things that exist in both. */
+/** Available to every row of the table: two tenants, a client for each role, and resources that exist in both. */
 export interface World {
   platform: RunningPlatform;
   dns: TestDnsServer;
   management: ManagementApi;
   /** A second management client, member of nothing. */
   outsider: ManagementApi;
-  /** Where people sign in. */
+  /** The OpenID provider of people. */
   provider: OpenIdProvider;
   mail: MailReceiver;
   /** A person, member of nothing. */
@@ -66,7 +66,7 @@ interface Things {
 export type Location = 'body' | 'params' | 'query' | 'headers';
 
 export interface Row {
-  /** Who calls on the management host: the first management client, or a person. */
+  /** The caller on the management host: the first management client, or a person. */
   as?: 'person';
   /** Makes what it needs, so that it can be called again and again. */
   right: (world: World) => OperationParts | Promise<OperationParts>;
@@ -105,7 +105,7 @@ const roomForWebhook = async ({ tenant: { api } }: World): Promise<void> => {
   if (data.length > 10) expectStatus(await api.webhooks.delete(data.at(-1)!.id), 204);
 };
 
-/** Address of a server that takes everything; it does not keep the process alive. */
+/** Address of a server that accepts everything; it does not keep the process alive. */
 export const takingUrl = async (): Promise<string> => {
   const server = createServer((request, response) => request.resume().on('end', () => response.end()));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve).unref());
@@ -290,7 +290,7 @@ const freshProvider = async ({ tenant, own, provider }: World) => {
   return own.authenticationProvider;
 };
 
-/** A wallet's request to sign in a person whom the provider knows. */
+/** A wallet's authorization request for a person with an account at the provider. */
 const authorization = ({ own }: World) => ({
   response_type: 'code',
   client_id: 'wallet',

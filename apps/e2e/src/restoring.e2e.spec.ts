@@ -67,7 +67,7 @@ describe('the data folder', () => {
     }
   };
 
-  it('is backed up while the platform runs, and continues from there', async () => {
+  it('is backed up while the platform runs, and the platform continues from the backup', async () => {
     const first = await start({ DATA_DIR: join(folder, 'data') });
     const tenant = await createTenantUnderTest(first, await connectManagement(first, credentials), 'backup');
     const issuer = await makeIssuer(tenant);
@@ -88,7 +88,7 @@ describe('the data folder', () => {
       files: string[];
     };
     expect(copied.files).toEqual(expect.arrayContaining(['events.db', 'operations.db', 'feed.db', 'keys.db']));
-    // Only databases: no secret that stands in clear.
+    // Only databases: no secret in plain text.
     const copies = await readdir(join(folder, 'copy'));
     expect(copies.sort()).toEqual([...copied.files].sort());
     for (const name of copies) {
@@ -101,7 +101,7 @@ describe('the data folder', () => {
     expect((await tenant.api.users.delete(deleted)).status).toBe(204);
     expect(await first.end()).toBe(0);
 
-    // The whole, as it was.
+    // All data, unchanged.
     await cp(join(folder, 'copy'), join(folder, 'restored'), { recursive: true });
     const restored = await start({ DATA_DIR: join(folder, 'restored') }, first.ready.port);
     const then = await usersOf(tenant);
@@ -145,7 +145,7 @@ if (!programs) skipSuite('restoring PostgreSQL', 'PostgreSQL is not installed (D
     await postgresTool(programs!, 'pg_restore', ['--exit-on-error', '-n', schema, '-d', at(name), file]);
   };
 
-  it('is dumped while the platform runs; older keys are made to forget, older events are refused', async () => {
+  it('is dumped while the platform runs; erasures are replayed on older keys, older events are refused', async () => {
     const env = await database('one');
     const first = await start(env);
     const tenant = await createTenantUnderTest(first, await connectManagement(first, credentials), 'dumped');
@@ -185,7 +185,7 @@ if (!programs) skipSuite('restoring PostgreSQL', 'PostgreSQL is not installed (D
     await issue(tenant, offer);
     expect(await third.end()).toBe(0);
 
-    // The whole, in a database of its own.
+    // All data, in a separate database.
     await sql('postgres', 'CREATE DATABASE two');
     await postgresTool(programs!, 'pg_restore', ['--exit-on-error', '-d', at('two'), dump]);
     const whole = await start({ DATABASE_URL: at('two'), DATA_DIR: join(folder, 'two') }, port);
@@ -194,7 +194,7 @@ if (!programs) skipSuite('restoring PostgreSQL', 'PostgreSQL is not installed (D
     expect(await whole.end()).toBe(0);
   }, 240_000);
 
-  it('has its master key rotated beside the platform, and drops the old one', async () => {
+  it('can rotate its master key while the platform runs, and no longer needs the old one', async () => {
     const env = await database('rotated');
     const [old, next] = [secrets.MASTER_KEY, key()];
     const platform = await start({ ...env, MASTER_KEY_NEXT: next });
@@ -202,7 +202,7 @@ if (!programs) skipSuite('restoring PostgreSQL', 'PostgreSQL is not installed (D
     const issuer = await makeIssuer(tenant);
     const offer = { credentials: [issuer.jwtVc], claims: { given_name: 'Ada', note: 'x' } };
     const changed = { ...secrets, ...env, MASTER_KEY: next, MASTER_KEY_VERSION: '2', MASTER_KEY_PREVIOUS: old };
-    // It knows the key to come: everything is wrapped anew under its hands.
+    // It has the new key: everything is rewrapped while it runs.
     const rotation = JSON.parse(await command('rotate-master-key', [], changed)) as { tenantKeys: { all: number } };
     expect(rotation).toMatchObject({ version: 2, peppers: { rewrapped: 1, all: 1 } });
     expect(rotation.tenantKeys.all).toBeGreaterThanOrEqual(2);

@@ -58,7 +58,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     await mail?.stop();
   });
 
-  /** A browser of its own, without scripts unless asked for, that has been checked wherever it was. */
+  /** A separate browser context, by default without scripts, whose visited pages were checked. */
   const newContext = (): Promise<BrowserContext> => browser.newContext({ javaScriptEnabled: false });
 
   const makeTenant = async (subdomain: string): Promise<string> =>
@@ -129,7 +129,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     return { address, token, child };
   };
 
-  it('takes a person from the e-mail of an invitation to a token for the management API', async () => {
+  it('leads from an invitation e-mail to a token for the management API', async () => {
     const tenantId = await makeTenant('walked');
     const email = 'ada@people.example';
     const link = await invite(tenantId, email);
@@ -143,7 +143,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     expect(await page.getByLabel('E-mail address').inputValue()).toBe(email);
     await expectAccessible(page);
 
-    // What is wrong stands first, and leads to the field.
+    // The error summary is first, and links to the field.
     await page.getByLabel('Choose a password').fill('short');
     await page.getByRole('button').click();
     expect(await page.title()).toMatch(/^Error: /);
@@ -201,14 +201,14 @@ if (missing !== undefined) skipSuite(suite, missing);
     const later = new ManagementApi(platform.ready.management, await second.token);
     expect(expectStatus(await later.user.retrieve(), 200)).toEqual(expectStatus(await ada.user.retrieve(), 200));
 
-    // Nothing of it is in the log or in the folder in clear.
+    // None of it is in the log, or in the folder in plain text.
     const log = platform.log();
     for (const text of [email, PASSWORD, 'Lovelace', new URL(link).searchParams.get('token')!])
       expect(log).not.toContain(text);
     await context.close();
   }, 120_000);
 
-  it('ends the token of a code that is used a second time', async () => {
+  it('revokes the token of a code that is used twice', async () => {
     const tenantId = await makeTenant('replayed');
     const email = 'replayed@people.example';
     const link = await invite(tenantId, email);
@@ -228,10 +228,10 @@ if (missing !== undefined) skipSuite(suite, missing);
         code_challenge: createHash('sha256').update(verifier).digest('base64url'),
         code_challenge_method: 'S256',
       }).toString();
-      // A page of its own: the browser goes on from the page of the answer to an error.
+      // A separate page: the browser continues from the page of the response to an error.
       const page = await context.newPage();
       await page.goto(address.href);
-      // Nothing listens there: the address is what is wanted.
+      // There is no listener: only the address is needed.
       const answered = page.waitForRequest((request) => request.url().startsWith(redirectUri));
       await page.getByRole('button', { name: 'Continue' }).click();
       const code = new URL((await answered).url()).searchParams.get('code')!;
@@ -252,7 +252,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     for (const { user } of [one, other]) expectStatus(await user.retrieve(), 200);
     expect((await one.use(one.request)).status).toBe(400);
     expect((await one.user.retrieve()).status).toBe(401);
-    // A code that was stolen after its use comes without the verifier.
+    // A code that was stolen after its use is sent without the verifier.
     other.request.set('code_verifier', 'w'.repeat(43));
     expectStatus(await other.user.retrieve(), 200);
     expect((await other.use(other.request)).status).toBe(400);
@@ -262,7 +262,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     await context.close();
   }, 60_000);
 
-  it('says why a link is dead: replaced, withdrawn, never one', async () => {
+  it('shows why a link is invalid: replaced, withdrawn, unknown', async () => {
     const tenantId = await makeTenant('dead-links');
     const email = 'grace@people.example';
     const old = await invite(tenantId, email);
@@ -284,7 +284,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     await context.close();
   }, 60_000);
 
-  it('is not signed in to by guessing, nor does it tell who has an account', async () => {
+  it('limits password guesses and does not reveal whether an account exists', async () => {
     const tenantId = await makeTenant('guessed');
     const context = await newContext();
     const page = await context.newPage();
@@ -302,7 +302,7 @@ if (missing !== undefined) skipSuite(suite, missing);
         headers: await (await answered).allHeaders(),
       };
     };
-    // As attempt, without a page to look at.
+    // Like attempt, without a page.
     const guess = async (email: string, password: string) => {
       const { value } = (await context.cookies(base)).find(({ name }) => name === 'attestry_form')!;
       const form = await page.locator('input[name=form]').getAttribute('value');
@@ -347,7 +347,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     await context.close();
   }, 120_000);
 
-  it('takes forms of its own pages alone, and leads nowhere else', async () => {
+  it('accepts only forms of its own pages, and redirects only to registered addresses', async () => {
     const page = await hostFetch(`${base}/sign-in`);
     const cookie = page.headers.getSetCookie()[0]!.split(';')[0]!;
     expect(page.headers.getSetCookie()[0]).toMatch(/; Path=\/people; HttpOnly; SameSite=Lax$/);
@@ -405,7 +405,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     expect((await hostFetch(`${platform.ready.management}/people/sign-in`)).status).toBe(404);
   }, 60_000);
 
-  it('works as the guide says', async () => {
+  it('works as the guide describes', async () => {
     // Without a mail server, as who starts with nothing.
     await platform.end();
     await platform.restart({ SMTP_URL: '' });
@@ -419,7 +419,7 @@ if (missing !== undefined) skipSuite(suite, missing);
         DATA_DIR: platform.dataDir,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own, so that all of it can be ended.
+      // A separate process group, so that all its processes can be ended.
       detached: true,
     });
     let out = '';

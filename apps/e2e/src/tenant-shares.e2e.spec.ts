@@ -15,7 +15,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { issue, makeIssuer, type Issuer } from './journey.js';
 
-// What one tenant may take of what all share: threads for canonicalization (ADR 0042), DNS (ADR 0043).
+// Each tenant's share of common resources: threads for canonicalization (ADR 0042), DNS (ADR 0043).
 
 let dns: TestDnsServer;
 let platform: RunningPlatform;
@@ -66,7 +66,7 @@ describe('large linked data of one tenant', () => {
     expect(ms).toBeLessThan(3000);
   });
 
-  it('does not hold another tenant', async () => {
+  it('does not block another tenant', async () => {
     // Five seconds of a thread each: blank nodes in a circle.
     const circle = Array.from({ length: 4900 }, (_, i) => ({ id: `_:n${i}`, next: { id: `_:n${(i + 1) % 4900}` } }));
     const uris = await Promise.all([offer(circle), offer(circle), offer(circle)]);
@@ -88,7 +88,7 @@ describe('large linked data of one tenant', () => {
   }, 60_000);
 });
 
-describe('names of one tenant that no server answers for', () => {
+describe('host names of one tenant whose DNS servers do not answer', () => {
   let host: Server;
   let receiver: WebhookReceiver;
   beforeAll(async () => {
@@ -104,7 +104,7 @@ describe('names of one tenant that no server answers for', () => {
     host?.close();
   });
 
-  it('delay neither the webhooks nor the DIDs of another', async () => {
+  it('delay neither the webhooks nor the DIDs of another tenant', async () => {
     dns.setAddresses('hooks.example.com', '127.0.0.1');
     const names = Array.from({ length: 20 }, (_, i) => `dead-${i}.example.com`);
     for (const name of names) dns.hushName(name);

@@ -43,7 +43,7 @@ const rotate = async (): Promise<Rotation> => {
 };
 
 describe('`npm run rotate-token-keys`', () => {
-  it('publishes the key, then all replicas sign with it; tokens of the key before it stay valid', async () => {
+  it('publishes the key, then all replicas sign with it; tokens of the previous key remain valid', async () => {
     const tenant = await createTenantUnderTest(platform, management, 'rotating-keys');
     const keySet = async () =>
       expectStatus(
@@ -61,7 +61,7 @@ describe('`npm run rotate-token-keys`', () => {
     const early = await newToken();
     if (Date.now() < Date.parse(signsFrom) - 500) expect(kidOf(early)).toBe(previous.kid);
     await waitUntil(() => Date.now() >= Date.parse(signsFrom), { timeoutMs: 2000 * LEAD_SECONDS, what: 'the lead' });
-    // Several, for they reach all replicas in turn.
+    // Several, because they are distributed over all replicas.
     const tokens = await Promise.all(Array.from({ length: 10 }, newToken));
     expect([...new Set(tokens.map(kidOf))]).toEqual([kid]);
     const set = createLocalJWKSet(await keySet());

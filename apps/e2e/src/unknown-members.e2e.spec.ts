@@ -73,7 +73,7 @@ describe('an unknown member of a body', () => {
       expectRefusal(await send(operation, refused), [...path, UNKNOWN].join('.'), 'body');
       return (await snapshot(world)) === before;
     };
-    // What earlier calls did may still be on its way into the lists.
+    // The effects of earlier calls may not be in the lists yet.
     await waitUntil(changesNothing, { timeoutMs: 3000, what: 'a refusal that changes nothing' });
     if (path.length > 0) return;
     for (const inherited of ['__proto__', 'constructor', 'toString'])
@@ -113,7 +113,7 @@ describe('an unknown member of a body', () => {
     ]);
   });
 
-  it('is one of many: ten are named, the rest is counted', async () => {
+  it('is named with up to nine others, the rest are counted', async () => {
     const body = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`${UNKNOWN}${n}`, n]));
     const answer = await world.tenant.api.client.request('POST', '/v1/users', { body });
     const { details } = answer.body as Refusal;
@@ -142,7 +142,7 @@ describe('an unknown query parameter of a list', () => {
   });
 });
 
-describe('what may be sent', () => {
+describe('a body that is accepted', () => {
   const updates = withBody.filter(([, { http }]) => http!.method === 'PUT');
   const creations = withBody.filter(([, { http, resource }]) => http!.method === 'POST' && resource);
 
@@ -224,7 +224,7 @@ describe('unknown members of public requests and of OAuth and OID4VCI requests',
   });
 });
 
-it('every operation is one of these', () => {
+it('covers every operation', () => {
   expect(new Set([...strict, ...others].map(([name]) => name)).size).toBe(served.length);
   expect(withBody.length).toBeGreaterThan(20);
   expect(withQuery.length).toBeGreaterThan(15);

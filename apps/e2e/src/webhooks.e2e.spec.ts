@@ -45,7 +45,7 @@ const claims = { given_name: 'Ada', note: 'first' };
 const issueOne = () => issue(tenant, { credentials: [issuer.jwtVc], claims });
 
 describe('a webhook', () => {
-  it('arrives signed, with the credential the wallet got [T41]', async () => {
+  it('is delivered signed, with the credential that the wallet received [T41]', async () => {
     const receiver = await listen();
     const webhookId = await subscribe(receiver.url, ['OpenIdCredentialIssued']);
     const { issued, credentials } = await issueOne();
@@ -80,7 +80,7 @@ describe('a webhook', () => {
     expect(data.map(({ id }) => id)).toEqual([body.event.payload['credentialId']]);
   });
 
-  it('of a data integrity credential still verifies', async () => {
+  it('delivers a data integrity credential that still verifies', async () => {
     const receiver = await listen();
     await subscribe(receiver.url, ['OpenIdCredentialIssued']);
     await issue(tenant, { credentials: [issuer.webSemantic], claims });
@@ -88,7 +88,7 @@ describe('a webhook', () => {
     await verifyLdpVc(body.event.payload['credential'] as Record<string, unknown>);
   });
 
-  it('of the summary holds no credential and no claim', async () => {
+  it('with the summary payload contains no credential and no claim', async () => {
     const receiver = await listen();
     await subscribe(receiver.url, ['OpenIdCredentialIssuedSummary']);
     const { credentials } = await issueOne();
@@ -99,7 +99,7 @@ describe('a webhook', () => {
     expect(text).not.toContain(String(credentials[0]!.credential).split('.')[2]);
   });
 
-  it('comes for each subscription, and not for a disabled one', async () => {
+  it('is delivered for each enabled subscription, and not for a disabled one', async () => {
     const [both, disabled] = [await listen(), await listen()];
     await subscribe(both.url, ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary']);
     const id = await subscribe(disabled.url, ['OpenIdCredentialIssuedSummary']);
@@ -120,7 +120,7 @@ describe('a webhook', () => {
     expect(disabled.deliveries.map(({ body }) => body.event.payload['userId'])).toEqual([second.issued.userId]);
   });
 
-  it('is tried again after an error, a redirect and silence, with the same event', async () => {
+  it('is retried after an error, a redirect and a time-out, with the same event', async () => {
     const answers = [500, 302, 'never', 200] as const;
     const receiver = await listen({ respond: (delivery) => answers[delivery - 1] ?? 200 });
     await subscribe(receiver.url, ['OpenIdCredentialIssuedSummary']);
@@ -152,7 +152,7 @@ describe('a webhook', () => {
     expect(events.filter((id) => id === events[0])).toHaveLength(4);
   });
 
-  it('is tried again after a restart, and after a kill', async () => {
+  it('is retried after a restart, and after a kill', async () => {
     let up = false;
     const receiver = await listen({ respond: () => (up ? 200 : 500) });
     await subscribe(receiver.url, ['OpenIdCredentialIssued']);
@@ -170,7 +170,7 @@ describe('a webhook', () => {
     expect(new Set(receiver.deliveries.map(({ body }) => body.event.id)).size).toBe(1);
   }, 120_000);
 
-  it('that is deleted is not tried again', async () => {
+  it('that is deleted is not retried', async () => {
     const receiver = await listen({ respond: () => 500 });
     const other = await listen();
     const id = await subscribe(receiver.url, ['OpenIdCredentialIssuedSummary']);
@@ -188,7 +188,7 @@ describe('a webhook', () => {
 });
 
 describe('an operator of a receiver', () => {
-  it('sends a test, reads what became of it, and has it repeated', async () => {
+  it('sends a test, reads its result, and repeats the delivery', async () => {
     const receiver = await listen({ respond: (delivery) => (delivery === 1 ? 500 : 204) });
     const id = await subscribe(receiver.url, ['OpenIdCredentialIssuedSummary']);
     const { event } = expectStatus(await tenant.api.webhooks.test(id), 202);
@@ -213,7 +213,7 @@ describe('an operator of a receiver', () => {
     expect(receiver.deliveries[2]!.body.event).toEqual(receiver.deliveries[0]!.body.event);
   });
 
-  it('hears of DIDs and clients', async () => {
+  it('receives events about DIDs and clients', async () => {
     const receiver = await listen();
     await subscribe(receiver.url, ['DidCreated', 'TenantClientCreated']);
     const { did } = expectStatus(await tenant.api.dids.create({ method: 'key', options: { keyType: 'Ed25519' } }), 201);
@@ -230,7 +230,7 @@ describe('an operator of a receiver', () => {
     });
   });
 
-  it('hears of who was invited, and reads no address', async () => {
+  it('receives events about invitations, without e-mail addresses', async () => {
     const receiver = await listen();
     await subscribe(receiver.url, ['TenantMemberInvited']);
     const management = await connectManagement(platform);
@@ -249,7 +249,7 @@ describe('an operator of a receiver', () => {
     expectStatus(await management.invitations.cancel(tenant.id, userId), 204);
   });
 
-  it('verifies with the key set from before a rotation, and from after it', async () => {
+  it('verifies with the key set from before and from after a rotation', async () => {
     const receiver = await listen();
     const id = await subscribe(receiver.url, ['DidCreated']);
     const kids = async () => expectStatus(await tenant.api.webhooks.keys(), 200).keys.map(({ kid }) => kid);

@@ -65,7 +65,7 @@ const DID = 'did:web:acme.example';
 
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
 
-/** The dids service as issuance sees it. */
+/** A simulated dids service. */
 const dids = {
   reservations: new Map<string, string>(),
   asked: [] as ReserveIssuerKeyRequest[],
@@ -234,7 +234,7 @@ describe.each([
     expect(await call(operations.retrieve, { params })).toEqual(created);
   });
 
-  it('have a type of their own, per format and tenant', async () => {
+  it('have a unique type per format and tenant', async () => {
     const { type } = await create();
     const reserved = dids.reservations.size;
     expect(await paramsOf(create({ type }))).toEqual(['type']);
@@ -243,7 +243,7 @@ describe.each([
     await call(others.create, { body: body({ type }) });
   });
 
-  it('created at once with one type: exactly one wins, and the others keep no DID', async () => {
+  it('created concurrently with one type: exactly one succeeds, and the others keep no DID', async () => {
     const before = dids.reservations.size;
     const type = `Race${++serial}`;
     const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => create({ type })));
@@ -255,14 +255,14 @@ describe.each([
     expect((await call<PageOf<JwtVcConfiguration>>(operations.list, { query: { type } })).data).toHaveLength(1);
   });
 
-  it('leave nothing behind when no DID fits', async () => {
+  it('leave nothing behind when no DID is suitable', async () => {
     const type = `NoDid${++serial}`;
     expect(await paramsOf(create({ type, issuerDid: 'did:web:other.example' }))).toEqual(['issuerDid']);
     expect(await call(operations.list, { query: { type } })).toEqual({ data: [] });
     await create({ type });
   });
 
-  it('take a type over whose owner was never created, after a minute', async () => {
+  it('take over the type of an owner that was never created, after a minute', async () => {
     const type = `Orphan${++serial}`;
     const format = operations === webSemanticConfigurations ? 'ldp_vc' : 'jwt_vc_json';
     await engines.streams.runDecision(
@@ -276,7 +276,7 @@ describe.each([
     await create({ type });
   });
 
-  it('are refused with a detail for every fault, and nothing is reserved', async () => {
+  it('are refused with a detail per fault, and nothing is reserved', async () => {
     const asked = dids.asked.length;
     const faulty = body({ type: 'VerifiableCredential', revocable: true, claimSourceId: 'x', expiresIn: {} });
     expect(await paramsOf(call(operations.create, { body: faulty }))).toEqual([
@@ -314,7 +314,7 @@ describe.each([
     expect(await paramsOf(call(operations.list, { query: { limit: '0' } }))).toEqual(['limit']);
   });
 
-  it('release their DID when deleted, however often dids refuses', async () => {
+  it('release their DID when deleted, after any number of refusals by dids', async () => {
     const { id } = await create();
     expect(dids.reservations.has(id)).toBe(true);
     dids.failReleases = 2;
@@ -353,7 +353,7 @@ describe('JSON-LD contexts', () => {
   });
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-  it("serves the platform's own, unchanging", async () => {
+  it("serves the platform's immutable context", async () => {
     const url = engines.config.contextUrl;
     expect(await call(retrieveContext, {})).toEqual({
       $http: {
@@ -367,7 +367,7 @@ describe('JSON-LD contexts', () => {
     });
   });
 
-  it('fetches a context once and loads it from what was kept', async () => {
+  it('fetches a context once and then loads the stored copy', async () => {
     const path = `/good-${++serial}`;
     const url = serve(path, JSON.stringify({ '@context': { given_name: 'https://schema.org/givenName' } }));
     const { id } = await create([url]);
@@ -403,7 +403,7 @@ describe('JSON-LD contexts', () => {
     expect(await pinnedBy(id)).toEqual(pinned);
     expect(requests.filter((requested) => requested === path)).toHaveLength(1);
 
-    // Another tenant gets what the address says now, and neither sees the other's.
+    // Another tenant gets the current document, and neither gets the other's.
     const other = await create([url], BETA);
     const theirs = await pinnedBy(other.id, BETA);
     expect(theirs[0]!.sha256).not.toBe(pinned[0]!.sha256);
@@ -411,7 +411,7 @@ describe('JSON-LD contexts', () => {
     expect(loader.load(url, pinned)).not.toEqual(loader.load(url, theirs));
   });
 
-  it('does not fetch what every verifier brings along', async () => {
+  it('does not fetch contexts that verifiers bundle', async () => {
     const before = requests.length;
     const { contexts } = await create(['https://www.w3.org/ns/credentials/undefined-terms/v2']);
     expect(contexts).toEqual(['https://www.w3.org/ns/credentials/undefined-terms/v2']);
@@ -593,7 +593,7 @@ describe('users', () => {
     expect(await call(retrieveUser, { params: { id } })).toMatchObject({ id });
   });
 
-  it('are refused with too many claims or a provider, and no value is repeated', async () => {
+  it('are refused with too many claims or a provider, without repeating a value', async () => {
     const error = await refusal(create({ claims: { secret: 'canary'.repeat(12_000) } }));
     expect(error.details).toEqual([{ msg: 'must be at most 64 KiB of JSON', param: 'claims', location: 'body' }]);
     expect(await paramsOf(create({ authenticationProvider: { providerId: 'x' } }))).toEqual(['authenticationProvider']);
@@ -602,14 +602,14 @@ describe('users', () => {
     expect(shape.details).toEqual([expect.objectContaining({ param: 'claims' })]);
   });
 
-  it('keep no claim in clear, and none that can be opened after deletion', async () => {
+  it('have no claim stored in plain text, and none readable after deletion', async () => {
     const { id } = await create({ claims: { secret: 'canary-4711' } });
     const sealed = await sealedOf(id);
     expect(sealed).not.toContain('canary');
     expect(JSON.parse((await engines.vault.sealing.openSealed(ACME.id, 'user', sealed)) as string)).toEqual({
       secret: 'canary-4711',
     });
-    // A session of the user holds claims under a key of its own.
+    // A session of the user has claims under a separate key.
     const sessionId = '33333333-3333-4333-8333-333333333333';
     const held = engines.vault.sealing.sealWithNewKey(ACME.id, 'session', sessionId, '{"secret":"canary-4712"}');
     await held.durable;
@@ -641,7 +641,7 @@ describe('users', () => {
     expect(state).toEqual({ status: 'deleted' });
   });
 
-  it('is gone when the key is, even before the event', async () => {
+  it('do not exist once their key is destroyed, even before the event', async () => {
     const { id } = await create();
     await engines.vault.sealing.destroyDataKeys(ACME.id, [id]);
     expect((await refusal(call(retrieveUser, { params: { id } }))).code).toBe('NotFound');
@@ -731,7 +731,7 @@ describe('users', () => {
     expect([await call(listUsers, {}), await call(webSemanticConfigurations.list, {})]).toEqual(before);
   });
 
-  it('stay erased when an older key store is restored', async () => {
+  it('remain erased when an older key store is restored', async () => {
     const { id } = await create({ claims: { secret: 'canary-4713' } });
     const kept = await create({ claims: { a: 1 } });
     const sealed = await sealedOf(id);

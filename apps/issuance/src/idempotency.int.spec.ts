@@ -50,7 +50,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'idempotency-'));
   const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir });
   engines = await chosenEngines(await openEngines(config, { clock }));
-  // The dids service as issuance sees it.
+  // A simulated dids service.
   engines.bus.serve(reserveIssuerKey.subject, async (data) => {
     const [algorithm] = (data as { body: { algorithms: string[] } }).body.algorithms;
     return { ok: true, data: { did: DID, verificationMethod: `${DID}#k1`, kmsKeyId: TENANT, algorithm } };

@@ -69,7 +69,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** Which tenants have rows, table by table. */
+/** The tenants that have rows, by table. */
 const tenantsIn = async (running: RunningProjection<never>, tables: readonly string[]): Promise<string[][]> =>
   Promise.all(
     tables.map(async (table) => {
@@ -79,7 +79,7 @@ const tenantsIn = async (running: RunningProjection<never>, tables: readonly str
     }),
   );
 
-it("a purged tenant's rows go, another's stay, also when all is built again", async () => {
+it("a purged tenant's rows are deleted and another's kept, also after a rebuild", async () => {
   for (const tenantId of [GONE, ACTIVE]) {
     await client.call(createUser, { body: { claims: { name: 'Ada' } } }, context(tenantId));
     const body = {
@@ -99,7 +99,7 @@ it("a purged tenant's rows go, another's stay, also when all is built again", as
     for (const found of await tenantsIn(running, tables)) expect(found).toEqual([GONE, ACTIVE]);
   }
   await purge(GONE);
-  // The event may come twice.
+  // The event may be delivered twice.
   await purge(GONE);
   const all = async () => (await Promise.all(models.map(([running, tables]) => tenantsIn(running, tables)))).flat();
   await waitUntil(async () => (await all()).every((found) => !found.includes(GONE)));

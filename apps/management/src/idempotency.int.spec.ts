@@ -131,7 +131,7 @@ describeIdempotency('inviting a member', {
 });
 
 describe('a key', () => {
-  it('of a refused call is free again', async () => {
+  it('of a refused call can be used again', async () => {
     const first = { body: { subdomain: 'first', environmentId } };
     await expect(client.call(createTenant, first, context(machine('one'), 'again'))).rejects.toMatchObject({
       kind: 'invalid',
@@ -141,7 +141,7 @@ describe('a key', () => {
     expect(await client.call(createTenant, { body }, context(machine('one'), 'again'))).toEqual(made);
   });
 
-  it('means another call on another tenant', async () => {
+  it('identifies a separate call on another tenant', async () => {
     const body = { subdomain: 'elsewhere', environmentId };
     const other = await client.call(createTenant, { body }, context(machine('one')));
     const mine = await makeClient('same', 'shared');
@@ -172,7 +172,7 @@ describe('a key', () => {
     await expect(ofPerson(userId, 'mine')).rejects.toMatchObject({ kind: 'notFound' });
   });
 
-  it('stands nowhere in clear, nor does what it makes', async () => {
+  it('is not stored in plain text, nor are the secrets created with it', async () => {
     const { clientSecret } = await makeClient('hidden', 'very-recognizable-key');
     const { events } = await engines.events.readAll({ limit: 10_000 });
     const text = JSON.stringify(events);

@@ -90,7 +90,7 @@ const sealedSecrets = async (): Promise<string[]> => {
 };
 
 describe('the e-mail of an invitation', () => {
-  it('is one, to the invited alone, and names what it is for [M19]', async () => {
+  it('is sent once, only to the invited person, and names its purpose [M19]', async () => {
     const email = freshEmail();
     await invite(email);
     const link = await mail.linkTo(email);
@@ -110,7 +110,7 @@ describe('the e-mail of an invitation', () => {
     await expect(accept(link)).rejects.toMatchObject({ kind: 'invalid' });
   });
 
-  it('with a new link makes the link before dead', async () => {
+  it('with a new link invalidates the previous link', async () => {
     const email = freshEmail();
     await invite(email);
     const first = await mail.linkTo(email);
@@ -120,7 +120,7 @@ describe('the e-mail of an invitation', () => {
     expect(await accept(await mail.linkTo(email))).toMatchObject({ tenantId });
   });
 
-  it('leaves no secret behind once it is handed over', async () => {
+  it('leaves no secret behind once the mail server has accepted it', async () => {
     const email = freshEmail();
     await invite(email);
     await mail.linkTo(email);
@@ -131,7 +131,7 @@ describe('the e-mail of an invitation', () => {
     });
   });
 
-  it('waits while the server closes connections, and goes out once it takes it', async () => {
+  it('waits while the server closes connections, and is sent once the server accepts it', async () => {
     const email = freshEmail();
     mail.answer = 421;
     const refusals = mail.refused;
@@ -143,7 +143,7 @@ describe('the e-mail of an invitation', () => {
     await mail.linkTo(email);
   });
 
-  it('that is deferred for its recipient is retried apart, and holds up no other one', async () => {
+  it('that is deferred for its recipient is retried separately, and delays no other one', async () => {
     const deferred = freshEmail();
     mail.answers.set(deferred, 451);
     await invite(deferred);
@@ -174,7 +174,7 @@ describe('the e-mail of an invitation', () => {
     });
   });
 
-  it('waits too while the server refuses the sender, which is for the operator to mend', async () => {
+  it('waits while the server refuses the sender, which the operator must correct', async () => {
     const email = freshEmail();
     mail.senderAnswer = 553;
     const refusals = mail.refused;
@@ -184,7 +184,7 @@ describe('the e-mail of an invitation', () => {
     await mail.linkTo(email);
   });
 
-  it('that is refused for good holds up no other one', async () => {
+  it('that is refused permanently delays no other one', async () => {
     const refused = freshEmail();
     mail.answer = 550;
     const refusals = mail.refused;
@@ -200,7 +200,7 @@ describe('the e-mail of an invitation', () => {
     await mail.linkTo(refused);
   });
 
-  it('is not sent for an invitation that was replaced or withdrawn before its turn', async () => {
+  it('is not sent for an invitation that was replaced or withdrawn before', async () => {
     const withdrawn = freshEmail();
     const replaced = freshEmail();
     for (const email of [withdrawn, replaced]) mail.answers.set(email, 451);
@@ -219,7 +219,7 @@ describe('the e-mail of an invitation', () => {
     expect(mail.to(replaced)).toHaveLength(1);
   });
 
-  it('has the name of the tenant without what changes lines or the direction of text', async () => {
+  it('contains the tenant name without characters that break lines or change the text direction', async () => {
     const body = { subdomain: 'hidden', name: 'Acme\u202e gro.live\u2066 \u200f\u061c\u2028Sons', environmentId };
     const { id } = await client.call(createTenant, { body }, boss());
     const email = freshEmail();
@@ -232,7 +232,7 @@ describe('the e-mail of an invitation', () => {
   });
 
   it(
-    'goes out after a restart when the server was away or deferred it, once',
+    'is sent once after a restart when the server was unavailable or deferred it',
     async () => {
       const email = freshEmail();
       const { refused } = mail;
@@ -254,7 +254,7 @@ describe('the e-mail of an invitation', () => {
   );
 
   it(
-    'is a file for the owner of the data folder where there is no server',
+    'is a file that only the owner of the data folder can read, without a mail server',
     async () => {
       await stop();
       await start({});
@@ -300,7 +300,7 @@ describe('the number of e-mails', () => {
     await start({ SMTP_URL: mail.url });
   }, START_MS);
 
-  it('is five a mailbox and hour, over all spellings and tenants, and a refused one changes nothing', async () => {
+  it('is limited to five per mailbox and hour, over all spellings and tenants; a refused call changes nothing', async () => {
     const [one, other] = [await newTenant(), await newTenant()];
     const name = unique('bombed-');
     const { userId } = await inviteTo(one, `${name}@people.example`);
@@ -325,7 +325,7 @@ describe('the number of e-mails', () => {
     expect(mail.to(`${name}@people.example`).length).toBeLessThanOrEqual(5);
   });
 
-  it('does not count an invitation that is refused after it was counted', async () => {
+  it('does not include an invitation that is refused after it was counted', async () => {
     const [one, other] = [await newTenant(), await newTenant()];
     const email = freshEmail();
     const streams = services.app.get(Streams, { strict: false });
@@ -342,7 +342,7 @@ describe('the number of e-mails', () => {
     expect(await refusalOf(inviteTo(other, email))).toMatchObject({ kind: 'tooManyRequests' });
   });
 
-  it('is not multiplied by quoted local parts, which are refused', async () => {
+  it('cannot be exceeded with quoted local parts, which are refused', async () => {
     const tenant = await newTenant();
     for (const email of ['"victim"@mail.example', '"v\\ictim"@mail.example', '"vic tim"@mail.example'])
       expect(await refusalOf(inviteTo(tenant, email))).toMatchObject({
@@ -353,7 +353,7 @@ describe('the number of e-mails', () => {
   });
 
   it(
-    'is kept over a restart, and forgotten after an hour',
+    'is kept over a restart, and reset after an hour',
     async () => {
       const [one, other] = [await newTenant(), await newTenant()];
       const email = freshEmail();
@@ -374,7 +374,7 @@ describe('the number of e-mails', () => {
   );
 
   it(
-    'is two hundred a tenant and hour, and does not count for the mailbox when the tenant has sent too many',
+    'is limited to two hundred per tenant and hour; calls refused by it do not count for the mailbox',
     async () => {
       const tenant = await newTenant();
       const emails = Array.from({ length: 200 }, freshEmail);
@@ -388,7 +388,7 @@ describe('the number of e-mails', () => {
         });
       const other = await newTenant();
       for (let n = 0; n < 5; n++) await inviteTo(other, email);
-      // Nor does a full mailbox count for the tenant.
+      // A mailbox at its limit does not count for the tenant either.
       for (let n = 0; n < 200; n++) await refusalOf(inviteTo(other, email));
       await inviteTo(other, freshEmail());
     },

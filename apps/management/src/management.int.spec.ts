@@ -179,21 +179,21 @@ describe('environments', () => {
     expect(second).not.toHaveProperty('nextCursor');
   });
 
-  it('refuse cursors that are not theirs', async () => {
+  it('refuse cursors of other lists', async () => {
     expect(await refusal(list({ cursor: 'bm9uc2Vuc2U' }))).toMatchObject({
       kind: 'invalid',
       details: [{ param: 'cursor', location: 'query' }],
     });
   });
 
-  it('are for management callers only', async () => {
+  it('are available only to management callers', async () => {
     const outsider = { ...context(), caller: { kind: 'client', clientId: 'c' } };
     expect(await refusal(client.call(listEnvironments, {}, outsider as never))).toMatchObject({ kind: 'forbidden' });
   });
 });
 
 describe('creating a tenant', () => {
-  it('answers with the tenant, its environment and credentials shown once', async () => {
+  it('returns the tenant, its environment and credentials that are shown once', async () => {
     const body = { name: '  Acme Ltd ', subdomain: 'acme', environmentId: ENV_ONE.toUpperCase() };
     const made = await client.call(createTenant, { body }, as('boss'));
     secrets.add(made.client.clientSecret);
@@ -217,7 +217,7 @@ describe('creating a tenant', () => {
     );
   });
 
-  it('takes the subdomain as name, and the same subdomain again in another environment', async () => {
+  it('uses the subdomain as name, and accepts the same subdomain in another environment', async () => {
     expect((await create('twice')).name).toBe('twice');
     expect((await create('twice', 'boss', ENV_TWO)).subdomain).toBe('twice.two.example:8080');
   });
@@ -244,7 +244,7 @@ describe('creating a tenant', () => {
     expect(await allEvents()).toHaveLength(before);
   });
 
-  it('gives a subdomain to exactly one of ten callers', async () => {
+  it('assigns a subdomain to exactly one of ten concurrent callers', async () => {
     const results = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => create('race', `racer-${n}`)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const result of results)
@@ -256,7 +256,7 @@ describe('creating a tenant', () => {
     expect(tenants).toHaveLength(1);
   });
 
-  it('takes over a claim whose owner was not created within a minute, not earlier', async () => {
+  it('takes over a claim whose owner was not created within a minute, and not earlier', async () => {
     const owner = '99999999-9999-4999-8999-999999999999';
     const claimedAt = clock.now().toISOString();
     await append(subdomain, subdomain.stream(ENV_ONE, 'orphan'), {
@@ -269,7 +269,7 @@ describe('creating a tenant', () => {
     const made = await create('orphan');
     const { tenant: found } = await client.call(lookUpTenant, { body: { host: made.subdomain } }, internal());
     expect(found?.tenantId).toBe(made.id);
-    // The owner that comes too late gets no say.
+    // The first claimant has no tenant.
     expect(await client.call(lookUpTenant, { body: { tenantId: owner } }, internal())).toEqual({});
   });
 });
@@ -278,7 +278,7 @@ describe('tenants of a caller', () => {
   const list = (by: string, query: { limit?: number; cursor?: string } = {}) =>
     client.call(listTenants, { query }, as(by)) as unknown as Promise<PageOf<Tenant>>;
 
-  it("are listed oldest first in pages, and no other's", async () => {
+  it('are listed oldest first in pages, without those of others', async () => {
     const made: CreatedTenant[] = [];
     for (const name of ['list-a', 'list-b', 'list-c']) {
       clock.time += 1000;
@@ -300,7 +300,7 @@ describe('tenants of a caller', () => {
     expect(await list('nobody-at-all')).toEqual({ data: [] });
   });
 
-  it('are a 404 for every operation of a foreign management client, as an unknown tenant is', async () => {
+  it('are a 404 for every operation of another management client, like an unknown tenant', async () => {
     const { id: tenantId, client: own } = await create('foreign');
     for (const [by, id] of [
       ['stranger', tenantId],
@@ -326,7 +326,7 @@ describe('tenants of a caller', () => {
     expect((await client.call(retrieveTenant, { params: { tenantId } }, as('boss'))).id).toBe(tenantId);
   });
 
-  it('let a member without admin look, and nothing more', async () => {
+  it('can be read but not changed by a member without the role admin', async () => {
     const { id: tenantId, client: own } = await create('watched');
     await append(tenant, tenantStream(tenantId), {
       type: 'MachineMembershipGranted',
@@ -354,7 +354,7 @@ describe('tenants of a caller', () => {
       expect(await refusal(call)).toMatchObject({ kind: 'forbidden' });
   });
 
-  it('are renamed, at once in the list too, and keep their subdomain', async () => {
+  it('are renamed, immediately also in the list, and keep their subdomain', async () => {
     const { client: _, ...made } = await create('renamed', 'renamer');
     const params = { tenantId: made.id };
     const rename = (name: unknown, by = 'renamer') =>
@@ -374,7 +374,7 @@ describe('tenants of a caller', () => {
     expect(await allEvents()).toHaveLength(before);
   });
 
-  it('restrict which roles change their identity, at once in the list too, with their name untouched', async () => {
+  it('restrict which roles change their identity, immediately also in the list, with their name unchanged', async () => {
     const { client: _, ...made } = await create('restricted', 'restricter');
     expect(made).toMatchObject({ restrictIdentityRoles: false });
     const params = { tenantId: made.id };
@@ -394,7 +394,7 @@ describe('tenants of a caller', () => {
     expect(await change({ restrictIdentityRoles: false, name: 'Open' })).toEqual({ ...made, name: 'Open' });
   });
 
-  it('have events that only analytics has: 503 while it is unreachable, and nothing for others', async () => {
+  it('have events that are queried from analytics: 503 while it is unreachable, and 404 for other callers', async () => {
     const { id: tenantId } = await create('eventful');
     const events = (by: string, id = tenantId) => client.call(listTenantEvents, { params: { tenantId: id } }, as(by));
     // Analytics is not served here.
@@ -403,7 +403,7 @@ describe('tenants of a caller', () => {
     expect(await refusal(events('boss', '77777777-7777-4777-8777-777777777777'))).toMatchObject({ kind: 'notFound' });
   });
 
-  it('are deleted once; host, list, clients and tokens end, the subdomain stays taken', async () => {
+  it('are deleted once; host, list, clients and tokens end, the subdomain remains claimed', async () => {
     const { id: tenantId, subdomain: host, client: own } = await create('mortal', 'reaper');
     const params = { tenantId };
     const credentials = { client_id: own.clientId, client_secret: own.clientSecret, grant_type: 'client_credentials' };
@@ -457,7 +457,7 @@ describe('clients of a tenant', () => {
     });
   });
 
-  it('are read one by one, renamed, and get other roles that the gateway applies at once', async () => {
+  it('are retrieved, renamed, and get other roles that the gateway applies at once', async () => {
     const body = { name: 'first', roles: ['issuer'] as Role[] };
     const made = await client.call(createClient, { params: { tenantId }, body }, as('boss'));
     secrets.add(made.clientSecret);
@@ -484,7 +484,7 @@ describe('clients of a tenant', () => {
     await until(() => received().length > 0);
     // A new name is not published.
     expect(received()).toEqual([{ tenantId, clientId: made.clientId, roles: ['auditor', 'issuer'] }]);
-    // The secret is the one it was, and a new token says what the client may now.
+    // The secret is unchanged, and a new token has the client's current roles.
     const credentials = {
       client_id: made.clientId,
       client_secret: made.clientSecret,
@@ -497,7 +497,7 @@ describe('clients of a tenant', () => {
     expect(await refusal(update('third', ['issuer']))).toMatchObject({ kind: 'notFound' });
   });
 
-  it('of another tenant are neither seen nor changed through this one', async () => {
+  it('of another tenant can be neither retrieved nor changed through this one', async () => {
     const other = await create('clients-c');
     const params = { tenantId, clientId: other.client.clientId };
     const body = { name: 'mine', roles: ['issuer'] as Role[] };
@@ -531,7 +531,7 @@ describe('clients of a tenant', () => {
     const answers = (clientId: string, ...these: string[]) =>
       Promise.all(these.map((secret) => asks(clientId, secret)));
 
-    it('get tokens for both until the overlap ends: a day unless they say so', async () => {
+    it('get tokens for both until the overlap ends, by default after a day', async () => {
       const { clientId, clientSecret: old } = await make();
       const made = await rotate(clientId);
       expect(made).toEqual({
@@ -548,7 +548,7 @@ describe('clients of a tenant', () => {
       expect(await answers(clientId, fresh, old)).toEqual(['Bearer', 'access_denied']);
     });
 
-    it('end the one before at once with an overlap of nothing, and the oldest of three in any case', async () => {
+    it('end the previous one at once with an overlap of 0, and the oldest of three in any case', async () => {
       const { clientId, clientSecret: first } = await make();
       const { clientSecret: second } = await rotate(clientId, 604_800);
       const { clientSecret: third, previousSecretExpiresAt } = await rotate(clientId, 60);
@@ -563,7 +563,7 @@ describe('clients of a tenant', () => {
       ]);
     });
 
-    it("are not other clients', whose secrets stay", async () => {
+    it('do not affect the secrets of other clients', async () => {
       const [one, other] = [await make(), await make()];
       const { clientSecret } = await rotate(one.clientId);
       expect(await answers(other.clientId, other.clientSecret, clientSecret, one.clientSecret)).toEqual([
@@ -573,7 +573,7 @@ describe('clients of a tenant', () => {
       ]);
     });
 
-    it('go with the client, both of them', async () => {
+    it('lose both secrets when they are deleted', async () => {
       const { clientId, clientSecret: old } = await make();
       const { clientSecret: fresh } = await rotate(clientId);
       await client.call(deleteClient, { params: { tenantId, clientId } }, as('boss'));
@@ -609,7 +609,7 @@ describe('clients of a tenant', () => {
     expect(await refusal(client.call(deleteClient, { params }, as('boss')))).toMatchObject({ kind: 'notFound' });
   });
 
-  it('are at most 100, also when they are created at once', async () => {
+  it('are at most 100, also when they are created concurrently', async () => {
     const { id } = await create('crowd');
     for (let made = 1; made < 98; made += 8)
       await Promise.all(
@@ -619,7 +619,7 @@ describe('clients of a tenant', () => {
           try {
             await call;
           } catch (error) {
-            // Two that collide too often are told to come again; the count below tells.
+            // Two that conflict too often get a 503; the count is checked below.
             if (!(error instanceof AppError) || error.kind !== 'unavailable') throw error;
           }
         }),
@@ -658,7 +658,7 @@ describe('tokens', () => {
     return jwtVerify(accessToken, createLocalJWKSet(jwks as unknown as JSONWebKeySet), { currentDate: clock.now() });
   };
 
-  it('of tenant clients are JWTs that the key set verifies', async () => {
+  it('of tenant clients are JWTs that verify with the key set', async () => {
     const answer = await token(good);
     expect(answer).toEqual({ access_token: expect.any(String), expires_in: 14_400, token_type: 'Bearer' });
     const { payload, protectedHeader } = await verified(answer.access_token);
@@ -719,7 +719,7 @@ describe('tokens', () => {
     expect(await refusal(token({ ...good, ...over }))).toEqual({ kind: 'invalid', code: 'invalid_request', message });
   });
 
-  it('are given for client_credentials only', async () => {
+  it('are issued for client_credentials only', async () => {
     for (const grant_type of ['password', 'refresh_token', '__proto__'])
       expect(await refusal(token({ ...good, grant_type }))).toMatchObject({ code: 'unsupported_grant_type' });
   });
@@ -788,7 +788,7 @@ describe('revocation', () => {
   const events = async (accessToken: string) =>
     (await allEvents()).filter(({ stream }) => stream === `revokedToken-${decodeJwt(accessToken).jti}`);
 
-  it('ends a token of the client, once, and the feed says so', async () => {
+  it('revokes a token of the client once, and publishes the event', async () => {
     const [ended, lasting] = [await tokenOf(acme), await tokenOf(acme)];
     expect(await isRevoked(ended)).toBe(false);
     for (let n = 0; n < 2; n++) expect(await revoke({ token: ended, ...credentialsOf(acme) })).toEqual({});
@@ -807,7 +807,7 @@ describe('revocation', () => {
     });
   });
 
-  it('ends a token of a management client', async () => {
+  it('revokes a token of a management client', async () => {
     const { access_token: own } = await token({ ...first, ...GRANT });
     expect(await revoke({ token: own, ...first })).toEqual({});
     expect(await isRevoked(own)).toBe(true);
@@ -822,7 +822,7 @@ describe('revocation', () => {
     }
   });
 
-  it('answers the same for what is no token, an expired one, and one that was changed', async () => {
+  it('answers the same for an invalid token, an expired one, and a modified one', async () => {
     const old = await tokenOf(acme);
     const [head, , signature] = old.split('.') as [string, string, string];
     const claims = Buffer.from(JSON.stringify({ ...decodeJwt(old), exp: 9e9 })).toString('base64url');
@@ -868,11 +868,11 @@ describe('revocation', () => {
     expect(await refusal(revoke({ token: 'x', ...credentials }))).toEqual(UNAUTHORIZED);
   });
 
-  it('is needed for no token that this platform did not issue', async () => {
+  it('reports tokens that the platform did not issue as revoked', async () => {
     expect(await client.call(lookUpToken, { body: { tokenId: 'x' } }, internal())).toEqual({ isRevoked: true });
   });
 
-  it('of a secret: tokens name it, and the directory names those that are valid', async () => {
+  it('of a secret: tokens name it, and the tenant directory lists the valid secrets', async () => {
     const made = await client.call(
       createClient,
       { params: { tenantId: acme.id }, body: { name: 'rotating', roles: ['issuer'] } },
@@ -904,7 +904,7 @@ describe('revocation', () => {
 });
 
 describe('the directory', () => {
-  it('answers by host and by id, for living tenants', async () => {
+  it('answers by host and by id, for active tenants', async () => {
     const { id, subdomain: host, client: own } = await create('found');
     const secretId = { id: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/) };
     const found = {
@@ -954,7 +954,7 @@ describe('the directory', () => {
     ]);
   });
 
-  it('knows management clients, and survives any id', async () => {
+  it('contains management clients, and accepts any string as id', async () => {
     const ask = async (clientId: string) =>
       (await client.call(lookUpManagementClient, { body: { clientId } }, internal())).exists;
     const { client_id } = JSON.parse(await readFile(join(dataDir, FIRST_MANAGEMENT_CLIENT_FILE), 'utf8')) as {
@@ -970,12 +970,12 @@ describe('management clients', () => {
     token({ client_id, client_secret, grant_type: 'client_credentials' }, MANAGEMENT);
   const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
-  it('have their files to themselves', async () => {
+  it('have files that only the owner can read', async () => {
     expect(await mode(join(dataDir, FIRST_MANAGEMENT_CLIENT_FILE))).toBe('600');
     expect(await mode(requestFolder(dataDir))).toBe('700');
   });
 
-  it('are registered through the function, also with ids that are any text', async () => {
+  it('are registered through the function, with any string as id', async () => {
     const { streams, vault, ids } = engines;
     const register = (more: { clientId?: string; secret?: string }) =>
       registerManagementClient(streams, vault.macs, ids, clock, { name: 'X', ...more });
@@ -992,7 +992,7 @@ describe('management clients', () => {
     }
   });
 
-  it('are taken from requests in the data folder by the running platform', async () => {
+  it('are registered by the running platform from requests in the data folder', async () => {
     const { id, clientId, clientSecret } = await requestManagementClient(dataDir, 'CLI');
     secrets.add(clientSecret);
     expect(await refusal(login(clientId, clientSecret))).toMatchObject({ code: 'access_denied' });
@@ -1003,7 +1003,7 @@ describe('management clients', () => {
     await expect(requestManagementClient(dataDir, ' ')).rejects.toThrow('name');
   });
 
-  it('are refused from requests that are broken or name a client that exists', async () => {
+  it('are not registered from requests that are malformed or name an existing client', async () => {
     const inbox = services.app.get(ManagementClientInbox, { strict: false });
     const { id, clientId, clientSecret } = await requestManagementClient(dataDir, 'CLI');
     secrets.add(clientSecret);
@@ -1036,7 +1036,7 @@ describe('management clients', () => {
 });
 
 describe('a restart', () => {
-  it('keeps everything', async () => {
+  it('keeps all data', async () => {
     const made = await create('kept', 'keeper');
     const file = await readFile(join(dataDir, FIRST_MANAGEMENT_CLIENT_FILE), 'utf8');
     const { client_id, client_secret } = JSON.parse(file) as { client_id: string; client_secret: string };
@@ -1062,7 +1062,7 @@ describe('a restart', () => {
     expect(registrations).toHaveLength(1);
   });
 
-  it('takes the configured management client and its new secret', async () => {
+  it('applies the configured management client and its new secret', async () => {
     const login = (client_secret: string) =>
       token({ client_id: 'ops@example', client_secret, grant_type: 'client_credentials' }, MANAGEMENT);
     const [old, fresh] = ['o'.repeat(40), 'f'.repeat(40)] as const;
@@ -1088,7 +1088,7 @@ describe('a restart', () => {
 });
 
 describe('secrets', () => {
-  it('stand in no event and in no file but the one that is for the operator', async () => {
+  it("are in no event and in no file except the operator's", async () => {
     expect(secrets.size).toBeGreaterThan(20);
     const stored = JSON.stringify(await allEvents());
     expect(stored).toContain('"secretMac"');

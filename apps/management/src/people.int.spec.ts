@@ -59,7 +59,7 @@ let engines: Engines;
 let services: RunningServices;
 let client: ServiceClient;
 let environmentId: string;
-/** What no event may tell in clear. */
+/** Values that no event may contain in plain text. */
 const personal = new Set<string>();
 const secrets = new Set<string>();
 let counter = 0;
@@ -172,7 +172,7 @@ const linkOf = async (tenantId: string, userId: string): Promise<string> => {
 };
 
 describe('a person', () => {
-  it('is one user by issuer and subject, whatever the rest says [M22]', async () => {
+  it('is one user by issuer and subject, whatever the other claims are [M22]', async () => {
     const first = await admit('ada', { email: 'Ada@People.example', emailVerified: true, name: 'Ada Lovelace' });
     expect(await admit('ada', { email: 'ada@people.example', emailVerified: true })).toBe(first);
     expect(await admit('ada')).toBe(first);
@@ -186,14 +186,14 @@ describe('a person', () => {
     });
   });
 
-  it('is one user also when first seen ten times at once', async () => {
+  it('is one user also after ten concurrent first calls', async () => {
     const claims = { email: freshEmail(), emailVerified: true };
     const seen = await Promise.all(Array.from({ length: 10 }, () => admit('many', claims)));
     expect(new Set(seen).size).toBe(1);
     expect((await client.call(retrieveUserInformation, {}, user(seen[0]!))).email).toBe(claims.email);
   });
 
-  it('has an e-mail only when it is verified, in form, and no other user has it', async () => {
+  it('has an e-mail address only when it is verified, valid, and not used by another user', async () => {
     const { email } = await newPerson();
     for (const claims of [
       { email: freshEmail() },
@@ -206,7 +206,7 @@ describe('a person', () => {
     }
   });
 
-  it('takes over another verified e-mail, and frees the old one', async () => {
+  it('changes to another verified e-mail address, and releases the old one', async () => {
     const before = freshEmail();
     const after = freshEmail();
     const userId = await admit('mover', { email: before, emailVerified: true });
@@ -237,7 +237,7 @@ describe('a person', () => {
       ).toMatchObject({ kind: 'invalid', details: [{ param: 'name', location: 'body' }] });
   });
 
-  it('has information, a machine has none: 403', async () => {
+  it('has user information; a machine client gets 403', async () => {
     expect(await refusal(client.call(retrieveUserInformation, {}, machine('boss')))).toMatchObject({
       kind: 'forbidden',
     });
@@ -305,7 +305,7 @@ describe('members of a tenant', () => {
     });
   });
 
-  it('are pending when unknown, expired after five days, pending again when invited again [M16, M17, M18]', async () => {
+  it('are Pending when unknown, Expired after five days, and Pending again when invited again [M16, M17, M18]', async () => {
     const owner = user((await newPerson()).userId);
     const { id: tenantId } = await create(owner);
     const email = freshEmail();
@@ -354,7 +354,7 @@ describe('members of a tenant', () => {
       roles,
       inviteExpiresAt: new Date(clock.time + days * DAY_MS).toISOString(),
     });
-    // The owner, and who is registered, were never invited by a link.
+    // The owner and registered users were never invited with a link.
     await eventually(async () => {
       expect(await invitations()).toEqual({
         data: [
@@ -379,7 +379,7 @@ describe('members of a tenant', () => {
     });
   });
 
-  it('are invited again by resending: the old link is dead at once, the roles stay', async () => {
+  it('are invited again by resending: the old link is invalid at once, the roles are kept', async () => {
     const owner = user((await newPerson()).userId);
     const { id: tenantId } = await create(owner);
     const { userId } = await invite(tenantId, freshEmail(), ['auditor'], owner);
@@ -396,7 +396,7 @@ describe('members of a tenant', () => {
     const fresh = await linkOf(tenantId, userId);
     expect(fresh).not.toBe(old);
     expect(await accept(fresh, user(guest.userId))).toEqual({ userId: guest.userId, tenantId, roles: ['auditor'] });
-    // The invited one is nobody's any more, and the one who accepted was not invited.
+    // The invited user is no longer a member, and the one who accepted was not invited.
     expect(await refusal(client.call(resendInvitation, { params }, owner))).toMatchObject({ kind: 'notFound' });
     const member = { tenantId, userId: guest.userId };
     for (const operation of [resendInvitation, cancelInvitation])
@@ -406,7 +406,7 @@ describe('members of a tenant', () => {
       });
   });
 
-  it('are added at once by resending, when they have registered since', async () => {
+  it('are added at once by resending, when they have registered meanwhile', async () => {
     const owner = user((await newPerson()).userId);
     const { id: tenantId } = await create(owner);
     const email = freshEmail();
@@ -420,7 +420,7 @@ describe('members of a tenant', () => {
     expect(await refusal(accept(old, user(userId)))).toMatchObject(badToken);
   });
 
-  it('are gone when their invitation is cancelled, and the link with them', async () => {
+  it('are removed when their invitation is cancelled, and its link is invalid', async () => {
     const owner = user((await newPerson()).userId);
     const { id: tenantId } = await create(owner);
     const { userId } = await invite(tenantId, freshEmail(), ['admin'], owner);
@@ -461,14 +461,14 @@ describe('members of a tenant', () => {
     ]);
   });
 
-  it('become active by the link, once, as the user whom the verified e-mail makes them [M17]', async () => {
+  it('become Active with the link, once, as the user with the verified e-mail address [M17]', async () => {
     const owner = user((await newPerson()).userId);
     const { id: tenantId } = await create(owner);
     const email = freshEmail();
     const { userId } = await invite(tenantId, email, ['issuer'], owner);
     const token = await linkOf(tenantId, userId);
     expect(await admit(unique('sub-'), { email, emailVerified: true })).toBe(userId);
-    // Registered, but not yet a member: that takes the link, or another invitation.
+    // Registered, but not yet a member: this requires the link, or another invitation.
     await eventually(async () => {
       expect(await tenantsOf(user(userId))).toEqual([]);
     });
@@ -495,7 +495,7 @@ describe('members of a tenant', () => {
     expect(await member(tenantId, userId, owner)).toMatchObject({ status: 'Active', roles: ['issuer'] });
   });
 
-  it('may accept as the user they are, when no user ever registered with the address', async () => {
+  it('can accept as an existing user, when the address was never registered', async () => {
     const owner = user((await newPerson()).userId);
     const { id: tenantId } = await create(owner);
     const { userId: invited } = await invite(tenantId, freshEmail(), ['issuer'], owner);
@@ -510,7 +510,7 @@ describe('members of a tenant', () => {
     expect(await refusal(member(tenantId, invited, owner))).toMatchObject({ kind: 'notFound' });
   });
 
-  it('are invited by the machine that made the tenant, which is no member of the list', async () => {
+  it('can be invited by the machine client that created the tenant, which is not in the list of members', async () => {
     const boss = machine('boss');
     const { id: tenantId } = await create(boss);
     const { userId, email } = await newPerson();
@@ -547,7 +547,7 @@ describe('members of a tenant', () => {
     });
   });
 
-  it('change roles, and lose everything the moment they are removed [M20, M21]', async () => {
+  it('change roles, and lose all access when they are removed [M20, M21]', async () => {
     const owner = user((await newPerson()).userId);
     const guest = await newPerson();
     const by = user(guest.userId);
@@ -579,7 +579,7 @@ describe('members of a tenant', () => {
     });
   });
 
-  it('of which the last admin stays: two who go at once leave one', async () => {
+  it('keep their last admin: of two who leave concurrently, one is refused', async () => {
     const one = await newPerson();
     const two = await newPerson();
     const { id: tenantId } = await create(user(one.userId));
@@ -601,7 +601,7 @@ describe('members of a tenant', () => {
     expect(gone.find(({ status }) => status === 'rejected')).toMatchObject({ reason: lonely });
   });
 
-  it('are for members: unknown callers get a 404, members without admin a 403', async () => {
+  it('are available to members: other callers get a 404, members without the role admin a 403', async () => {
     const owner = user((await newPerson()).userId);
     const guest = await newPerson();
     const { id: tenantId } = await create(owner);
@@ -643,7 +643,7 @@ describe('members of a tenant', () => {
     ['roles', { email: 'a@people.example', roles: [] }],
     ['roles', { email: 'a@people.example', roles: ['root'] }],
     ['roles', { email: 'a@people.example' }],
-  ])('are not invited with a bad %s: %j', async (param, body) => {
+  ])('are not invited with an invalid %s: %j', async (param, body) => {
     const { id: tenantId } = await create(machine('boss'));
     const before = (await eventsOf()).length;
     const call = client.call(inviteMember, { params: { tenantId }, body: body as never }, machine('boss'));
@@ -652,7 +652,7 @@ describe('members of a tenant', () => {
   });
 });
 
-describe('what is kept of people', () => {
+describe('the stored data of people', () => {
   it('reveals neither addresses nor names nor the secrets of links, and is erased with their key', async () => {
     const { userId } = await newPerson('Ephemeral Emma');
     const text = JSON.stringify(await eventsOf());

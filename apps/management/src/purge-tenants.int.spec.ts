@@ -90,7 +90,7 @@ describe('the purge of deleted tenants', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  it('purges a tenant after its days and no other, keys first, and leaves what happened readable', async () => {
+  it('purges only a tenant whose retention has passed, keys first, and leaves its history readable', async () => {
     const [gone, living] = [await create('gone'), await create('living')];
     const [theirs, ours] = [await personal(gone.id), await personal(living.id)];
     await remove(gone.id);
@@ -126,7 +126,7 @@ describe('the purge of deleted tenants', () => {
     expect(await purged(living.id)).toBe(false);
   });
 
-  it('continues where a process ended between the keys and the event, also after a restart', async () => {
+  it('continues after a process ended between the keys and the event, also after a restart', async () => {
     const gone = await create('gone');
     const sealed = await personal(gone.id);
     await remove(gone.id);
@@ -150,7 +150,7 @@ describe('the purge of deleted tenants', () => {
     await lookUntilPurged(gone.id);
   });
 
-  it('has its projections built again', async () => {
+  it('survives a rebuild of the projections', async () => {
     const [gone, living] = [await create('gone'), await create('living')];
     await remove(gone.id);
     clock.time += 30 * DAY_MS;

@@ -7,7 +7,7 @@ import { runCommand, UsageError } from './run-command.js';
 
 const USAGE = 'usage: npm run backup -- --to FOLDER [--from FOLDER]';
 /**
- * Data that cannot be derived. Read models follow from events; the lock and pending requests are temporary. Secrets in clear are excluded:
+ * Data that cannot be derived. Read models follow from events; the lock and pending requests are temporary. Secrets in plain text are excluded:
  * the master key, the operator's client secret, and e-mails with links.
  */
 const FILES = ['events.db', 'operations.db', 'feed.db', 'keys.db', 'replay.db', 'sign-in.db'];

@@ -25,7 +25,7 @@ const rotate = async (config: PlatformConfig): Promise<TokenKeyRotation> => {
   }
 };
 
-/** Rotates the key that signs the access tokens of clients. Prints one JSON line with the new key and the one before it. */
+/** Rotates the key that signs the access tokens of clients. Prints one JSON line with the new and the previous key. */
 const main = async (): Promise<void> => {
   const config = parseConfig(process.env);
   if (!config.hasDataFolder) return console.log(JSON.stringify(await rotate(config)));

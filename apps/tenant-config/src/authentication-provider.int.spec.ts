@@ -94,7 +94,7 @@ describe('authentication providers', () => {
     if (state.status !== 'active') throw new Error(state.status);
     return engines.vault.sealing.openSealed(tenantId, 'tenant', state.sealedSecret!);
   };
-  /** A provider of our own making: `answer` says what its discovery document is. */
+  /** A simulated provider: `answer` sets its discovery document. */
   const hostile = async (answer: (response: ServerResponse, url: string) => void): Promise<string> => {
     let own = '';
     const server = createServer((_request, response) => answer(response, own));
@@ -156,7 +156,7 @@ describe('authentication providers', () => {
     await expect(retrieve('t2', made.id)).rejects.toMatchObject({ kind: 'notFound' });
   });
 
-  it('is one for each tenant: a second is a conflict', async () => {
+  it('is the only one of its tenant: a second is a conflict', async () => {
     await expect(create('t1')).rejects.toMatchObject({ kind: 'conflict', code: 'Conflict' });
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => create('race')));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -243,7 +243,7 @@ describe('authentication providers', () => {
     expect((await refusal(create('t6', body))).slice(0, 2)).toEqual(['invalid', param]);
   });
 
-  it('takes what is just allowed', async () => {
+  it('accepts values at their limits', async () => {
     const staticRequestParameters = {
       ...Object.fromEntries(Array.from({ length: 999 }, (_, n) => [`p${n}`, '1'])),
       long: 'x'.repeat(999),
@@ -251,7 +251,7 @@ describe('authentication providers', () => {
     expect((await create('t7', { staticRequestParameters })).staticRequestParameters).toEqual(staticRequestParameters);
   });
 
-  it('refuses addresses that are none', async () => {
+  it('refuses invalid addresses', async () => {
     for (const [text, msg] of [
       ['nonsense', 'must be a valid URL'],
       [`${url}?a=1`, 'must not have a query'],
@@ -268,7 +268,7 @@ describe('authentication providers', () => {
     const fault = async (answer: (response: ServerResponse, url: string) => void) =>
       (await refusal(create('hostile', { url: await hostile(answer) }))).slice(0, 3);
 
-    it('may not lead elsewhere, inside or outside', async () => {
+    it('is not followed to another host, private or public', async () => {
       const asked: string[] = [];
       const inside = await hostile((response, own) => {
         asked.push(own);
@@ -283,7 +283,7 @@ describe('authentication providers', () => {
       expect(asked).toEqual([]);
     });
 
-    it('is not read when it is large', async () => {
+    it('is not read when it is too large', async () => {
       const piece = Buffer.alloc(64 * 1024, ' ');
       let sent = 0;
       const received = await fault((response) => {
@@ -301,7 +301,7 @@ describe('authentication providers', () => {
       expect(sent).toBeLessThan(10 * 1024 * 1024);
     });
 
-    it('is not waited for longer than five seconds, however it drips', async () => {
+    it('is abandoned after five seconds, also when it arrives slowly', async () => {
       const startedAt = performance.now();
       const received = await fault((response) => {
         response.writeHead(200, { 'content-type': 'application/json' });
@@ -312,7 +312,7 @@ describe('authentication providers', () => {
       expect(performance.now() - startedAt).toBeLessThan(8000);
     }, 20_000);
 
-    it('is of this issuer', async () => {
+    it('must name the configured issuer', async () => {
       expect(await fault((response) => json(response, document('https://accounts.example')))).toEqual([
         'invalid',
         'url',
@@ -322,7 +322,7 @@ describe('authentication providers', () => {
       expect((await create('slash', { url: slash })).url).toBe(slash);
     });
 
-    it.each(['authorization_endpoint', 'token_endpoint', 'scopes_supported'])('has %s [T47]', async (member) => {
+    it.each(['authorization_endpoint', 'token_endpoint', 'scopes_supported'])('must have %s [T47]', async (member) => {
       expect(await fault((response, own) => json(response, { ...document(own), [member]: undefined }))).toEqual([
         'invalid',
         'url',
@@ -361,7 +361,7 @@ describe('authentication providers', () => {
       ]);
     });
 
-    it('is a JSON object', async () => {
+    it('must be a JSON object', async () => {
       for (const text of ['', '[]', 'null', '<html>', '{"issuer":'])
         expect(await fault((response) => response.writeHead(200).end(text))).toEqual([
           'invalid',
@@ -380,7 +380,7 @@ describe('authentication providers', () => {
       ]);
     });
 
-    it('is checked on update too', async () => {
+    it('is also checked on update', async () => {
       const { id } = await create('t9');
       const bad = await hostile((response) => response.writeHead(500).end());
       expect((await refusal(update('t9', id, { url: bad, clientId: 'x', clientSecret: SECRET })))[1]).toBe('url');
@@ -388,7 +388,7 @@ describe('authentication providers', () => {
     });
   });
 
-  it('is public where private targets are not allowed, and on its usual port', async () => {
+  it('must be public and on the default port unless private targets are allowed', async () => {
     await stop();
     await start(false);
     for (const [text, msg] of [

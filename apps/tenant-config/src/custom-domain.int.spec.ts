@@ -138,17 +138,17 @@ describe('the custom domain of a tenant', () => {
     expect((await create('t1', 'one.example')).verificationToken).not.toBe(made.verificationToken);
   });
 
-  it('is created once, however many ask at the same time [T7]', async () => {
+  it('is created once by concurrent calls [T7]', async () => {
     const results = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => create('race', `race${n}.example`)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  it('is not below the platform', async () => {
+  it("cannot be below the platform's domains", async () => {
     for (const domain of ['issue.example.org', 'x.issue.example.org', 'management.issue.example.org'])
       await expect(create('t2', domain)).rejects.toMatchObject({ kind: 'invalid', details: [{ param: 'domain' }] });
   });
 
-  it('is verified by a TXT record that is exactly the token, as often as it takes [T5, T6, T8, T15]', async () => {
+  it('is verified by a TXT record equal to the token, after any number of failures [T5, T6, T8, T15]', async () => {
     const { verificationToken: token } = await create('t3', 'three.example');
     await expect(verify('t3')).rejects.toMatchObject(failed(MISSING));
     for (const wrong of ['', `${token} `, `token=${token}`, token.toUpperCase(), randomUUID()]) {
@@ -172,7 +172,7 @@ describe('the custom domain of a tenant', () => {
     });
   });
 
-  it('stays verified without another look-up', async () => {
+  it('remains verified without another look-up', async () => {
     dns.set('three.example');
     const { verifiedAt } = await read('t3');
     const before = dns.queries.length;
@@ -228,8 +228,8 @@ describe('the custom domain of a tenant', () => {
     }
   });
 
-  describe('changes hands', () => {
-    it('when the zone has the token of another tenant and no more that of the holder', async () => {
+  describe('moves to another tenant', () => {
+    it('when the zone has the token of that tenant and no longer that of the holder', async () => {
       const former = await verified('h1', 'hands.example');
       const next = await create('h2', 'hands.example');
       // With both tokens in the zone the holder keeps it.
@@ -252,7 +252,7 @@ describe('the custom domain of a tenant', () => {
         domain: 'hands.example',
         revision: 2,
       });
-      // And back again, by the same rule.
+      // It moves back by the same rule.
       const again = await create('h1', 'hands.example');
       await expect(verify('h1')).rejects.toMatchObject(failed(MISSING));
       dns.set('hands.example', again.verificationToken);
@@ -261,7 +261,7 @@ describe('the custom domain of a tenant', () => {
       await expect(read('h2')).rejects.toMatchObject({ kind: 'notFound' });
     });
 
-    it('to one of many who come at once', async () => {
+    it('to one of several concurrent tenants', async () => {
       await verified('h3', 'many-hands.example');
       const tenants = Array.from({ length: 8 }, (_, n) => `h3-${n}`);
       const made = await Promise.all(tenants.map((tenantId) => create(tenantId, 'many-hands.example')));
@@ -275,7 +275,7 @@ describe('the custom domain of a tenant', () => {
       await expect(read('h3')).rejects.toMatchObject({ kind: 'notFound' });
     });
 
-    it('not by a record that is missing or cannot be had', async () => {
+    it('not when the record is missing or the look-up fails', async () => {
       await verified('h4', 'kept-hands.example');
       await create('h5', 'kept-hands.example');
       for (const rcode of [2, 3, 5]) {
@@ -287,7 +287,7 @@ describe('the custom domain of a tenant', () => {
     });
   });
 
-  it('loses its verification with another domain, which frees the first for others [T6, T13]', async () => {
+  it('loses its verification when the domain changes, which releases the previous domain [T6, T13]', async () => {
     const before = await verified('t7', 'seven.example');
     const after = await update('t7', { ...before, domain: 'newseven.example' });
     expect(after).toEqual({
@@ -312,7 +312,7 @@ describe('the custom domain of a tenant', () => {
     expect(await ownerOf('seven.example')).toBe('t8');
   });
 
-  it('can be taken from a verification that never ended, after a minute', async () => {
+  it('can be taken over from an unfinished verification, after a minute', async () => {
     const stream = verifiedDomain.stream('nine.example');
     const abandon = (claimedAt: string) =>
       engines.streams.runDecision(

@@ -39,7 +39,7 @@ let folder: string;
 let engines: Engines;
 let services: RunningServices;
 let provider: OpenIdProvider;
-/** As administrators call, and as issuance does. */
+/** Calls by administrators, and by issuance. */
 let gateway: ServiceClient;
 let issuance: ServiceClient;
 const clock = { ahead: 0, now: () => new Date(Date.now() + clock.ahead) };
@@ -110,7 +110,7 @@ const codeOf = async (attempt: Promise<unknown>) =>
 
 describe('signing in at a real OpenID provider', () => {
   it.each(['client_secret_basic', 'client_secret_post'] as const)(
-    'tells who it was, without what is of the protocol: %s',
+    'returns the claims of the user without protocol claims: %s',
     async (tokenEndpointAuthMethod) => {
       provider.accounts.set('zoe', { sub: 'zoe', given_name: 'Zoë', email: 'zoe@people.example' });
       const { tenantId } = await tenantWith({ tokenEndpointAuthMethod });
@@ -124,7 +124,7 @@ describe('signing in at a real OpenID provider', () => {
     },
   );
 
-  it('believes no other state, nonce, verifier or code, and no answer twice', async () => {
+  it('refuses another state, nonce, verifier or code, and a second use of a response', async () => {
     const { tenantId } = await tenantWith();
     for (const change of [
       { state: 'other' },
@@ -146,7 +146,7 @@ describe('signing in at a real OpenID provider', () => {
     expect(await codeOf(complete(tenantId, request))).toBe('server_error');
   });
 
-  it('reports when the person did not sign in', async () => {
+  it('reports that the user did not sign in', async () => {
     const { tenantId } = await tenantWith();
     const flow = await began(tenantId, {});
     expect(await codeOf(complete(tenantId, requestOf(flow, await backFrom(flow.url))))).toBe('access_denied');
@@ -165,7 +165,7 @@ describe('signing in at a real OpenID provider', () => {
     expect(await codeOf(began(tenantId))).toBe('NotFound');
   });
 
-  it("is of its tenant alone, and nobody's but issuance's to ask", async () => {
+  it('can be used only for its own tenant, and called only by issuance', async () => {
     const [one, other] = [await tenantWith(), await tenantWith()];
     const flow = await began(one.tenantId);
     const request = requestOf(flow, await backFrom(flow.url));
@@ -190,7 +190,7 @@ interface Hostile {
 }
 let hostile: Hostile = {};
 
-describe('signing in at a provider that cannot be believed', () => {
+describe('signing in at a provider that misbehaves', () => {
   let url: string;
   let tenantId: string;
   let requested = 0;
@@ -256,7 +256,7 @@ describe('signing in at a provider that cannot be believed', () => {
     return complete(tenantId, requestOf(flow, `code=c&state=${flow.state}`));
   };
 
-  it('works while it behaves, and keeps the query of its endpoint', async () => {
+  it('succeeds while the provider is correct, and keeps the query of its endpoint', async () => {
     expect(await signIn({})).toMatchObject({ subjectId: 'zoe', claims: {} });
     const { url: there } = await began(tenantId);
     expect(new URL(there).searchParams.get('tenant')).toBe('1');
@@ -282,7 +282,7 @@ describe('signing in at a provider that cannot be believed', () => {
     expect(requested).toBe(before + 1);
   });
 
-  it('sends a code to no other origin than when it was saved, and works again once that is announced again', async () => {
+  it('sends a code only to the origin that was saved, and succeeds again once that origin is announced', async () => {
     const flow = await began(tenantId);
     announced = { token_endpoint: url.replace('127.0.0.1', 'localhost') + '/token' };
     // Documents are cached for ten minutes, and until then the endpoint that was pinned is used.
@@ -298,7 +298,7 @@ describe('signing in at a provider that cannot be believed', () => {
     clock.ahead = 0;
   });
 
-  it('pins the origin at the first sign-in, where the provider was saved before origins were', async () => {
+  it('pins the origin at the first sign-in when the provider was saved without one', async () => {
     const old = await tenantWith({ url });
     const stream = authenticationProviderStream(old.tenantId, old.id);
     await engines.streams.runDecision(
@@ -333,7 +333,7 @@ describe('signing in at a provider that cannot be believed', () => {
     expect(await pinned()).toBe(url);
   });
 
-  it('is not asked again for its documents for five seconds after it failed', async () => {
+  it('does not request the documents again for five seconds after a failure', async () => {
     clock.ahead = 30 * 60_000;
     hostile = { documentStatus: 503 };
     const before = discovered;
@@ -345,13 +345,13 @@ describe('signing in at a provider that cannot be believed', () => {
     clock.ahead = 0;
   });
 
-  it('waits five seconds at most', async () => {
+  it('waits at most five seconds', async () => {
     const startedAt = performance.now();
     expect(await codeOf(signIn({ slow: true }))).toBe('temporarily_unavailable');
     expect(performance.now() - startedAt).toBeLessThan(9000);
   });
 
-  it('is gone: temporarily unavailable, until it is back', async () => {
+  it('is unavailable: temporarily_unavailable, until it is back', async () => {
     const flow = await began(tenantId);
     servers[0]!.closeAllConnections();
     await new Promise((resolve) => servers[0]!.close(resolve));

@@ -63,7 +63,7 @@ describeIdempotency('creating a webhook', {
   },
 });
 
-it('a key brings a webhook back neither when it was deleted, nor when the tenant has as many as it may', async () => {
+it('a key does not restore a webhook that was deleted, or beyond the limit of the tenant', async () => {
   const tenantId = '30000000-0000-4000-8000-ffffffffffff';
   const first = await create(tenantId, 'https://receiver.example/first', 'one', 'key');
   for (let n = 2; n <= 20; n++) await create(tenantId, `https://receiver.example/${n}`);

@@ -198,7 +198,7 @@ describe('webhooks', () => {
       async () => (await eventsOf(...of)).some(({ name }) => name === 'DeliveryAttemptFailed'),
       'the first failure',
     );
-  /** The ids of the attempts that went out: the first may stand in what scheduled it. */
+  /** The ids of the attempts that were sent: the first may be in the event that scheduled it. */
   const startsOf = (events: readonly { name: string; data: object }[]) =>
     events
       .filter(({ name }) => name === 'DeliveryScheduled' || name === 'DeliveryAttemptStarted')
@@ -257,7 +257,7 @@ describe('webhooks', () => {
       const malformed = client.call(retrieveWebhook, { params: { webhookId: 'x' } }, contextOf(mine));
       await expect(malformed).rejects.toMatchObject({ kind: 'invalid' });
 
-      // An absent `disabled` keeps what stands.
+      // An absent `disabled` is not changed.
       const at = { webhookId: second.id.toUpperCase() };
       const replaced = await client.call(updateWebhook, { params: at, body }, contextOf(mine));
       expect(replaced).toEqual({ id: second.id, ...body, disabled: true });
@@ -271,7 +271,7 @@ describe('webhooks', () => {
       expect((await list({}, contextOf(mine))).data).toEqual([replaced]);
     });
 
-    it('take null for an absent `disabled`, and an update that names nothing else replaces the rest', async () => {
+    it('accept null as an absent `disabled`, and an update without other members replaces them', async () => {
       const context = contextOf(randomUUID());
       const body = { url: 'https://a.example.com/in', events: [FULL, SUMMARY], disabled: null as never };
       const created = await client.call(createWebhook, { body }, context);
@@ -282,12 +282,12 @@ describe('webhooks', () => {
       const kept = await client.call(updateWebhook, { params, body: { ...change, disabled: null as never } }, context);
       expect(kept).toEqual({ id: created.id, ...change, disabled: true });
       const unknown = { webhookId: randomUUID() };
-      // Of two faults the one that no other body would mend.
+      // Of two faults, the one that no other body would correct.
       const wrong = client.call(updateWebhook, { params: unknown, body: { ...change, url: 'mailto:a@b.c' } }, context);
       await expect(wrong).rejects.toMatchObject({ kind: 'notFound' });
     });
 
-    it('are at most twenty, also when they are created at the same time', async () => {
+    it('are at most twenty, also when they are created concurrently', async () => {
       const tenantId = randomUUID();
       let count = 0;
       const create = () => subscribe(tenantId, `https://a.example.com/in/${count++}`, [FULL]);
@@ -304,7 +304,7 @@ describe('webhooks', () => {
       await expect(create()).rejects.toMatchObject({ kind: 'invalid', details: [{ param: 'webhooks' }] });
     });
 
-    it('are at most five with one URL, also when they are created and changed at the same time', async () => {
+    it('are at most five with one URL, also when they are created and changed concurrently', async () => {
       const tenantId = randomUUID();
       const url = 'https://shared.example.com/in';
       const atMostFive = async (calls: Promise<unknown>[]) => {
@@ -332,7 +332,7 @@ describe('webhooks', () => {
         ),
       );
       expect(created).toHaveLength(5);
-      // A refused one takes no slot.
+      // A refused one uses no slot.
       const others = await Promise.all(
         Array.from({ length: 15 }, (_, n) => subscribe(tenantId, `https://other.example.com/${n}`, [FULL])),
       );
@@ -342,13 +342,13 @@ describe('webhooks', () => {
       await update(created[0]!.id, 'https://elsewhere.example.com/');
       await client.call(deleteWebhook, { params: { webhookId: created[1]!.id } }, contextOf(tenantId));
       expect(await atMostFive(others.slice(0, 6).map(({ id }) => update(id, url)))).toHaveLength(5);
-      // What has the URL keeps it, and may change in other ways.
+      // A webhook that has the URL keeps it, and its other members can change.
       await update(created[2]!.id, url);
       // Of another tenant they are others.
       await subscribe(randomUUID(), url, [FULL]);
     });
 
-    it('are tested ten times a minute at most, each of them', async () => {
+    it('can be tested at most ten times a minute each', async () => {
       const tenantId = randomUUID();
       const { received, url } = await receiver(status(200));
       const [{ id: one }, { id: other }] = [
@@ -368,7 +368,7 @@ describe('webhooks', () => {
         const seconds = Number(error.headers!['retry-after']);
         expect([seconds > 0, seconds <= 60]).toEqual([true, true]);
       }
-      // Nor after a restart.
+      // Not after a restart either.
       await stop();
       await start([0.05]);
       expect(await test(one)).not.toBe('sent');
@@ -377,7 +377,7 @@ describe('webhooks', () => {
       expect(await test(randomUUID())).toMatchObject({ kind: 'notFound' });
     });
 
-    it('are published to the other services in their present form', async () => {
+    it('are published to the other services in their current form', async () => {
       const tenantId = randomUUID();
       const told: FeedMessage[] = [];
       const consumer = engines.bus.consume(
@@ -402,7 +402,7 @@ describe('webhooks', () => {
       await consumer.close();
     });
 
-    it('have one key set a tenant, the same for all who ask at once [T34]', async () => {
+    it('have one key set per tenant, the same for concurrent callers [T34]', async () => {
       const ask = (tenantId: string) =>
         client.call(retrieveWebhookKeys, {}, { ...contextOf(tenantId), caller: { kind: 'public' } });
       const tenantId = randomUUID();
@@ -522,7 +522,7 @@ describe('webhooks', () => {
     await until(erased, 'the key to be destroyed');
   });
 
-  it('takes silence, redirects and refused connections as failures, and gives up after the last retry', async () => {
+  it('treats time-outs, redirects and refused connections as failures, and gives up after the last retry', async () => {
     const tenantId = randomUUID();
     const elsewhere = await receiver(status(200));
     const redirecting = await receiver(() => (response) => {
@@ -587,7 +587,7 @@ describe('webhooks', () => {
     expect(received).toHaveLength(4);
   });
 
-  it('names an invited person by id alone: no address, whatever the integration event contains', async () => {
+  it('identifies an invited person only by id, without an address, whatever the integration event contains', async () => {
     const tenantId = randomUUID();
     const { received, url } = await receiver(status(200));
     const { id: webhookId } = await subscribe(tenantId, url, ['TenantMemberInvited']);
@@ -619,7 +619,7 @@ describe('webhooks', () => {
       outcome(client.call(testWebhook, { params: { webhookId } }, contextOf(tenantId)));
     const tooMany = { kind: 'tooManyRequests', headers: { 'retry-after': expect.stringMatching(/^\d+$/) as string } };
 
-    it('are ten tests a minute to one URL, also by webhooks that are created again', async () => {
+    it('are limited to ten tests a minute per URL, also for webhooks that are created again', async () => {
       const tenantId = randomUUID();
       const { received, url } = await receiver(status(200));
       const outcomes: ('sent' | AppError)[] = [];
@@ -636,7 +636,7 @@ describe('webhooks', () => {
       expect(await test(other, (await subscribe(other, url, [FULL])).id)).toBe('sent');
     });
 
-    it('are sixty a minute to one origin, tests and repeated deliveries together', async () => {
+    it('are limited to sixty a minute per origin, tests and repeated deliveries together', async () => {
       const tenantId = randomUUID();
       const { received, url } = await receiver(status(200));
       const attempt = async (webhookId: string) => {
@@ -658,7 +658,7 @@ describe('webhooks', () => {
       );
       const one = webhooks[0]!.id;
       const { deliveryId } = await attempt(one);
-      // What is refused for another reason does not count.
+      // Calls refused for another reason are not counted.
       for (let n = 0; n < 70; n++) expect(await redeliver(one, randomUUID())).toMatchObject({ kind: 'notFound' });
       let sent = 1;
       for (const { id } of webhooks.slice(1))
@@ -694,7 +694,7 @@ describe('webhooks', () => {
     const redeliver = (tenantId: string, webhookId: string, deliveryId: string) =>
       client.call(redeliverWebhookAttempt, { params: { webhookId, deliveryId } }, contextOf(tenantId));
 
-    it('are listed newest first, by page, for their tenant alone', async () => {
+    it('are listed newest first, in pages, only for their tenant', async () => {
       const tenantId = randomUUID();
       const { received, url } = await receiver((attempt) => status(attempt < 3 ? 503 : 200)());
       const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
@@ -730,7 +730,7 @@ describe('webhooks', () => {
       await expect(elsewhere).rejects.toMatchObject({ kind: 'invalid' });
     });
 
-    it('say why there was no answer, and why none followed', async () => {
+    it('name the reason of a missing response, and why no attempt followed', async () => {
       const tenantId = randomUUID();
       await stop();
       await start([600]);
@@ -748,7 +748,7 @@ describe('webhooks', () => {
       expect(cancelled).not.toHaveProperty('nextAttemptAt');
     });
 
-    it('are repeated on request: the same event, numbered from 1, tried again when that fails', async () => {
+    it('are repeated on request: the same event, numbered from 1, retried after a failure', async () => {
       const tenantId = randomUUID();
       const { received, url } = await receiver((attempt) => status(attempt <= 5 ? 500 : 200)());
       const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
@@ -772,7 +772,7 @@ describe('webhooks', () => {
       await whole(tenantId, webhookId, 7);
     });
 
-    it('are not repeated for unknown callers, nor while the event is still on its way or the webhook is disabled', async () => {
+    it('are not repeated for other tenants, nor while the delivery is in progress or the webhook is disabled', async () => {
       const tenantId = randomUUID();
       await stop();
       await start([600]);
@@ -790,7 +790,7 @@ describe('webhooks', () => {
       await expect(redeliver(tenantId, webhookId, deliveryId)).rejects.toMatchObject({ kind: 'conflict' });
     });
 
-    it('are repeated with the credential while another delivery still needs it, and refused after that', async () => {
+    it('are repeated with the credential while another delivery needs it, and refused after that', async () => {
       const tenantId = randomUUID();
       await stop();
       await start([600]);
@@ -817,7 +817,7 @@ describe('webhooks', () => {
       expect(quick.received).toHaveLength(2);
     });
 
-    it('of an interrupted sender are listed as such', async () => {
+    it('of an interrupted sender are listed as interrupted', async () => {
       const tenantId = randomUUID();
       await stop();
       await start([1]);
@@ -849,7 +849,7 @@ describe('webhooks', () => {
     const test = (tenantId: string, webhookId: string) =>
       client.call(testWebhook, { params: { webhookId } }, contextOf(tenantId));
 
-    it('is delivered like any other, whatever the webhook subscribed to', async () => {
+    it('is delivered like any other event, whatever the webhook subscribed to', async () => {
       const tenantId = randomUUID();
       const { received, url } = await receiver((attempt) => status(attempt === 1 ? 500 : 200)());
       const { id: webhookId } = await subscribe(tenantId, url, [FULL]);
@@ -863,7 +863,7 @@ describe('webhooks', () => {
       expect(received[1]!.headers).toMatchObject({ 'x-webhook-event-type': 'WebhookTested', 'x-webhook-attempt': '2' });
     });
 
-    it('is for an enabled webhook of the tenant', async () => {
+    it('requires an enabled webhook of the tenant', async () => {
       const tenantId = randomUUID();
       const { received, url } = await receiver(status(200));
       const { id: webhookId } = await subscribe(tenantId, url, [FULL]);
@@ -896,7 +896,7 @@ describe('webhooks', () => {
     };
     const kidOf = ({ headers }: Received) => /;keyid="([^"]+)"/.exec(String(headers['signature-input']))![1]!;
 
-    it('are published before they sign, and until their overlap is over', async () => {
+    it('are published before they sign, and until the end of their overlap', async () => {
       await restart({ webhookKeyLeadSeconds: 2, webhookKeyOverlapSeconds: 3 });
       const tenantId = randomUUID();
       const { received, url } = await receiver(status(200));
@@ -920,7 +920,7 @@ describe('webhooks', () => {
       expect(Date.parse(previous.publishedUntil) - Date.parse(signsFrom)).toBe(3000);
       expect(previous.kid).toBe(old);
       expect(await keySet(tenantId)).toEqual([old, kid]);
-      // In a copy of the key set that a receiver took now, whatever comes from now on is found.
+      // A copy of the key set fetched now contains the keys of all later deliveries.
       const cached = new Set(await keySet(tenantId));
       expect(await rotate(tenantId)).toEqual({ kid, signsFrom, previous });
       const after = await until(async () => {
@@ -940,7 +940,7 @@ describe('webhooks', () => {
       expect(await send()).toBe(kid);
     });
 
-    it('are taken over from before there was a choice', async () => {
+    it('that were created before key rotation are kept', async () => {
       const tenantId = randomUUID();
       const { keyId } = await engines.vault.signingKeys.ensureSigningKey(tenantId, 'webhook', 'Ed25519');
       expect(await keySet(tenantId)).toEqual([keyId]);
@@ -949,7 +949,7 @@ describe('webhooks', () => {
       expect(await keySet(tenantId)).toEqual([keyId, kid]);
     });
 
-    it('are replaced by schedule, and go with the tenant', async () => {
+    it('are rotated by schedule, and deleted with the tenant', async () => {
       const tenantId = randomUUID();
       const [old] = (await keySet(tenantId)) as [string];
       await subscribe(tenantId, 'https://a.example.com/in', [FULL]);
@@ -965,7 +965,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('continues after a restart with what was pending', async () => {
+  it('continues pending deliveries after a restart', async () => {
     const tenantId = randomUUID();
     await stop();
     await start([2, 0.05]);
@@ -980,7 +980,7 @@ describe('webhooks', () => {
     const events = await ended(tenantId, id, webhookId);
     expect(events.at(-1)).toMatchObject({ name: 'DeliverySucceeded', data: { attempt: 2, status: 200 } });
     expect(received.map(({ headers }) => headers['x-webhook-attempt'])).toEqual(['1', '2']);
-    // The directory knows the webhook again.
+    // The webhook is in the directory again.
     const next = await issue(tenantId, { a: 2 });
     expect((await ended(tenantId, next.id, webhookId)).at(-1)!.name).toBe('DeliverySucceeded');
   });
@@ -988,7 +988,7 @@ describe('webhooks', () => {
   it.each([
     ['deleted', 'webhook-deleted'],
     ['disabled', 'webhook-disabled'],
-  ])('cancels what is pending when the webhook is %s', async (what, reason) => {
+  ])('cancels pending deliveries when the webhook is %s', async (what, reason) => {
     const tenantId = randomUUID();
     await stop();
     await start([600]);
@@ -1046,7 +1046,7 @@ describe('webhooks', () => {
     expect((await ended(tenantId, id, webhookId, SUMMARY)).at(-1)!.name).toBe('DeliverySucceeded');
   });
 
-  it('erases and cancels what is pending for a deleted user', async () => {
+  it('erases and cancels pending deliveries of a deleted user', async () => {
     const tenantId = randomUUID();
     await stop();
     await start([600]);
@@ -1061,7 +1061,7 @@ describe('webhooks', () => {
     expect(await kept.erased()).toBe(false);
   });
 
-  it('finishes what an earlier run of the consumer planned, and adds nothing to it', async () => {
+  it('completes the deliveries that an earlier run of the consumer planned, and adds none', async () => {
     const tenantId = randomUUID();
     const { received, url } = await receiver(status(200));
     const first = await subscribe(tenantId, url, [FULL]);
@@ -1104,7 +1104,7 @@ describe('webhooks', () => {
     ]);
   });
 
-  it('repeats an attempt whose sender was killed amid it', async () => {
+  it('repeats an attempt during which the sender was killed', async () => {
     const tenantId = randomUUID();
     await stop();
     await start([1]);
@@ -1114,7 +1114,7 @@ describe('webhooks', () => {
     const stream = webhookDeliveryStream(tenantId, deliveryKeyOf(id, webhookId, SUMMARY));
     await failedOnce(tenantId, id, webhookId, SUMMARY);
     await services.close();
-    // What a process leaves behind that is killed after it said that it starts.
+    // The state after a process was killed once it had recorded the start of an attempt.
     await engines.streams.runDecision(
       webhookDelivery,
       stream,
@@ -1146,7 +1146,7 @@ describe('webhooks', () => {
     );
   });
 
-  it('serves others while one target is slow', async () => {
+  it('delivers to other targets while one is slow', async () => {
     const [slow, quick] = [randomUUID(), randomUUID()];
     const silent = await receiver(() => () => undefined);
     const fast = await receiver(status(200));
@@ -1163,7 +1163,7 @@ describe('webhooks', () => {
     expect(open.filter(Boolean).length).toBeGreaterThan(45);
   });
 
-  it('stores a first attempt together with its delivery while the receiver keeps up', async () => {
+  it('stores a first attempt in the event of its delivery while the receiver responds quickly', async () => {
     const tenantId = randomUUID();
     const { received, url } = await receiver(status(200));
     const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
@@ -1176,7 +1176,7 @@ describe('webhooks', () => {
     ]);
   });
 
-  it('delivers once each what comes in a rush, also what finds no place in memory', async () => {
+  it('delivers each event of a burst once, also those beyond the in-memory queue', async () => {
     // On a busy machine a slow answer takes longer still, and an attempt that is given up is repeated.
     await stop();
     await start([1], true, { webhookTimeoutMs: 20_000 });
@@ -1199,7 +1199,7 @@ describe('webhooks', () => {
     expect(quick.received).toHaveLength(1);
   });
 
-  it('repeats a first attempt that was stored with its delivery and may never have gone out', async () => {
+  it('repeats a first attempt that was stored with its delivery and may not have been sent', async () => {
     const tenantId = randomUUID();
     const { received, url } = await receiver(status(200));
     const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
@@ -1250,7 +1250,7 @@ describe('webhooks', () => {
     expect((await subscribe(randomUUID(), 'https://hooks.acme.com/in', [FULL])).disabled).toBe(false);
   });
 
-  it('shows its parts in readiness', async () => {
+  it('reports its components in readiness', async () => {
     const { ready } = await until(() => {
       const report = engines.health.report();
       return report.ready && report;

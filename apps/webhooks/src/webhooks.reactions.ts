@@ -31,7 +31,7 @@ export const factsOf = (stored: RecordedEvent): Fact[] => {
     }
     case 'WebhookDeleted':
       return [fact(webhookDeleted, { tenantId, webhookId })];
-    // No other service knows a webhook's target.
+    // No other service has a webhook's target.
     case 'WebhookUrlChanged':
       return [];
   }

@@ -1,5 +1,5 @@
 /**
- * The one error value of all services (architecture, One error value). Thrown once, carried over the bus as it stands, rendered once by the gateway
+ * The one error value of all services (architecture, One error value). Thrown once, sent over the bus unchanged, rendered once by the gateway
  * in the error shape the operation declares. `cause` and `check` stay private: they go to the log, never to a caller.
  */
 

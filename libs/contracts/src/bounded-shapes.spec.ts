@@ -23,7 +23,7 @@ const schemaOf = (name: string): JsonSchema => {
   return dto ? withRules(shape, dto) : shape;
 };
 
-/** Paths of arrays, maps and texts that may be of any size. What TypeScript says of a member counts, not what its decorators say. */
+/** Paths of arrays, maps and strings of unbounded size. The TypeScript type of a member counts, not its decorators. */
 const unbounded = (schema: JsonSchema, path: string): string[] => {
   if (schema.const !== undefined || schema.enum) return [];
   if (schema.anyOf) return schema.anyOf.flatMap((one) => unbounded(one, path));
@@ -56,12 +56,12 @@ const unbounded = (schema: JsonSchema, path: string): string[] => {
 
 const classes = [...new Map(OPERATIONS.flatMap(requestClasses).map((dto) => [dto.name, dto])).keys()];
 
-describe('what callers send', () => {
+describe('the input of callers', () => {
   it.each(classes)('is bounded in every member: %s', (name) => {
     expect(unbounded(schemaOf(name), name)).toEqual([]);
   });
 
-  it('is seen with all of its kinds', () => {
+  it('covers all kinds of members', () => {
     expect(unbounded({ type: 'object', additionalProperties: {} }, 'A')).toEqual(['A is a map']);
     expect(unbounded({ type: 'object', properties: { a: {}, b: { type: 'string' } } }, 'A')).toEqual([
       'A.a is of any type',

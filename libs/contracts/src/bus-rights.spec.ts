@@ -18,7 +18,7 @@ const mentions = (participant: BusParticipant, word: string) => new RegExp(`\\b$
 
 // That nothing is missing is found out by every test that runs a service: see RestrictedBus.
 describe('rights on the bus', () => {
-  it('name no operation that the caller never asks for', () => {
+  it('name no operation that the caller does not use', () => {
     for (const operation of OPERATIONS.filter(({ http }) => !http))
       for (const caller of callersOf(operation))
         expect([operation.name, caller, mentions(caller, camel(operation.useCase))]).toEqual([
@@ -28,7 +28,7 @@ describe('rights on the bus', () => {
         ]);
   });
 
-  it.each(BUS_PARTICIPANTS)('of %s name no fact, consumer or listener that its source does not', (participant) => {
+  it.each(BUS_PARTICIPANTS)('of %s name no event, consumer or listener that its source does not', (participant) => {
     const { publishes, consumes, listens } = busRights(participant);
     const facts = publishes.filter((subject) => subject.startsWith(`event.${participant}.`));
     expect(facts.filter((subject) => !mentions(participant, camel(subject.split('.')[2]!)))).toEqual([]);
@@ -37,7 +37,7 @@ describe('rights on the bus', () => {
     for (const { name } of reads) expect(name).toMatch(new RegExp(`^${participant}\\.[a-z-]+$`));
   });
 
-  it('give each subject of a service to it alone', () => {
+  it('give each subject of a service only to that service', () => {
     for (const participant of BUS_PARTICIPANTS)
       for (const subject of busRights(participant).publishes) {
         const [kind, owner] = subject.split('.');
@@ -47,7 +47,7 @@ describe('rights on the bus', () => {
       }
   });
 
-  it('let each service be asked by those who ask it', () => {
+  it('allow each service to be called by its callers', () => {
     for (const participant of BUS_PARTICIPANTS) {
       const callers = BUS_PARTICIPANTS.filter((other) =>
         busRights(other).calls.some((it) => busRights(participant).serves.includes(it)),

@@ -11,7 +11,7 @@ describe('the size of JSON', () => {
     [{ a: { b: 1 }, c: [] }, 4, 3],
   ])('%j', (value, values, depth) => expect(jsonSize(value, limits)).toEqual({ values, depth }));
 
-  it('counts a value at each place where it occurs', () => {
+  it('counts a value each time it occurs', () => {
     const shared = [1, 2, 3];
     expect(jsonSize([shared, shared], limits)).toEqual({ values: 9, depth: 3 });
   });

@@ -11,7 +11,7 @@ const answered = (operation: unknown, level: LoggingLevel, parts: Partial<Operat
   loggedAnswer(operation as Operation, level as 2 | 3, request(parts), answer);
 
 describe('at level 2', () => {
-  it('harmless members are shown, and no others', () => {
+  it('only non-personal members are shown', () => {
     const body = {
       method: 'key',
       options: { keyType: 'Ed25519', somethingNew: 'x', nested: { type: 'hidden with what it is in' } },
@@ -41,18 +41,18 @@ describe('at level 2', () => {
     expect(asked(listDids, 2, { body })).toEqual({ general: { body: { ...body, type: HIDDEN, id: HIDDEN } } });
   });
 
-  it.each([null, 'text', 7, [1]])('a body that is %j breaks nothing', (body) => {
+  it.each([null, 'text', 7, [1]])('a body that is %j is accepted', (body) => {
     expect(asked(listDids, 2, { body, params: { id: 'x' } }).general).toMatchObject({ params: { id: 'x' } });
   });
 
-  it('claims are not, whatever person they belong to', () => {
+  it('claims are not shown, whatever person they belong to', () => {
     const made = answered(createUser, 2, { body: { claims: { given_name: 'Ada' } } }, { id: ADA, claims: { a: 1 } });
     expect(made).toEqual({ general: { body: { id: ADA, claims: HIDDEN } } });
   });
 });
 
 describe('at level 3', () => {
-  it('everything is shown but secrets', () => {
+  it('everything except secrets is shown', () => {
     const body = {
       name: 'hook',
       url: 'https://example.com/a',
@@ -98,7 +98,7 @@ describe('at level 3', () => {
     expect(JSON.stringify(data)).toContain('shown');
   });
 
-  it('values that are secret are not shown whatever they are called', () => {
+  it('secret values are not shown, whatever their name', () => {
     const values = [
       'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln',
       'openid-credential-offer://?credential_offer=x',
@@ -112,12 +112,12 @@ describe('at level 3', () => {
     });
   });
 
-  it('members an operation calls secret are not shown', () => {
+  it('members that an operation declares secret are not shown', () => {
     const secretive = { ...listDids, secrets: ['motto'] } as unknown;
     expect(asked(secretive, 3, { body: { motto: 'canary' } })).toEqual({ general: { body: { motto: HIDDEN } } });
   });
 
-  it('claims are shown only to what ends with the person', () => {
+  it('claims are shown only in records that are erased with the person', () => {
     const claims = { given_name: 'Ada', secret: 'her own word' };
     const body = { claims, credentials: ['a'] };
     // Whose they are is not known yet.
@@ -138,14 +138,14 @@ describe('at level 3', () => {
     });
   });
 
-  it('what is too long is left out, and long texts are cut', () => {
+  it('oversized data are omitted, and long texts are truncated', () => {
     const cut = asked(listDids, 3, { body: { text: 'x'.repeat(1001) } });
     expect(cut).toEqual({ general: { body: { text: `${'x'.repeat(1000)}…` } } });
     const long = { list: Array.from({ length: 100 }, () => 'y'.repeat(900)) };
     expect(asked(listDids, 3, { body: long })).toEqual({ general: { tooLong: true } });
   });
 
-  it('no more of a text is searched than is shown of it', () => {
+  it('only the shown part of a text is searched', () => {
     const token = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln';
     const shown = (text: string) =>
       (asked(listDids, 3, { body: { text } }) as { general: { body: { text: string } } }).general.body.text;
@@ -155,7 +155,7 @@ describe('at level 3', () => {
     expect(shown('eyJ'.repeat(300_000))).toBe(HIDDEN);
   });
 
-  it.each([2, 3] as const)('no more values are visited than are kept, at level %i', (level) => {
+  it.each([2, 3] as const)('no more values are visited than are stored, at level %i', (level) => {
     let visits = 0;
     const body: Record<string, unknown> = {};
     for (let at = 0; at < 50_000; at++)
@@ -165,7 +165,7 @@ describe('at level 3', () => {
   });
 });
 
-it('an empty answer leaves nothing', () => {
+it('an empty response records nothing', () => {
   expect(answered(deleteUser, 3, { params: { id: ADA } }, undefined)).toBeUndefined();
   expect(asked(deleteUser, 3, { params: { id: ADA } })).toEqual({ general: { params: { id: ADA } } });
 });

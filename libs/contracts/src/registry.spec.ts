@@ -22,7 +22,7 @@ describe('registry', () => {
     expect(repeated(overHttp.flatMap(([, operation]) => addressesOf(operation)))).toEqual([]);
   });
 
-  it('gives every operation to one service', () => {
+  it('assigns every operation to one service', () => {
     expect(SERVICE_NAMES.flatMap(operationsOf).length).toBe(OPERATIONS.length);
   });
 
@@ -36,12 +36,12 @@ describe('registry', () => {
     expect(operation.summary).toMatch(/^[A-Z].*[^.]$/);
   });
 
-  it.each(described)('%s is internal exactly when it has no address', (_name, { access, http }) => {
+  it.each(described)('%s is internal exactly when it has no HTTP path', (_name, { access, http }) => {
     expect(access.kind === 'internal').toBe(http === undefined);
   });
 
   it.each(described)(
-    '%s is asked for by the gateway, or by the parties it names, never by its own service',
+    '%s is called by the gateway or by the participants it names, never by its own service',
     (_name, it) => {
       const callers = callersOf(it);
       expect(callers.length).toBeGreaterThan(0);
@@ -61,18 +61,18 @@ describe('registry', () => {
     expect(path.includes(':')).toBe(params !== undefined);
   });
 
-  it('redirects from the two steps of the authorization code flow alone', () =>
+  it('redirects only from the two steps of the authorization code flow', () =>
     expect(overHttp.filter(([, { http }]) => http!.success >= 300).map(([name]) => name)).toEqual([
       'issuance.authorize',
       'issuance.complete-authorization',
     ]));
 
-  it('sends lists alone as streams, without bodies, and records none of them', () => {
+  it('streams only lists, without bodies, and records none of them', () => {
     for (const [, { http, response, body, analytics }] of overHttp.filter((entry) => entry[1].http!.stream))
       expect([http!.method, Array.isArray(response), body, analytics]).toEqual(['GET', true, undefined, undefined]);
   });
 
-  it.each(overHttp)('%s is served where its callers are', (_name, { http, access, errors }) => {
+  it.each(overHttp)('%s is served on the hosts of its callers', (_name, { http, access, errors }) => {
     const hosts = http!.hosts ?? ['tenant'];
     if (access.kind === 'management') expect([hosts, errors]).toEqual([['management'], 'management']);
     if (access.kind === 'roles') expect([hosts, errors]).toEqual([['tenant'], 'tenant']);
@@ -85,12 +85,12 @@ describe('the context of an operation', () => {
     for (const host of http!.hosts ?? ['tenant']) expect(forTenant).toBe(host === 'tenant' || host === 'custom-domain');
   });
 
-  it('has the address of the request for public operations alone', () => {
+  it('has the address of the request only for public operations', () => {
     const addressed = described.filter(([, { publicUrl }]) => publicUrl);
     expect(new Set(addressed.map(([, { access }]) => access.kind))).toEqual(new Set(['public']));
   });
 
-  it('of operations between services has a tenant where the caller acts for one', () => {
+  it('of operations between services has a tenant when the caller acts for one', () => {
     const forTenant = described.filter(([, { access, forTenant: has }]) => access.kind === 'internal' && has);
     expect(forTenant.map(([name]) => name)).toEqual([
       'tenant-config.begin-sign-in',
@@ -105,7 +105,7 @@ describe('the context of an operation', () => {
 describe('analytics of operations', () => {
   const recorded = described.filter(([, { analytics }]) => analytics);
 
-  it('have a prefix of their own', () => {
+  it('have unique prefixes', () => {
     expect(repeated(recorded.map(([, { analytics }]) => analytics!.prefix))).toEqual([]);
   });
 
@@ -115,7 +115,7 @@ describe('analytics of operations', () => {
   });
 
   // Client token calls, public documents, key sets, nonce and analytics queries are exempt (ADR 0004).
-  it('are there for every tenant and management operation but the exempt ones', () => {
+  it('exist for every tenant and management operation except the exempt ones', () => {
     const without = overHttp.filter(
       ([, { analytics, access }]) => !analytics && ['roles', 'management', 'holder'].includes(access.kind),
     );

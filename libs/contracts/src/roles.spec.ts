@@ -62,12 +62,12 @@ const resourcesOf = (role: Role): string[] =>
   sorted(new Set(permissionsOf([role]).map((permission) => permission.split(':')[0]!)));
 
 describe('roles', () => {
-  it('are nine', () => {
+  it('are the nine specified ones', () => {
     expect(ROLES).toHaveLength(9);
     expect(sorted(Object.keys(PERMISSIONS))).toEqual(sorted(ROLES));
   });
 
-  it('reach these resources', () => {
+  it('cover the specified resources', () => {
     for (const role of ROLES)
       expect([role, resourcesOf(role)]).toEqual([
         role,
@@ -75,7 +75,7 @@ describe('roles', () => {
       ]);
   });
 
-  it('carry permissions of the list and no others, the admin all of them', () => {
+  it('have only listed permissions, and admin has all of them', () => {
     for (const permission of permissionsOf(ROLES)) {
       const [resource, action] = permission.split(':');
       expect(words(RESOURCES)).toContain(resource);
@@ -103,7 +103,7 @@ describe('roles', () => {
     expect(found.map((permission) => permission.split(':')[1])).toEqual(actions);
   });
 
-  it('may call these operations and no others [T10]', () => {
+  it('may call the specified operations and no others [T10]', () => {
     const declared = OPERATIONS.flatMap(({ http, access }) =>
       access.kind === 'roles' ? [[`${http!.method} ${http!.path}`, sorted(access.roles)] as const] : [],
     );
@@ -127,7 +127,7 @@ describe('roles', () => {
     }
   });
 
-  it('add up without repeats', () => {
+  it('are combined without duplicates', () => {
     expect(permissionsOf(['auditor', 'dts-consumer', 'auditor'])).toEqual([
       'analytics:read',
       'credential-reports:read',
@@ -141,7 +141,7 @@ describe('roles', () => {
     expect(permissionsOf(['owner' as Role])).toEqual([]);
   });
 
-  it('are known by name only', () => {
+  it('are recognized by exact name only', () => {
     expect(ROLES.every(isRole)).toBe(true);
     for (const other of ['owner', 'Admin', 'toString', '', 7, undefined]) expect(isRole(other)).toBe(false);
     expect(rolesWith('wallets:create' as Permission)).toEqual([]);
@@ -157,7 +157,7 @@ describe('restrictIdentityRoles', () => {
     ...['create', 'delete'].map((action) => `dids.${action}-did`),
   ];
 
-  it('leaves changes of domain, DIDs and provider to admin and issuer, and all else as it is', () => {
+  it('restricts changes of domain, DIDs and provider to admin and issuer, and nothing else', () => {
     expect(roles.map(({ name }) => name)).toEqual(expect.arrayContaining(CHANGES));
     for (const { name, access } of roles)
       for (const role of ROLES) {
@@ -169,7 +169,7 @@ describe('restrictIdentityRoles', () => {
       }
   });
 
-  it('takes one role that may among several', () => {
+  it('allows several roles when one of them is permitted', () => {
     const restricted = { restrictIdentityRoles: true };
     expect(isAllowed(['managed-issuer', 'issuer'], 'dids:create', restricted)).toBe(true);
     expect(isAllowed(['managed-issuer', 'verifier'], 'dids:create', restricted)).toBe(false);

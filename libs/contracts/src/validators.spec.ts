@@ -52,12 +52,12 @@ describe('Name', () => {
 });
 
 describe('Uuid', () => {
-  it('is read in either case and kept in lower case', () => {
+  it('is accepted in either case and stored in lower case', () => {
     const dto = read(Identified, { id: '7A1C3A52-6F0E-4A49-9D0B-3F1F5D0C9A01' });
     expect([faultOf(dto), dto.id]).toEqual([undefined, '7a1c3a52-6f0e-4a49-9d0b-3f1f5d0c9a01']);
   });
 
-  it('leaves what is no UUID as it came', () => {
+  it('does not change an invalid UUID', () => {
     const dto = read(Identified, { id: 'NOPE' });
     expect([faultOf(dto), dto.id]).toEqual(['must be a UUID', 'NOPE']);
   });
@@ -83,7 +83,7 @@ describe('Normalize', () => {
 
   it('is inherited', () => expect(normalizerOf(Derived, 'name')?.(' a ')).toBe('a'));
 
-  it('is declared once for a member', () =>
+  it('can be declared once per member', () =>
     expect(() => Normalize((value) => value)(Base.prototype, 'name')).toThrow('Base.name is declared twice'));
 });
 
@@ -126,7 +126,7 @@ describe('BoundedJson', () => {
     expect(faultOf(read(Holder, { value }))).toBe(fault);
   });
 
-  it('needs no stack for what nests without end', () => {
+  it('needs no stack for deep nesting', () => {
     const deep = JSON.parse(`${'['.repeat(200_000)}${']'.repeat(200_000)}`) as unknown;
     expect(faultOf(read(Holder, { value: deep }))).toBe('must not nest deeper than 2 levels');
   });

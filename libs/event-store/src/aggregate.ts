@@ -15,7 +15,7 @@ export interface Upcaster {
 
 /**
  * An aggregate: its stream category, its initial state and its pure `evolve`. `types` lists every event type that
- * `evolve` knows with its current schema version: a stored type outside the list was written by a newer release, and
+ * `evolve` handles with its current schema version: a stored type outside the list was written by a newer release, and
  * a decision over such a stream answers 503 (ADR 0057).
  */
 export interface Aggregate<State, Event extends DomainEvent> {

@@ -37,7 +37,7 @@ describe('chain', () => {
     expect(chainValue('', same)).toBe(chainValue('', event));
   });
 
-  it('verifies what is intact, from the beginning and from a known value', () => {
+  it('verifies an intact chain, from the beginning and from a known value', () => {
     const events = chained();
     expect(verifyChain(events)).toEqual({ intact: true, chain: events[2]!.metadata.chain });
     expect(verifyChain(events.slice(1), events[0]!.metadata.chain)).toMatchObject({ intact: true });

@@ -32,7 +32,7 @@ export const describeCheckpoints = (adapter: string, open: () => Promise<Checkpo
       return lease;
     };
 
-    it('keeps the last position of each consumer, also when opened again', async () => {
+    it('keeps the last position of each consumer, also when reopened', async () => {
       expect(await checkpoints.read('one')).toBeUndefined();
       expect(await checkpoints.list()).toEqual([]);
       await checkpoints.write('two', '3');
@@ -46,7 +46,7 @@ export const describeCheckpoints = (adapter: string, open: () => Promise<Checkpo
       ]);
     });
 
-    it('takes an older position too: a consumer may be set back', async () => {
+    it('accepts an older position: a consumer may be reset', async () => {
       await checkpoints.write('one', '18');
       await checkpoints.write('one', '2');
       expect(await checkpoints.read('one')).toBe('2');
@@ -75,7 +75,7 @@ export const describeCheckpoints = (adapter: string, open: () => Promise<Checkpo
       expect(await checkpoints.read('one')).toBe('7');
     });
 
-    it('has the position of the newest epoch after writes at the same time', async () => {
+    it('has the position of the newest epoch after concurrent writes', async () => {
       const outcomes = await Promise.allSettled(
         [1, 2, 3, 4].map((epoch) => checkpoints.write('one', `of ${epoch}`, epoch)),
       );

@@ -2,7 +2,7 @@ import type { AllPage, EventStore, Leases, NewEvent, Position, RecordedEvent, Su
 import { itGrantsLeases } from './leases.contract.js';
 import { AppendTooLarge, MAX_APPEND_BYTES, NO_STREAM, WrongExpectedRevision } from './event-store.js';
 
-/** What an adapter gives the suite: a store of its own for every test, which no other test writes to, or a shared one. */
+/** Provided by an adapter: a separate store for every test, which no other test writes to, or a shared one. */
 export interface EventStoreUnderTest {
   store: EventStore;
   leases: Leases;
@@ -102,7 +102,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
     let leases: Leases;
     let category: string;
     let stream: string;
-    /** What others wrote before to a shared store is passed; an empty one is read from its beginning. */
+    /** Earlier events of other tests in a shared store are skipped; an empty one is read from its beginning. */
     let origin: Position | undefined;
 
     beforeEach(async () => {
@@ -177,7 +177,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         expect(await store.readStream(stream)).toHaveLength(5);
       });
 
-      it('refuses an append that shares only some ids with what is stored', async () => {
+      it('refuses an append that shares only some ids with stored events', async () => {
         const [a, b, c] = events(3) as [NewEvent, NewEvent, NewEvent];
         await store.append(stream, [a, b], NO_STREAM);
         await wrongRevision(store.append(stream, [a, c], NO_STREAM));
@@ -196,7 +196,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         expect(await store.readStream(stream.slice(0, -1))).toEqual([]);
       });
 
-      it('lets exactly one of many concurrent appends win', async () => {
+      it('accepts exactly one of many concurrent appends', async () => {
         await store.append(stream, events(1), NO_STREAM);
         const tries = Array.from({ length: 20 }, () => events(2));
         const results = await Promise.allSettled(tries.map((batch) => store.append(stream, batch, 0)));
@@ -207,7 +207,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         expect(idsOf(await store.readStream(stream, { from: 1 }))).toEqual(idsOf(tries[winners[0]!]!));
       });
 
-      it('keeps text as it is', async () => {
+      it('stores text unchanged', async () => {
         const data = {
           text: 'ä ß 漢字 😀 \u0000 \u2028 "\\/ \u200d',
           'kéy😀': ['\t\n'],
@@ -220,7 +220,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         expect(read).toMatchObject({ type: 'Wörte', data, stream: `${category}-ümläut 😀` });
       });
 
-      it('takes an append close to 1 MiB and refuses a larger one clearly', async () => {
+      it('accepts an append close to 1 MiB and refuses a larger one with a clear error', async () => {
         const large = anEvent('Large', { text: 'x'.repeat(MAX_APPEND_BYTES - 4096) });
         await store.append(stream, [large], NO_STREAM);
         expect((await store.readStream(stream))[0]!.data).toEqual(large.data);
@@ -246,7 +246,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         expect(await revisions({ direction: 'backwards', from: 3, limit: 1 })).toEqual([3]);
       });
 
-      it('answers nothing for a stream that does not exist', async () => {
+      it('returns no events for a stream that does not exist', async () => {
         expect(await store.readStream(stream)).toEqual([]);
         expect(await store.readStream(stream, { direction: 'backwards' })).toEqual([]);
       });
@@ -264,7 +264,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
     });
 
     describe('readAll', () => {
-      it('pages over the categories asked for in the order of their positions', async () => {
+      it('pages over the requested categories in the order of their positions', async () => {
         const categories = [category, `${category}B`, `${category}C`];
         const written: NewEvent[] = [];
         const ofTwo: string[] = [];
@@ -285,7 +285,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         expect(idsOf(everything.events.filter((event) => event.stream.startsWith(category)))).toEqual(idsOf(written));
       });
 
-      it('starts exclusively behind a position', async () => {
+      it('starts exclusively after a position', async () => {
         const written = events(5);
         await store.append(stream, written, NO_STREAM);
         const read = await readEverything(store, [category], 100, origin);
@@ -298,7 +298,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         expect(store.comparePositions(none.next!, rest.next!)).toBeGreaterThanOrEqual(0);
       });
 
-      it('moves `next` past events that the filter hides', async () => {
+      it('moves `next` past events that the filter excludes', async () => {
         await store.append(stream, events(1), NO_STREAM);
         await store.append(`other${category}-1`, events(50), NO_STREAM);
         const head = (await store.head())!;
@@ -313,7 +313,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         expect(found).toHaveLength(1);
       });
 
-      it('knows its head', async () => {
+      it('reports its head', async () => {
         const { position } = await store.append(stream, events(3), NO_STREAM);
         const head = (await store.head())!;
         if (under.shared) expect(store.comparePositions(head, position)).toBeGreaterThanOrEqual(0);
@@ -346,7 +346,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
     });
 
     describe('subscribe', () => {
-      it('brings what is stored, then what comes, in order and in bounded batches', async () => {
+      it('delivers stored events, then new ones, in order and in bounded batches', async () => {
         await store.append(stream, events(600), NO_STREAM);
         const collector = new Collector(store, { after: origin, categories: [category] });
         await collector.got(600);
@@ -361,7 +361,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         await collector.subscription.close();
       });
 
-      it('starts exclusively behind a position, and respects the batch size', async () => {
+      it('starts exclusively after a position, and respects the batch size', async () => {
         await store.append(stream, events(10), NO_STREAM);
         const read = await readEverything(store, [category], 100, origin);
         const collector = new Collector(store, { after: read[3]!.position, categories: [category], batchSize: 2 });
@@ -371,7 +371,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         await collector.subscription.close();
       });
 
-      it('returns only the requested categories, and reports what it skipped', async () => {
+      it('returns only the requested categories, and reports the skipped positions', async () => {
         const collector = new Collector(store, { after: origin, categories: [category] });
         await store.append(`other${category}-1`, events(300), NO_STREAM);
         await store.append(stream, events(1), NO_STREAM);
@@ -384,7 +384,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         await collector.subscription.close();
       });
 
-      it('misses nothing while many writers append', async () => {
+      it('misses no event while many writers append', async () => {
         const before = new Collector(store, { after: origin, categories: [category] });
         const late: Collector[] = [];
         await Promise.all(
@@ -406,7 +406,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         }
       });
 
-      it('drops only the subscription whose handler fails, and takes it up again from its last position', async () => {
+      it('drops only the subscription whose handler fails, and resumes it from its last position', async () => {
         await store.append(stream, events(4), NO_STREAM);
         const healthy = new Collector(store, { after: origin, categories: [category] });
         let faulty = true;
@@ -427,7 +427,7 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         await Promise.all([healthy, failing, again].map((collector) => collector.subscription.close()));
       });
 
-      it('waits for the batch in hand when it closes, and brings nothing after', async () => {
+      it('waits for the current batch when it closes, and delivers nothing afterwards', async () => {
         await store.append(stream, events(4), NO_STREAM);
         let proceed!: () => void;
         const gate = new Promise<void>((resolve) => (proceed = resolve));

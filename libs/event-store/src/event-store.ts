@@ -9,7 +9,7 @@
 /** `<category>-<id>`; for tenant data `<category>-<tenantId>+<id>`. The category has no dash. */
 export type StreamName = string;
 
-/** Opaque, comparable only by the adapter that made it. `undefined` stands for the beginning. */
+/** Opaque, comparable only by the adapter that made it. `undefined` is the beginning. */
 export type Position = string;
 
 /** Revision of the last event of a stream, from 0; `-1` means the stream has no event yet. */
@@ -143,12 +143,12 @@ export abstract class EventStore {
    */
   abstract append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult>;
 
-  /** Events of one stream in the direction asked for; empty for a stream that does not exist. */
+  /** Events of one stream in the requested direction; empty for a stream that does not exist. */
   abstract readStream(stream: StreamName, options?: ReadStreamOptions): Promise<RecordedEvent[]>;
 
   /**
-   * Revision of a stream's last event where the adapter knows it without a query, because no other process can append; then a folded state
-   * of that revision is current. `undefined`: not known.
+   * Revision of a stream's last event if the adapter has it without a query, because no other process can append; then a folded
+   * state of that revision is current. `undefined`: unknown.
    */
   knownRevision(_stream: StreamName): Revision | undefined {
     return undefined;
@@ -179,7 +179,7 @@ export interface Lease {
 }
 
 /**
- * Named leases. A holder whose lease expired may believe that it still holds it; its writes must be conditional on the epoch, which is what
+ * Named leases. A holder whose lease expired may not have detected that; its writes must be conditional on the epoch, which is what
  * {@link Leases.isHeld} and the checkpoints of libs/read-model are for (ADR 0057).
  */
 export abstract class Leases {

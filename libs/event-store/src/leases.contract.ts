@@ -28,7 +28,7 @@ export const itGrantsLeases = (leases: () => Leases): void => {
     expect(granted.filter(Boolean)).toHaveLength(1);
   });
 
-  it('renews what is held', async () => {
+  it('renews a held lease', async () => {
     const granted = (await leases().acquire(lease, 'a', long))!;
     const renewed = (await leases().renew(granted, 2 * long))!;
     expect(renewed.epoch).toBe(granted.epoch);
@@ -36,7 +36,7 @@ export const itGrantsLeases = (leases: () => Leases): void => {
     expect(await leases().acquire(lease, 'b', long)).toBeUndefined();
   });
 
-  it('gives a lease back, and the next holder has a higher epoch', async () => {
+  it('releases a lease, and the next holder has a higher epoch', async () => {
     const granted = (await leases().acquire(lease, 'a', long))!;
     await leases().release(granted);
     expect(await leases().isHeld(granted)).toBe(false);
@@ -44,7 +44,7 @@ export const itGrantsLeases = (leases: () => Leases): void => {
     expect(next.epoch).toBeGreaterThan(granted.epoch);
   });
 
-  it('lets an expired lease be taken over, and fences the old holder off', async () => {
+  it('allows an expired lease to be taken over, and fences the former holder', async () => {
     const old = (await leases().acquire(lease, 'a', 20))!;
     let next: Awaited<ReturnType<Leases['acquire']>>;
     await until(async () => (next = await leases().acquire(lease, 'b', long)) !== undefined, 'the takeover');

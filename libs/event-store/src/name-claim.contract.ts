@@ -57,7 +57,7 @@ export const describeNameClaim = <Member extends string = never>(
       expect(kind.types).toEqual({ [claimed]: 1, ...(released !== undefined && { [released]: 1 }) });
     });
 
-    it('gives a free name to the first claimant, and stores no member that the kind does not have', () => {
+    it('assigns a free name to the first claimant, and stores no member that the kind does not declare', () => {
       const withMore = { ...claimant('a'), other: 'x' };
       given(kind, [])
         .when((state) => kind.claim(state, withMore, { now: at(0), ownerStatus: 'absent' }))
@@ -72,13 +72,13 @@ export const describeNameClaim = <Member extends string = never>(
       expect(() => kind.ownerOf(kind.initial)).toThrow(kind.category);
     });
 
-    it('stands while its owner exists, however old it is', () => {
+    it('is valid while its owner exists, however old it is', () => {
       expectKept(1, 'active', 'taken');
       expectKept(1e12, 'active', 'taken');
       expectKept(1e12, undefined, 'taken');
     });
 
-    it('stands for a minute while its owner may still be created', () =>
+    it('is valid for a minute while its owner may still be created', () =>
       expectKept(ABANDONED_AFTER_MS - 1, 'absent', 'pending'));
 
     it('is taken over after a minute from an owner that was never created', () =>
@@ -97,7 +97,7 @@ export const describeNameClaim = <Member extends string = never>(
       else replace('c').then([]);
     });
 
-    it('is released by its holder alone, where the kind has a release', () => {
+    it('is released only by its holder, if the kind has a release', () => {
       const release = (owner: string, value?: string) =>
         given(kind, [claimedBy('a')]).when((state) => kind.release(state, claimant(owner, value)));
       release('a').then(releasedBy('a'));

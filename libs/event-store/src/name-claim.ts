@@ -12,9 +12,9 @@ export type Claimant<Member extends string = never> = { owner: string } & Record
 export interface ClaimFacts {
   /** RFC 3339. */
   now: string;
-  /** Status of the present owner. Default `active`: its claim stands. */
+  /** Status of the current owner. Default `active`: its claim is valid. */
   ownerStatus?: 'absent' | 'active' | 'deleted';
-  /** Owner whose claim no longer stands, if it is still the owner. */
+  /** Owner whose claim is no longer valid, if it is still the owner. */
   replaces?: string | undefined;
 }
 
@@ -58,7 +58,7 @@ export interface NameClaim<Member extends string = never> extends Aggregate<Name
   ownerOf(state: NameClaimState<Member>): string;
 }
 
-/** A name that has at most one owner, in a stream of its own (ADR 0009). */
+/** A name with at most one owner, in a separate stream (ADR 0009). */
 export const nameClaim = <Member extends string = never>(kind: NameClaimKind<Member>): NameClaim<Member> => {
   const { category, claimed, released, members = [], heldBy = [], refusal } = kind;
   const pick = (claimant: Claimant<Member>, names: readonly Member[]): NameClaimEvent['data'] => ({

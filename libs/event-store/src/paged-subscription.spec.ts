@@ -38,7 +38,7 @@ describe('a subscription that reads pages', () => {
     return { reads, reported, wake, appended };
   };
 
-  it('passes events of other categories unread, also over gaps between positions', async () => {
+  it('skips events of other categories without reading them, also over gaps between positions', async () => {
     const { reads, reported, wake, appended } = following(['mine']);
     await wake();
     await appended(15, ['other', 'another'], 10, 15);
@@ -48,7 +48,7 @@ describe('a subscription that reads pages', () => {
     expect([reads, reported.at(-1)]).toEqual([[undefined, '30'], '31']);
   });
 
-  it('reads when something may lie between, or when it wants every category', async () => {
+  it('reads when there may be events in between, or when it subscribes to every category', async () => {
     const one = following(['mine']);
     await one.wake();
     await one.appended(20, ['other'], 15, 20);
@@ -59,7 +59,7 @@ describe('a subscription that reads pages', () => {
     expect(all.reads).toEqual([undefined, '10']);
   });
 
-  it('is not set back by news of what it has read', async () => {
+  it('is not moved back by notifications of events that it has read', async () => {
     const { reads, reported, wake, appended } = following(['mine']);
     await wake();
     await appended(10, ['other'], 3, 7);

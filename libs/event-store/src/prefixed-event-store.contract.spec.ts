@@ -48,7 +48,7 @@ describe('platforms that share an event store by prefix', () => {
     },
   });
 
-  it('see nothing of each other, under the same names', async () => {
+  it("do not see each other's events under the same names", async () => {
     const folder = await folderOf();
     const inner = await EmbeddedEventStore.open({ file: join(folder, 'events.db') });
     const [one, other] = [new PrefixedEventStore(inner, 'one'), new PrefixedEventStore(inner, 'on')];

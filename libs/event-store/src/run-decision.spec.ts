@@ -67,7 +67,7 @@ describe('Streams', () => {
       throw new Error('decided again');
     };
 
-    it('finds what an earlier run of the call appended, with the state of then', async () => {
+    it('finds the events that an earlier run of the call appended, with the state at that revision', async () => {
       await streams.runDecision(account, stream, open('Ada'), context);
       const first = await streams.runDecision(
         account,
@@ -89,14 +89,14 @@ describe('Streams', () => {
       expect((await store.readStream(stream)).length).toBe(4);
     });
 
-    it('finds it when the stream was thought to be new', async () => {
+    it('finds them when the stream was expected to be new', async () => {
       await elsewhere.runDecision(account, stream, open('Ada'), attempt, { once: true });
       const fresh = streams.fresh(account);
       const found = await streams.decideOn(account, stream, fresh, open('Eve'), attempt, { once: true });
       expect(found).toMatchObject({ revision: 0, state: { owner: 'Ada' } });
     });
 
-    it('finds it over many pages', async () => {
+    it('finds them over many pages', async () => {
       await streams.runDecision(account, stream, open('Ada'), context);
       const many = Array.from({ length: 600 }, () => deposit(1)()[0]!);
       await streams.runDecision(account, stream, () => many, context);
@@ -107,7 +107,7 @@ describe('Streams', () => {
       expect(found.events).toHaveLength(600);
     });
 
-    it('reads no further back than the call began', async () => {
+    it('reads no further back than the start of the call', async () => {
       await streams.runDecision(account, stream, open('Ada'), context);
       const many = Array.from({ length: 1200 }, () => deposit(1)()[0]!);
       await streams.runDecision(account, stream, () => many, context);
@@ -127,7 +127,7 @@ describe('Streams', () => {
       expect(read.filter((direction) => direction === 'backwards')).toHaveLength(1 + 3);
     });
 
-    it('decides where only other calls have appended', async () => {
+    it('decides when only other calls have appended', async () => {
       await streams.runDecision(account, stream, open('Ada'), { ...context, attempt: 'other' }, { once: true });
       const decided = await streams.runDecision(account, stream, deposit(1), attempt, { once: true });
       expect(decided.state).toMatchObject({ balance: 1 });
@@ -203,7 +203,7 @@ describe('Streams', () => {
     expect(attempts).toBe(3);
   });
 
-  it('lets concurrent decisions all through, each on the state before it', async () => {
+  it('lets all concurrent decisions succeed, each on the state of the previous one', async () => {
     await Promise.all(
       [1, 2, 3, 4].map((amount) =>
         elsewhere.runDecision(account, stream, deposit(amount), context, { maxAttempts: 20 }),
@@ -214,7 +214,7 @@ describe('Streams', () => {
     expect(verifyChain(stored)).toMatchObject({ intact: true });
   });
 
-  it('lets any number of decisions of one process through, in turn and without a conflict', async () => {
+  it('runs any number of decisions of one process one after the other, without a conflict', async () => {
     await streams.runDecision(account, stream, open('Ada'), context);
     const stale = await streams.load(account, stream);
     await Promise.all(
@@ -234,7 +234,7 @@ describe('Streams', () => {
     expect((await next).revision).toBe(0);
   });
 
-  it('takes a loaded state, and reloads it only on conflict', async () => {
+  it('uses a loaded state, and reloads it only on conflict', async () => {
     const loaded = await streams.load(account, stream);
     await elsewhere.runDecision(account, stream, open('Ada'), context);
     const seen: string[] = [];
@@ -252,7 +252,7 @@ describe('Streams', () => {
     expect(decided.state).toMatchObject({ balance: 1 });
   });
 
-  it('keeps a domain refusal', async () => {
+  it('passes a domain refusal on', async () => {
     let calls = 0;
     const refusing = streams.runDecision(
       account,
@@ -284,18 +284,18 @@ describe('Streams', () => {
     });
     const small = () => new Streams(store, { now: () => new Date(0) }, { uuid: () => 'id' }, { cacheSize: 2 });
 
-    it('folds it once for all who ask at the same time', async () => {
+    it('folds it once for all concurrent callers', async () => {
       const cold = small();
       const all = await Promise.all(Array.from({ length: 20 }, () => cold.load(account, stream)));
       for (const { state, revision } of all) {
         expect(state).toEqual({ status: 'open', owner: 'Ada', balance: LENGTH - 1 });
         expect(revision).toBe(LENGTH - 1);
       }
-      // A caller knows that a stream is long when it has read the first page.
+      // A stream is known to be long once its first page was read.
       expect(reads.filter((read) => read === `${stream} from 512`)).toHaveLength(1);
     });
 
-    it('shows each of them what was stored before it asked', async () => {
+    it('returns to each of them what was stored before its call', async () => {
       const cold = small();
       const first = cold.load(account, stream);
       await elsewhere.runDecision(account, stream, deposit(1000), context);
@@ -314,7 +314,7 @@ describe('Streams', () => {
       expect((await cold.load(account, stream)).revision).toBe(LENGTH - 1);
     });
 
-    it('keeps its state however many short ones come by', async () => {
+    it('keeps its state in the cache, whatever the number of short streams', async () => {
       for (let index = 0; index < 5; index++) await elsewhere.runDecision(account, other(index), open('Bob'), context);
       const kept = small();
       await kept.load(account, stream);
@@ -346,13 +346,13 @@ describe('Streams', () => {
         await keptAt(LENGTH - 1);
       });
 
-      it('a process that starts reads one page, the event of the snapshot and what came since', async () => {
+      it('a process that starts reads one page, the event of the snapshot and newer events', async () => {
         await elsewhere.runDecision(account, stream, deposit(1), context);
         const expected = ['from 0', `from ${LENGTH - 1}`, `from ${LENGTH}`];
         expect(await folded(started())).toEqual(expected);
       });
 
-      it('one that grows for long keeps a snapshot with each page of events', async () => {
+      it('a growing stream gets a snapshot with each page of events', async () => {
         const process = started();
         for (let revision = LENGTH; revision < LENGTH + 1024; revision += 64)
           await process.runDecision(account, stream, () => Array.from({ length: 64 }, () => deposit(1)()[0]!), context);
@@ -360,7 +360,7 @@ describe('Streams', () => {
         expect(await folded(started())).toHaveLength(3);
       });
 
-      it('events are folded where the code that folds them has changed, and the snapshot is replaced', async () => {
+      it('events are folded when the code that folds them has changed, and the snapshot is replaced', async () => {
         expect(await folded(started({ account: 'v2' }))).not.toContain(`from ${LENGTH - 1}`);
         await waitUntil(async () => (await kept())?.stateVersion === 'v2', { what: 'the new snapshot' });
         expect(await folded(started({ account: 'v2' }))).toHaveLength(3);
@@ -370,13 +370,13 @@ describe('Streams', () => {
         ['names another event than the one stored', { chain: 'of another history' }],
         ['is ahead of the stream', { revision: LENGTH + 10 }],
         ['cannot be read', { state: Uint8Array.from([1, 2, 3]) }],
-      ])('events are folded where the snapshot %s', async (_, change) => {
+      ])('events are folded when the snapshot %s', async (_, change) => {
         const altered = { ...(await kept())!, stateVersion: 'v3', ...change };
         await store.snapshots.write(stream, altered);
         expect(await folded(started({ account: 'v3' }))).toContain('from 1024');
       });
 
-      it('events are folded where the snapshots are away', async () => {
+      it('events are folded when the snapshots are unavailable', async () => {
         store.snapshots.read = () => Promise.reject(new Error('away'));
         store.snapshots.write = () => Promise.reject(new Error('away'));
         const failures: [string, string][] = [];
@@ -386,7 +386,7 @@ describe('Streams', () => {
         expect(failures).toEqual(Array(2).fill([stream, 'away']));
       });
 
-      it('none is kept of an aggregate without a state version, of a short stream or of a very large state', async () => {
+      it('none is stored for an aggregate without a state version, a short stream or a very large state', async () => {
         expect(await folded(started({}))).toContain('from 1024');
         await started().runDecision(account, other(1), open('x'.repeat(1000)), context);
         const process = started();
@@ -426,7 +426,7 @@ describe('Streams', () => {
       await elsewhere.runDecision(account, stream, close, context);
     });
 
-    it('answers from the cache when asked to, from the store otherwise', async () => {
+    it('answers from the cache on request, otherwise from the store', async () => {
       expect(await streams.load(account, stream, { cached: true })).toMatchObject({
         cached: true,
         revision: 0,
@@ -443,14 +443,14 @@ describe('Streams', () => {
       expect(decided.state).toMatchObject({ status: 'open', owner: 'Eve' });
     });
 
-    it('does the same for a cached state handed in', async () => {
+    it('does the same for a cached state that is passed in', async () => {
       const seen: string[] = [];
       const loaded = await streams.load(account, stream, { cached: true });
       await streams.decideOn(account, stream, loaded, reopen(seen), context);
       expect(seen).toEqual(['open', 'closed']);
     });
 
-    it('does not take an empty decision for the answer', async () => {
+    it('does not treat an empty decision as the result', async () => {
       const decided = await streams.runDecision(
         account,
         stream,

@@ -24,8 +24,8 @@ const COLLISION = { firstMs: 2, maxMs: 1000 };
 export type Decision<Event extends DomainEvent> = Event & { readonly id?: string };
 
 /**
- * A decision: from the state to the events that follow, or throws to refuse. It may run several times for one call,
- * so it has no effect of its own.
+ * A decision: from the state to the events that follow, or throws to refuse. It may run several times for one
+ * call, so it has no side effect.
  */
 export type Decide<State, Event extends DomainEvent> = (
   state: State,
@@ -43,7 +43,7 @@ export interface RunOptions extends LoadOptions {
    * is not run and the events appended then are the outcome.
    */
   once?: boolean;
-  /** Default 5. After so many conflicts WrongExpectedRevision is thrown. */
+  /** Default 5. After this number of conflicts WrongExpectedRevision is thrown. */
   maxAttempts?: number;
 }
 
@@ -121,7 +121,7 @@ export class Streams {
   private readonly folding = new Map<StreamName, Promise<void>>();
   /** The last decision of each stream that has one in progress. */
   private readonly turns = new Map<StreamName, Promise<unknown>>();
-  /** Revision of the newest snapshot of a stream that this process knows. */
+  /** Revision of the newest snapshot of a stream that this process has read or written. */
   private readonly snapshotRevisions: LRUCache<StreamName, Revision> | undefined;
 
   constructor(

@@ -35,7 +35,7 @@ export const describeSnapshots = (adapter: string, open: () => Promise<Snapshots
       expect(await read('account-t+none')).toBeUndefined();
     });
 
-    it('returns what was written, also when opened again, each to its stream', async () => {
+    it('returns the written snapshot of each stream, also when reopened', async () => {
       const large = at(7, { state: new Uint8Array(3 * 1024 * 1024).fill(7) });
       await snapshots.write('account-t+a', at(600));
       await snapshots.write('account-t+b', large);
@@ -52,7 +52,7 @@ export const describeSnapshots = (adapter: string, open: () => Promise<Snapshots
       expect(await read(stream)).toEqual(at(1200));
     });
 
-    it('takes one of another state version at any revision', async () => {
+    it('accepts one of another state version at any revision', async () => {
       const stream = 'account-t+d';
       await snapshots.write(stream, at(600));
       await snapshots.write(stream, at(20, { stateVersion: 'v2' }));

@@ -64,7 +64,7 @@ describe('CheckpointedSubscription', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('continues from its checkpoint, without repeating what was handled', async () => {
+  it('continues from its checkpoint, without repeating handled events', async () => {
     const seen: string[] = [];
     const handle = async (events: { id: string }[]) => void seen.push(...events.map((event) => event.id));
     await append(3);
@@ -80,7 +80,7 @@ describe('CheckpointedSubscription', () => {
     expect(await store.checkpoints.read('a')).toBe(position);
   });
 
-  it('passes what its filter hides', async () => {
+  it('moves past events that its filter excludes', async () => {
     const quiet = start('quiet', async () => undefined);
     const { position } = await append(10, 'other');
     expect(await quiet.waitFor(position, 5000)).toBe(true);
@@ -88,7 +88,7 @@ describe('CheckpointedSubscription', () => {
     expect(await store.checkpoints.read('quiet')).toBe(position);
   });
 
-  it('is ready while another process does the work, and takes it over', async () => {
+  it('is ready while another process holds the lease, and takes over', async () => {
     const first = start('a', async () => {});
     await until(() => first.health.caughtUp);
     const got: number[] = [];
@@ -132,7 +132,7 @@ describe('CheckpointedSubscription', () => {
     expect(faulty.health.error).toBeUndefined();
   });
 
-  it('gives its lease back before an unknown event type, which is not a fault', async () => {
+  it('releases its lease before an unknown event type, which is not a fault', async () => {
     const older = start('p', async ([event]) => {
       throw new UnknownEventType(event!);
     });
@@ -159,7 +159,7 @@ describe('CheckpointedSubscription', () => {
     expect(await store.checkpoints.read('restored')).toBe('5');
   });
 
-  it('knows the head of a log whose events were all discarded', async () => {
+  it('reports the head of a log whose events were all discarded', async () => {
     const { position } = await append(3);
     await store.checkpoints.write('old', position);
     expect(await store.discardBefore('2030-01-01T00:00:00.000Z')).toBe(3);

@@ -15,7 +15,7 @@ const refuse = () => {
 };
 
 describe('given, when, then', () => {
-  it('passes what holds', () => {
+  it('passes when the expectation holds', () => {
     given(lamp, [switched(true)])
       .when(toggle)
       .then([switched(false)]);
@@ -26,7 +26,7 @@ describe('given, when, then', () => {
     given(lamp, [switched(true)]).thenState({ on: true });
   });
 
-  it('fails what does not', () => {
+  it('fails when it does not', () => {
     expect(() => given(lamp, []).when(toggle).then([])).toThrow();
     expect(() =>
       given(lamp, [])
@@ -42,12 +42,12 @@ describe('given, when, then', () => {
     ['a class', new Date(0), 'the state: a member is a Date'],
     ['a function', () => true, 'the state: a member is a function'],
     ['one of them in a map', new Map([['at', [new Date(0)]]]), 'is a Date'],
-  ])('fails where a snapshot would change the state: %s', (_, kept, message) => {
+  ])('fails when a snapshot would change the state: %s', (_, kept, message) => {
     const lossy = { ...lamp, evolve: () => ({ on: true, kept }) };
     expect(() => given(lossy, [switched(true)])).toThrow(message);
   });
 
-  it('takes objects, arrays, maps and sets', () => {
+  it('accepts objects, arrays, maps and sets', () => {
     const state = { on: true, maps: new Map([['a', new Set(['b'])]]), list: [null, 1, undefined] };
     given({ ...lamp, evolve: () => state }, [switched(true)]).thenState(state);
   });

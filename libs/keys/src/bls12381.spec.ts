@@ -17,7 +17,7 @@ const algorithm = 'BBS-BLS12-381-SHA-256';
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'));
 
 describe('a BLS12-381 key in G2', () => {
-  it('is one that the library of Digital Bazaar signs with, derives a proof of and verifies', async () => {
+  it('can be used by the library of Digital Bazaar to sign, derive a proof and verify', async () => {
     const { fromRaw, toJwk } = await multikeys();
     const { d, ...publicJwk } = generateBls12381G2();
     const [secretKey, publicKey] = [bytes(d), bytes(publicJwk.x)];
@@ -42,7 +42,7 @@ describe('a BLS12-381 key in G2', () => {
     ).resolves.toBe(false);
   });
 
-  it('is another one each time', () => {
+  it('is different each time', () => {
     expect(generateBls12381G2().d).not.toBe(generateBls12381G2().d);
   });
 

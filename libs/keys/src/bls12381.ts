@@ -5,7 +5,7 @@ const { Fr } = bls12_381.fields;
 const { Point } = bls12_381.G2;
 
 /**
- * The generator with a small table of its own: with the library's table the first key would block the thread for a second instead of a
+ * The generator with a small separate table: with the library's table the first key would block the thread for a second instead of a
  * tenth, and later ones are no faster.
  */
 let generator: InstanceType<typeof Point> | undefined;

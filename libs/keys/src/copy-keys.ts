@@ -8,7 +8,7 @@ export interface CopyKeysOptions {
   /** Only the keys of this tenant. */
   tenantId?: string;
   /**
-   * Continues when the target has a pepper of its own: then no secret of the source verifies there.
+   * Continues when the target has another pepper: then no secret of the source verifies there.
    * Default false: refused.
    */
   otherPepper?: boolean;

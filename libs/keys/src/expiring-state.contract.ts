@@ -7,7 +7,7 @@ export const describeExpiringState = (adapter: string, create: () => Promise<Key
     const store = useFreshVault(create);
     const later = Date.parse('2026-03-02T10:00:00.000Z');
 
-    it('is kept under its version, by tenant and name, also after a restart', async () => {
+    it('is stored with its version, by tenant and name, also after a restart', async () => {
       const first = await store.vault.expiringState.write(A, 'x', 'one', { expiresAt: later });
       expect(await store.vault.expiringState.write(A, 'x', 'two', { expiresAt: later })).toBeUndefined();
       expect(await store.vault.expiringState.read(B, 'x')).toBeUndefined();
@@ -27,14 +27,14 @@ export const describeExpiringState = (adapter: string, create: () => Promise<Key
       expect(await store.vault.expiringState.read(A, 'x')).toBeUndefined();
     });
 
-    it('has one writer of several at once', async () => {
+    it('accepts one of several concurrent writers', async () => {
       const versions = await Promise.all(
         ['a', 'b', 'c', 'd'].map((text) => store.vault.expiringState.write(A, 'y', text, { expiresAt: later })),
       );
       expect(versions.filter((version) => version !== undefined)).toHaveLength(1);
     });
 
-    it('has one writer of several that replace the same version at once', async () => {
+    it('accepts one of several concurrent writers that replace the same version', async () => {
       const after = await store.vault.expiringState.write(A, 'z', 'first', { expiresAt: later });
       const versions = await Promise.all(
         ['a', 'b', 'c', 'd'].map((text) => store.vault.expiringState.write(A, 'z', text, { after, expiresAt: later })),
@@ -44,7 +44,7 @@ export const describeExpiringState = (adapter: string, create: () => Promise<Key
       expect(await store.vault.expiringState.read(A, 'z')).toMatchObject({ version });
     });
 
-    it('is deleted when it has expired, and no earlier', async () => {
+    it('is deleted when it has expired, and not earlier', async () => {
       await store.vault.expiringState.write(A, 'short', 'one', { expiresAt: later });
       await store.vault.expiringState.write(A, 'long', 'two', { expiresAt: later + 1 });
       await store.vault.expiringState.deleteExpired(new Date(later));
@@ -52,7 +52,7 @@ export const describeExpiringState = (adapter: string, create: () => Promise<Key
       expect(await store.vault.expiringState.read(A, 'long')).toMatchObject({ text: 'two' });
     });
 
-    it('ends with its tenant, and no other does', async () => {
+    it('is deleted with its tenant, and that of other tenants is not', async () => {
       await store.vault.expiringState.write(A, 'x', 'one', { expiresAt: later });
       await store.vault.expiringState.write(B, 'x', 'other', { expiresAt: later });
       await store.vault.destroyTenant(A);

@@ -29,13 +29,13 @@ const littleEndian = (n: bigint): string =>
   Buffer.from(n.toString(16).padStart(64, '0'), 'hex').reverse().toString('base64url');
 
 describe('jwkThumbprint', () => {
-  it('gives the RSA value of RFC 7638 §3.1', () => {
+  it('returns the RSA value of RFC 7638 §3.1', () => {
     const n =
       '0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgdAZHzu6qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0Ls1jF44-csFCur-kEgU8awapJzKnqDKgw';
     expect(jwkThumbprint({ kty: 'RSA', n, e: 'AQAB' })).toBe('NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs');
   });
 
-  it('gives the Ed25519 value of RFC 8037 A.3, whatever the order of members', () => {
+  it('returns the Ed25519 value of RFC 8037 A.3, whatever the order of members', () => {
     const x = '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo';
     expect(jwkThumbprint({ x, crv: 'Ed25519', kty: 'OKP' })).toBe('kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k');
   });
@@ -138,7 +138,7 @@ describe('did:key', () => {
     }
   });
 
-  it('derives X25519 halves that belong together for any seed', () => {
+  it('derives matching X25519 public and private keys for any seed', () => {
     for (let i = 0; i < 50; i++) {
       const ed = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
       const d = Buffer.from(x25519PrivateOf(Buffer.from(ed.d!, 'base64url'))).toString('base64url');
@@ -153,7 +153,7 @@ describe('did:key', () => {
     }
   });
 
-  it.each(['P-256', 'Ed25519', 'X25519'] as const)('%s keys come back as they went', (crv) => {
+  it.each(['P-256', 'Ed25519', 'X25519'] as const)('%s keys are unchanged after encoding and decoding', (crv) => {
     for (let i = 0; i < 50; i++) {
       const jwk = generated(crv);
       expect(decodeMultikey(encodeMultikey(jwk))).toEqual(jwk);
@@ -186,7 +186,7 @@ describe('did:jwk', () => {
     expect(encodeDidJwk(jwk)).toBe(did);
   });
 
-  it('reads members in any order and drops those that are not the key', () => {
+  it('reads members in any order and drops those that are not part of the key', () => {
     const other = Buffer.from(JSON.stringify({ alg: 'ES256', ...jwk, use: 'sig' })).toString('base64url');
     expect(decodeDidJwk(`did:jwk:${other}`)).toEqual(jwk);
   });
@@ -225,7 +225,7 @@ describe('importPublicJwk', () => {
     ['P-256', ec],
     ['Ed25519', okp],
     ['X25519', generated('X25519')],
-  ])('takes %s and gives its KeyObject', (_, jwk) => {
+  ])('accepts %s and returns its KeyObject', (_, jwk) => {
     const imported = importPublicJwk({ ...jwk, kid: 'k', alg: 'any' });
     expect(imported.publicJwk).toEqual(jwk);
     expect(imported.publicKey.export({ format: 'jwk' })).toEqual(jwk);

@@ -19,7 +19,7 @@ export const describeKeyVault = (adapter: string, create: () => Promise<KeyVault
     const store = useFreshVault(create);
 
     describe('tenant purge', () => {
-      it('ends every key of the tenant permanently and no other', async () => {
+      it('permanently destroys every key of the tenant and no other', async () => {
         const key = await store.vault.signingKeys.createSigningKey(A, 'did', 'P-256');
         await store.vault.sealing.createDataKey(A, 'user', 'u1');
         await store.vault.sealing.createDataKey(B, 'user', 'u1');
@@ -53,7 +53,7 @@ export const describeKeyVault = (adapter: string, create: () => Promise<KeyVault
         expect(reported).toEqual([{ tenantId: A, keyIds: ['u1', 'u2'] }, { tenantId: B }]);
       });
 
-      it('received from another process make this vault read the store again', async () => {
+      it('received from another process make this vault reload from the store', async () => {
         const another = await store.open();
         try {
           another.onDestroyed(({ tenantId, keyIds }) => store.vault.evict(tenantId, keyIds));
@@ -110,7 +110,7 @@ export const describeReplayGuard = (adapter: string, create: () => Promise<Repla
       await store.remove();
     });
 
-    it('takes a value once, by scope, also after a restart', async () => {
+    it('accepts a value once per scope, also after a restart', async () => {
       const until = inSeconds(300);
       expect(await guard.spend('nonce', 'v', until)).toBe(true);
       expect(await guard.spend('nonce', 'v', until)).toBe(false);
@@ -121,7 +121,7 @@ export const describeReplayGuard = (adapter: string, create: () => Promise<Repla
       expect(await guard.spend('nonce', 'v', until)).toBe(false);
     });
 
-    it('gives exactly one true to concurrent callers, over two connections', async () => {
+    it('returns true to exactly one of several concurrent callers, over two connections', async () => {
       const other = await store.open(clock);
       try {
         const until = inSeconds(300);
@@ -138,7 +138,7 @@ export const describeReplayGuard = (adapter: string, create: () => Promise<Repla
       }
     });
 
-    it('refuses a value past its life, whether it was spent or not', async () => {
+    it('refuses an expired value, whether it was spent or not', async () => {
       const until = inSeconds(10);
       expect(await guard.spend('nonce', 'spent', until)).toBe(true);
       now += 10_000;
@@ -146,7 +146,7 @@ export const describeReplayGuard = (adapter: string, create: () => Promise<Repla
       expect(await guard.spend('nonce', 'fresh', until)).toBe(false);
     });
 
-    it('takes a value again in a new life', async () => {
+    it('accepts a value again after its expiry, with a new lifetime', async () => {
       expect(await guard.spend('jti', 'v', inSeconds(10))).toBe(true);
       expect(await guard.spend('jti', 'v', inSeconds(60))).toBe(false);
       now += 10_000;

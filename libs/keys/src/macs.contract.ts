@@ -8,7 +8,7 @@ export const describeMacs = (adapter: string, create: () => Promise<KeyVaultStor
     const store = useFreshVault(create);
     const macs = () => store.vault.macs;
 
-    it('verify for the same secret and context only, also after a restart', async () => {
+    it('verify only for the same secret and context, also after a restart', async () => {
       const mac = macs().mac('1234', 'offer-1');
       const bare = macs().mac('1234');
       expect(mac.mac).toMatch(/^[A-Za-z0-9_-]{43}$/);
@@ -23,7 +23,7 @@ export const describeMacs = (adapter: string, create: () => Promise<KeyVaultStor
       }
     });
 
-    it('do not confuse where the context ends, nor take a broken MAC or a foreign pepper', () => {
+    it('distinguish secret and context, and refuse a malformed MAC or an unknown pepper', () => {
       expect(macs().verifyMac('234', macs().mac('34', 'offer-12'), 'offer-1')).toBe(false);
       const mac = macs().mac('secret');
       expect(macs().verifyMac('secret', { ...mac, mac: '' })).toBe(false);

@@ -90,32 +90,35 @@ if (programs) places.push(['PostgreSQL', inPostgres]);
 const ways = places.flatMap(([from, source]) => places.map(([to, target]) => [from, to, source, target] as const));
 
 describe('copying keys', () => {
-  it.each(ways)('from %s to %s: everything opens, the dead stay dead, and again it changes nothing', async (...way) => {
-    const [source, target] = [await way[2](), await way[3]()];
-    const vault = await open(source);
-    const made = await fill(vault);
-    const copied = await copyKeys(source, target, { masterKeys: first });
-    expect(copied).toMatchObject({ present: 0, destroyed: 0, secretsVerify: true });
-    expect(copied.added).toBeGreaterThan(520);
-    const moved = await open(target);
-    await expectAll(moved, made);
-    expect(await moved.checkpoints.read('erasures')).toBeUndefined();
-    // Destroyed here and there since.
-    await vault.sealing.destroyDataKeys(made.tenantId, ['u0']);
-    await moved.sealing.destroyDataKeys(made.tenantId, ['u2']);
-    await close(moved);
-    expect(await copyKeys(source, target, { masterKeys: first })).toEqual({
-      added: 0,
-      present: copied.added - 1,
-      destroyed: 1,
-      secretsVerify: true,
-    });
-    const again = await open(target);
-    for (const sealed of made.sealed)
-      expect(await again.sealing.openSealed(made.tenantId, 'user', sealed)).toBe(ERASED);
-  });
+  it.each(ways)(
+    'from %s to %s: everything decrypts, destroyed keys remain destroyed, and a repeated copy changes nothing',
+    async (...way) => {
+      const [source, target] = [await way[2](), await way[3]()];
+      const vault = await open(source);
+      const made = await fill(vault);
+      const copied = await copyKeys(source, target, { masterKeys: first });
+      expect(copied).toMatchObject({ present: 0, destroyed: 0, secretsVerify: true });
+      expect(copied.added).toBeGreaterThan(520);
+      const moved = await open(target);
+      await expectAll(moved, made);
+      expect(await moved.checkpoints.read('erasures')).toBeUndefined();
+      // Destroyed here and there since.
+      await vault.sealing.destroyDataKeys(made.tenantId, ['u0']);
+      await moved.sealing.destroyDataKeys(made.tenantId, ['u2']);
+      await close(moved);
+      expect(await copyKeys(source, target, { masterKeys: first })).toEqual({
+        added: 0,
+        present: copied.added - 1,
+        destroyed: 1,
+        secretsVerify: true,
+      });
+      const again = await open(target);
+      for (const sealed of made.sealed)
+        expect(await again.sealing.openSealed(made.tenantId, 'user', sealed)).toBe(ERASED);
+    },
+  );
 
-  it('of one tenant leaves those of others, and says that secrets do not verify with another pepper', async () => {
+  it('of one tenant does not change those of others, and reports that secrets do not verify with another pepper', async () => {
     const [source, target] = [await inFile(), await inFile()];
     const [from, to] = [await open(source), await open(target)];
     const [one, other, resident] = [await fill(from), await fill(from), await fill(to)];
@@ -130,7 +133,7 @@ describe('copying keys', () => {
     await expectAll(moved, resident);
   });
 
-  it('refuses another master key, and a tenant that has other keys there', async () => {
+  it('refuses another master key, and a tenant that has other keys at the target', async () => {
     const [source, target] = [await inFile(), await inFile()];
     const made = await fill(await open(source));
     const other = { current: { version: 1, key: new Uint8Array(32).fill(9) } };
@@ -142,7 +145,7 @@ describe('copying keys', () => {
     await expect(copyKeys(source, target, forced)).rejects.toThrow(/a different key of .* \(tenant_keys/);
   });
 
-  it('wraps again what an earlier master key wrapped', async () => {
+  it('rewraps keys that an earlier master key wrapped', async () => {
     const [source, target] = [await inFile(), await inFile()];
     const made = await fill(await open(source));
     await copyKeys(source, target, { masterKeys: { current: key(2), previous: [key(1)] } });
@@ -151,7 +154,7 @@ describe('copying keys', () => {
 });
 
 describe('rotating the master key', () => {
-  it.each(places)('in %s: nothing is left under the old one, and what it wrapped opens', async (_name, at) => {
+  it.each(places)('in %s: nothing is left under the old one, and all keys decrypt', async (_name, at) => {
     const place = await at();
     const vault = await open(place);
     const made = await fill(vault);
@@ -168,9 +171,9 @@ describe('rotating the master key', () => {
     await expectAll(await open(place, { current: key(2) }), made);
   });
 
-  it.each(places)('in %s: beside processes that know the new key, in turn, without a fault', async (_name, at) => {
+  it.each(places)('in %s: beside running processes that have the new key, without errors', async (_name, at) => {
     const place = await at();
-    // Every process learns the key that will come; then one after the other wraps with it.
+    // Every process gets the new key; then one after the other wraps with it.
     const knowing = { current: key(1), next: [key(2)] };
     const [one, two] = [await open(place, knowing), await open(place, knowing)];
     const made = await fill(one);
@@ -193,7 +196,7 @@ describe('rotating the master key', () => {
     await expectAll(await open(place, { current: key(2) }), made);
   });
 
-  it('refuses a key that does not fit, and an earlier version than the one in use', async () => {
+  it('refuses a key that does not match, and a version earlier than the current one', async () => {
     const place = await inFile();
     await fill(await open(place));
     const wrong = { current: key(2), previous: [{ version: 1, key: new Uint8Array(32).fill(9) }] };

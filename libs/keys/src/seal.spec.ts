@@ -30,7 +30,7 @@ describe('the associated data of a seal', () => {
     expect(() => opened(sealed, ...others)).toThrow(SealBroken);
   });
 
-  it('is another for every other list of parts', () => {
+  it('differs for every other list of parts', () => {
     const list = fc.array(fc.string({ unit: fc.constantFrom('1', '2', ':', 'a', 'é', '😀'), maxLength: 3 }), {
       maxLength: 4,
     });

@@ -13,7 +13,7 @@ export const bind = (...parts: readonly string[]): Buffer => {
   return Buffer.from(text, 'utf8');
 };
 
-/** AES-256-GCM: iv, ciphertext, tag. The result has memory of its own, so that it can be posted to a thread. */
+/** AES-256-GCM: iv, ciphertext, tag. The result has its own memory, so that it can be posted to a thread. */
 export const sealBytes = (key: Uint8Array, plaintext: Uint8Array, associated: Uint8Array): Buffer => {
   const out = Buffer.allocUnsafeSlow(IV + plaintext.length + TAG);
   const iv = pooledBytes(IV);

@@ -8,7 +8,7 @@ export const describeSealing = (adapter: string, create: () => Promise<KeyVaultS
     const store = useFreshVault(create);
     const sealing = () => store.vault.sealing;
 
-    it('seals and opens any text, also after a restart', async () => {
+    it('encrypts and decrypts any text, also after a restart', async () => {
       await sealing().createDataKey(A, 'user', 'u1');
       const texts = ['', 'plain', 'ä 漢 🙂', 'x'.repeat(100_000)];
       const sealed = await Promise.all(texts.map((text) => sealing().sealText(A, 'user', 'u1', text)));
@@ -18,14 +18,14 @@ export const describeSealing = (adapter: string, create: () => Promise<KeyVaultS
       }
     });
 
-    it('seals the same text differently each time and names only version and key in clear', async () => {
+    it('encrypts the same text differently each time, with only version and key id in plain text', async () => {
       await sealing().createDataKey(A, 'user', 'u1');
       const sealed = await Promise.all(['same', 'same'].map((text) => sealing().sealText(A, 'user', 'u1', text)));
       expect(sealed[0]).not.toBe(sealed[1]);
       expect(sealed[0]).toMatch(/^v1\.u1\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]+$/);
     });
 
-    it('making a key twice, at once or later, keeps the first', async () => {
+    it('creating a key twice, concurrently or later, keeps the first', async () => {
       await Promise.all([1, 2, 3].map(() => sealing().createDataKey(A, 'user', 'u1')));
       const sealed = await sealing().sealText(A, 'user', 'u1', 'text');
       await sealing().createDataKey(A, 'user', 'u1');
@@ -34,7 +34,7 @@ export const describeSealing = (adapter: string, create: () => Promise<KeyVaultS
       expect(await sealing().openSealed(A, 'user', sealed)).toBe('text');
     });
 
-    it('seals with a key that is still on its way', async () => {
+    it('encrypts with a key that is not yet stored', async () => {
       const making = sealing().createDataKey(A, 'user', 'u1');
       const early = await sealing().sealText(A, 'user', 'u1', 'early');
       const { sealed, durable } = sealing().sealWithNewKey(A, 'session', 's1', 'first');
@@ -47,7 +47,7 @@ export const describeSealing = (adapter: string, create: () => Promise<KeyVaultS
       expect(await sealing().openSealed(A, 'session', second)).toBe('second');
     });
 
-    it('sealWithNewKey refuses an id that has a key, in memory, on its way or only on disk, and harms nothing', async () => {
+    it('sealWithNewKey refuses an id that has a key, in memory, not yet stored or only on disk, without side effects', async () => {
       await sealing().createDataKey(A, 'session', 's1');
       const sealed = await sealing().sealText(A, 'session', 's1', 'kept');
       await expect(sealing().sealWithNewKey(A, 'session', 's1', 'x').durable).rejects.toThrow(KeyAlreadyExists);
@@ -73,7 +73,7 @@ export const describeSealing = (adapter: string, create: () => Promise<KeyVaultS
       expect(await sealing().openSealed(A, 'user', sealed)).toBe('text');
     });
 
-    it('refuses changed and malformed text', async () => {
+    it('refuses modified and malformed text', async () => {
       await sealing().createDataKey(A, 'user', 'u1');
       const sealed = await sealing().sealText(A, 'user', 'u1', 'some text');
       const flip = (at: number) => sealed.slice(0, at) + (sealed[at] === 'A' ? 'B' : 'A') + sealed.slice(at + 1);
@@ -81,14 +81,14 @@ export const describeSealing = (adapter: string, create: () => Promise<KeyVaultS
       for (const text of broken) await expect(sealing().openSealed(A, 'user', text)).rejects.toThrow(SealBroken);
     });
 
-    it('a key that never was: KeyNotFound for sealing and for opening', async () => {
+    it('a missing key: KeyNotFound for encryption and decryption', async () => {
       await sealing().createDataKey(A, 'user', 'u1');
       const sealed = await sealing().sealText(A, 'user', 'u1', 'text');
       await expect(sealing().sealText(A, 'user', 'u2', 'text')).rejects.toThrow(KeyNotFound);
       await expect(sealing().openSealed(A, 'user', sealed.replace('.u1.', '.u2.'))).rejects.toThrow(KeyNotFound);
     });
 
-    it('destroyed: opening yields ERASED, sealing KeyNotFound, and the id never lives again', async () => {
+    it('a destroyed key: decryption returns ERASED, encryption fails with KeyNotFound, and the id cannot be used again', async () => {
       await sealing().createDataKey(A, 'user', 'u1');
       const sealed = await sealing().sealText(A, 'user', 'u1', 'text');
       await sealing().destroyDataKeys(A, ['u1', 'never-was']);
@@ -106,7 +106,7 @@ export const describeSealing = (adapter: string, create: () => Promise<KeyVaultS
       }
     });
 
-    it('a destruction wins over readers and makers in progress', async () => {
+    it('a destruction takes precedence over concurrent reads and creations', async () => {
       await sealing().createDataKey(A, 'user', 'u1');
       const sealed = await sealing().sealText(A, 'user', 'u1', 'text');
       await store.reopen();

@@ -7,8 +7,8 @@ const pool = Buffer.allocUnsafeSlow(8192);
 let used = pool.length;
 
 /**
- * Random bytes of the system's generator, read from it in blocks: a call for each iv costs more than the encryption. They have memory of
- * their own and are cleared in the pool.
+ * Random bytes of the system's generator, read from it in blocks: a call for each iv costs more than the encryption. They have their own
+ * memory and are cleared in the pool.
  */
 export const pooledBytes: ByteSource = (length) => {
   if (length > pool.length) return randomBytes(length);

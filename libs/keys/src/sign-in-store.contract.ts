@@ -33,7 +33,7 @@ export const describeSignInStore = (adapter: string, create: () => Promise<SignI
     beforeEach(setUp);
     afterEach(tearDown);
 
-    it('keeps what is put, by key and alias and apart by kind, also after a restart', async () => {
+    it('stores records by key and alias, separately per kind, also after a restart', async () => {
       await put('one', { alias: 'uid-one' });
       await put('one', { kind: 'Grant', sealed: 'another' });
       await reopen();
@@ -72,7 +72,7 @@ export const describeSignInStore = (adapter: string, create: () => Promise<SignI
       expect(await records.spend('Session', 'unknown')).toBe(false);
     });
 
-    it('is removed alone or with its group', async () => {
+    it('is removed by itself or with its group', async () => {
       const { records } = store;
       await put('a', { group: 'g' });
       await put('b', { group: 'g', kind: 'AccessToken' });
@@ -91,7 +91,7 @@ export const describeSignInStore = (adapter: string, create: () => Promise<SignI
     beforeEach(setUp);
     afterEach(tearDown);
 
-    it('counts in a window that begins with the first attempt, over a restart too', async () => {
+    it('counts in a window that starts with the first attempt, also over a restart', async () => {
       const end = new Date(now + 1000);
       expect(await store.attempts.count('account', 'ada', 1000)).toEqual({ used: 1, endsAt: end });
       now += 500;
@@ -103,7 +103,7 @@ export const describeSignInStore = (adapter: string, create: () => Promise<SignI
       expect((await attempts.count('account', 'ada', 1000)).used).toBe(1);
     });
 
-    it('takes back an attempt of the current window, and never more than were counted', async () => {
+    it('reverts an attempt of the current window, and never more than were counted', async () => {
       const { attempts } = store;
       await attempts.count('account', 'ada', 1000);
       await attempts.count('account', 'ada', 1000);

@@ -8,7 +8,7 @@ export const describeSigningKeys = (adapter: string, create: () => Promise<KeyVa
     const store = useFreshVault(create);
     const signingKeys = () => store.vault.signingKeys;
 
-    it('made under chosen ids are made once', async () => {
+    it('are created once under given ids', async () => {
       const ids = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
       const made = await signingKeys().createSigningKeys(A, 'did', ['P-256', 'Ed25519'], ids);
       expect(made.map(({ keyId }) => keyId)).toEqual(ids);
@@ -17,7 +17,7 @@ export const describeSigningKeys = (adapter: string, create: () => Promise<KeyVa
       expect(await signingKeys().listSigningKeys(A, 'did')).toEqual(made);
     });
 
-    it('makes several in one go and lists them oldest first, by tenant and purpose, also after a restart', async () => {
+    it('creates several at once and lists them oldest first, by tenant and purpose, also after a restart', async () => {
       const made = await signingKeys().createSigningKeys(A, 'did', ['P-256', 'Ed25519', 'X25519', 'Bls12381G2']);
       const later = await signingKeys().createSigningKey(A, 'did', 'P-256');
       await signingKeys().createSigningKey(A, 'webhook', 'Ed25519');
@@ -33,7 +33,7 @@ export const describeSigningKeys = (adapter: string, create: () => Promise<KeyVa
       expect(await signingKeys().listSigningKeys(A, 'did')).toEqual([...made, later]);
     });
 
-    it('shows no private member', async () => {
+    it('returns no private member', async () => {
       await signingKeys().createSigningKeys(A, 'did', ['P-256', 'Ed25519', 'X25519', 'Bls12381G2']);
       const members = (await signingKeys().listSigningKeys(A, 'did')).map((key) => Object.keys(key.publicJwk).sort());
       expect(members).toEqual([
@@ -72,7 +72,7 @@ export const describeSigningKeys = (adapter: string, create: () => Promise<KeyVa
       await expect(signingKeys().loadSigner(B, ec.keyId)).rejects.toThrow(KeyNotFound);
     });
 
-    it('ensures one key for concurrent callers, then gives the newest', async () => {
+    it('ensures one key for concurrent callers, then returns the newest', async () => {
       const ensured = await Promise.all(
         Array.from({ length: 20 }, () => signingKeys().ensureSigningKey(A, 'token', 'Ed25519')),
       );
@@ -85,7 +85,7 @@ export const describeSigningKeys = (adapter: string, create: () => Promise<KeyVa
     });
 
     it.each(['did', 'webhook', 'token', 'sign-in'] as const)(
-      'ensures the key before the newest of purpose %s once that was destroyed',
+      'ensures the second newest key of purpose %s once the newest was destroyed',
       async (purpose) => {
         const older = await signingKeys().ensureSigningKey(A, purpose, 'P-256');
         const newer = await signingKeys().createSigningKey(A, purpose, 'P-256');
@@ -95,7 +95,7 @@ export const describeSigningKeys = (adapter: string, create: () => Promise<KeyVa
       },
     );
 
-    it('destroys: no signer, not listed, also after a restart; the others stay', async () => {
+    it('destroys a key: no signer, not listed, also after a restart; other keys are kept', async () => {
       const [gone, kept] = await signingKeys().createSigningKeys(A, 'did', ['P-256', 'P-256']);
       await signingKeys().loadSigner(A, gone!.keyId);
       await signingKeys().destroySigningKeys(A, [gone!.keyId]);

@@ -37,7 +37,7 @@ const signingKeys = [
   ),
 ];
 
-describe('what release 0.1.0 stored', () => {
+describe('data stored by release 0.1.0', () => {
   let folder: string;
   let vault: StoredKeyVault;
   beforeAll(async () => {
@@ -57,14 +57,14 @@ describe('what release 0.1.0 stored', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('signing keys sign, and their public halves fit', async () => {
+  it('signing keys sign, and their public keys match', async () => {
     const data = Buffer.from('signed');
     const [es, ed] = await Promise.all([ES, ED].map((id) => vault.signingKeys.loadSigner(tenantId, id)));
     expect(verify('sha256', data, { key: es!.publicKey, dsaEncoding: 'ieee-p1363' }, es!.sign(data))).toBe(true);
     expect(verify(null, data, ed!.publicKey, ed!.sign(data))).toBe(true);
   });
 
-  it('sealed values open', async () => {
+  it('sealed values decrypt', async () => {
     const sealed = 'v1.u.1.xYD9BxPxYCBv3P3G.jD0jpbno2NL3W6Nz0zYnbb1vQNLUJPs';
     expect(await vault.sealing.openSealed(tenantId, 'user', sealed)).toBe('ä text');
   });

@@ -21,7 +21,7 @@ export interface StoredKeyVaultOptions {
   believeMs?: number;
 }
 
-/** KeyVault over a store of sealed keys. Encryption happens in its ports; the store never sees a key in clear. */
+/** KeyVault over a store of sealed keys. Encryption happens in its ports; the store never receives a key in plain text. */
 export class StoredKeyVault extends KeyVault {
   readonly signingKeys: StoredSigningKeys;
   readonly sealing: StoredSealing;

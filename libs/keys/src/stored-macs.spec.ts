@@ -7,7 +7,7 @@ describe('HMAC-SHA256 of two one-shot hashes', () => {
   const expected = (text: string) => createHmac('sha256', pepper).update(text).digest('base64url');
 
   it.each([0, 1, 55, 56, 64, 1000, 1018, 1019, 1020, 1021, 1024, 5000])(
-    'gives the bytes of Hmac for a secret of %d bytes, in any order of calls',
+    'returns the bytes of Hmac for a secret of %d bytes, in any order of calls',
     (length) => {
       const secret = 'x'.repeat(length);
       expect(hmac(key, secret, undefined)).toBe(expected(`-:${secret}`));
@@ -16,7 +16,7 @@ describe('HMAC-SHA256 of two one-shot hashes', () => {
     },
   );
 
-  it('takes text as UTF-8 and counts the context in UTF-16 units, as stored MACs do', () => {
+  it('encodes text as UTF-8 and counts the context in UTF-16 units, as stored MACs do', () => {
     expect(hmac(key, 'ß'.repeat(600), '🙂')).toBe(expected(`2:🙂${'ß'.repeat(600)}`));
   });
 });

@@ -6,7 +6,7 @@ import type { MasterKeys } from './master-keys.js';
 /** Bytes of SHA-256: its block and its result. */
 const BLOCK = 64;
 const DIGEST = 32;
-/** Bytes of text that need no memory of their own; longer texts are rare. */
+/** Bytes of text that need no separate memory; longer texts are rare. */
 const ROOM = 1024;
 
 /** Macs with peppers that are stored wrapped by MASTER_KEY. */
@@ -63,8 +63,8 @@ export const hmacKey = (key: Uint8Array): HmacKey => {
 };
 
 /**
- * HMAC-SHA256, base64url. As two one-shot hashes: an Hmac object costs more than both. The context's length comes first and its absence has
- * a mark of its own, so that different pairs never have the same bytes.
+ * HMAC-SHA256, base64url. As two one-shot hashes: an Hmac object costs more than both. The context's length comes first and its absence
+ * has a distinct mark, so that different pairs never have the same bytes.
  */
 export const hmac = ({ inner, outer }: HmacKey, secret: string, context: string | undefined): string => {
   const text = context === undefined ? `-:${secret}` : `${context.length}:${context}${secret}`;

@@ -12,7 +12,7 @@ type PendingKey = { key: Buffer; mustBeNew: boolean; durable: Promise<boolean> }
 const KEY_ID = /^[\x21-\x7e]{1,200}$/;
 const PURPOSES: readonly DataPurpose[] = ['user', 'session', 'delivery', 'tenant'];
 
-/** Sealing over a store of sealed data keys. Encryption happens here, the store never sees a key in clear. */
+/** Sealing over a store of sealed data keys. Encryption happens here, the store never receives a key in plain text. */
 export class StoredSealing extends Sealing {
   private readonly keys: KeyCache<Buffer>;
   private readonly pending = new Map<string, PendingKey>();
@@ -101,7 +101,7 @@ export class StoredSealing extends Sealing {
     // `sealText` continues to use the key of an earlier caller; this one will be refused.
     if (!this.pending.has(at) && !this.keys.has(at)) this.pending.set(at, made);
     const taken = () => this.pending.get(at) === made && this.pending.delete(at);
-    // Registered first, so it runs before the caller sees the outcome. An eviction meanwhile has removed the entry:
+    // Registered first, so it runs before the caller receives the outcome. An eviction meanwhile has removed the entry:
     // then the key is not cached. A caller that is still appending receives a rejection when it awaits `durable`.
     durable.then(
       (created) => {

@@ -28,7 +28,7 @@ const ALGORITHMS: readonly KeyAlgorithm[] = ['P-256', 'Ed25519', 'X25519', 'Bls1
 
 const signAside = promisify(sign);
 
-/** SigningKeys over a store of sealed keys; pairs are generated and used here, the store never sees a private key. */
+/** SigningKeys over a store of sealed keys; pairs are generated and used here, the store never receives a private key. */
 export class StoredSigningKeys extends SigningKeys {
   private readonly signers: KeyCache<Signer>;
   private readonly newest: KeyCache<SigningKey>;

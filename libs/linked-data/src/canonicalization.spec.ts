@@ -92,7 +92,7 @@ describe('canonicalization', () => {
     expect((inThread as DocumentFault).code).toBe((small as DocumentFault).code);
   });
 
-  it('terminates what passes the deadline, and continues with another thread', async () => {
+  it('terminates a job that passes the deadline, and continues with another thread', async () => {
     const made = pool(1, 1500);
     let terminated = 0;
     made.onTerminated = () => terminated++;
@@ -105,7 +105,7 @@ describe('canonicalization', () => {
 
   const defining = (context: object) => new Map([[OWN, { '@context': context }]]);
 
-  it('ends a context that refers to itself without end, in a thread of its own', async () => {
+  it('terminates the thread of a context that refers to itself without end', async () => {
     const made = pool(1, 3000);
     const looping = defining({ a: { '@id': 'urn:a', '@context': [OWN, { b: 'urn:b' }] } });
     const refused = await outcomeOf(made.hashes(A, [credential({ a: 'urn:x' }, OWN)], looping));
@@ -113,7 +113,7 @@ describe('canonicalization', () => {
     expect(await made.hashes(B, [large('x')])).toHaveLength(1);
   });
 
-  it('keeps nothing of a context that another call could take for its own', async () => {
+  it('caches no processed context that another call could use', async () => {
     const made = pool(1);
     const imported = 'https://acme.example/imported';
     const hashWith = async (meaning: string) => {
@@ -129,13 +129,13 @@ describe('canonicalization', () => {
     expect(again).toBe(first);
   });
 
-  it.each([{}, 5, true, { '@id': 5 }])('reports a container that is none as a fault: %j', async (container) => {
+  it.each([{}, 5, true, { '@id': 5 }])('reports an invalid container as a fault: %j', async (container) => {
     const contexts = defining({ a: { '@id': 'urn:a', '@container': container } });
     const refused = await outcomeOf(pool(1).hashes(A, [credential({ a: 'x' }, OWN)], contexts));
     expect(refused).toBeInstanceOf(DocumentFault);
   });
 
-  it('gives each tenant its turn', async () => {
+  it('schedules tenants round-robin', async () => {
     const made = pool(1);
     const done: string[] = [];
     const jobs = [A, A, A, A, B, C].map((tenant) => made.hashes(tenant, [large(tenant)]).then(() => done.push(tenant)));
@@ -143,7 +143,7 @@ describe('canonicalization', () => {
     expect(done).toEqual([A, A, B, C, A, A]);
   });
 
-  it('holds no more than half of the threads for a tenant', async () => {
+  it('uses at most half of the threads for a tenant', async () => {
     const made = pool(4, 1500);
     const ofA = [1, 2, 3].map(() => outcomeOf(made.hashes(A, [POISON])));
     expect([made.runningJobs, made.waitingJobs]).toEqual([2, 1]);
@@ -153,7 +153,7 @@ describe('canonicalization', () => {
     expect(await Promise.all(ofA)).toEqual(ofA.map(() => expect.any(CanonicalizationTooLong) as unknown));
   });
 
-  it('refuses a tenant with 32 waiting jobs, and everyone at 64, with 503', async () => {
+  it('refuses a tenant with 32 queued jobs, and every tenant at 64, with 503', async () => {
     const made = pool(1);
     const running = outcomeOf(made.hashes(A, [POISON]));
     const waiting = [A, B].flatMap((tenant) =>
@@ -164,7 +164,7 @@ describe('canonicalization', () => {
       ...unavailable,
       message: 'Too many credentials of this tenant are waiting to be signed',
     });
-    // A tenant without a waiting job takes the place of one with many; a second job of it finds none.
+    // A tenant without a queued job replaces a job of the one with many; its second job is refused.
     const place = outcomeOf(made.hashes(C, [large('x')]));
     expect(made.waitingJobs).toBe(64);
     expect(await waiting[31]).toMatchObject({
@@ -175,7 +175,7 @@ describe('canonicalization', () => {
       ...unavailable,
       message: 'Too many credentials are waiting to be signed',
     });
-    // What needs no thread is not held.
+    // Documents that need no thread are not queued.
     expect(await made.hashes(C, [credential({})])).toHaveLength(1);
     await made.close();
     expect(await Promise.all([running, ...waiting, place])).toEqual(
@@ -184,7 +184,7 @@ describe('canonicalization', () => {
     await expect(made.hashes(C, [large('x')])).rejects.toMatchObject(unavailable);
   });
 
-  it('drops jobs that have waited longer than any caller does', async () => {
+  it('drops jobs that were queued longer than any caller waits', async () => {
     const made = pool(1, 3000, 500);
     const running = outcomeOf(made.hashes(A, [POISON]));
     const dropped = outcomeOf(made.hashes(B, [large('x')]));
@@ -192,7 +192,7 @@ describe('canonicalization', () => {
     const taken = made.hashes(C, [large('x')]);
     expect(await dropped).toMatchObject({ ...unavailable, message: 'The credentials waited too long to be signed' });
     await running;
-    // It has waited too, for the thread that is terminated.
+    // It was also queued, behind the thread that is terminated.
     expect(await outcomeOf(taken)).toMatchObject(unavailable);
     expect([made.runningJobs, made.waitingJobs]).toEqual([0, 0]);
   });

@@ -31,7 +31,7 @@ export class DocumentFault extends Error {
 }
 
 /**
- * Canonicalization took longer than 5 s of a thread of its own, or all of its memory. A retry with the same document would take as much.
+ * Canonicalization used a thread for longer than 5 s, or all of its memory. A retry with the same document would take as much.
  */
 export class CanonicalizationTooLong extends Error {
   override readonly name = 'CanonicalizationTooLong';

@@ -50,7 +50,7 @@ describe('bus transport', () => {
     await expect(ask('op.test.added')).rejects.toMatchObject({ reason: 'no-responder' });
   });
 
-  it('takes values, promises and observables, and nothing that is no Reply', async () => {
+  it('accepts values, promises and observables, and only Replies', async () => {
     const transport = new BusTransport(bus);
     transport.addHandler('op.test.value', (() => ({ ok: true, data: 1 })) as never);
     transport.addHandler('op.test.observable', async () =>
@@ -67,7 +67,7 @@ describe('bus transport', () => {
     expect(errors).toHaveLength(1);
   });
 
-  it('drains on close: takes nothing new, waits for what is in flight, leaves the bus open', async () => {
+  it('drains on close: accepts no new requests, waits for those in flight, leaves the bus open', async () => {
     const transport = new BusTransport(bus);
     let finish!: () => void;
     const finishing = new Promise<void>((resolve) => (finish = resolve));
@@ -89,7 +89,7 @@ describe('bus transport', () => {
     expect(await bus.head()).toBeUndefined();
   });
 
-  it('refuses two handlers of one subject, event handlers and patterns that are no subject', () => {
+  it('refuses two handlers of one subject, event handlers and patterns that are not subjects', () => {
     const transport = new BusTransport(bus);
     const handler = async () => ({ ok: true, data: null });
     transport.addHandler('op.test.once', handler);

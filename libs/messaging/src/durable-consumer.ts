@@ -118,7 +118,7 @@ export class DurableConsumer implements Consumer {
     return 0;
   }
 
-  /** Calls the handler; returns whether it resolved. Messages are parsed again, so that no attempt sees changes of an earlier one. */
+  /** Calls the handler; returns whether it resolved. Messages are parsed again, so that changes by an earlier attempt have no effect. */
   private async attempt(records: FeedRecord[], attempt: number): Promise<boolean> {
     try {
       await this.handler(records.map((record) => feedMessage(record, attempt)));

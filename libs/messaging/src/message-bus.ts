@@ -128,7 +128,7 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-/** `from`: the sender as the bus knows it; headers are unverified statements of the sender. */
+/** `from`: the sender, authenticated by the bus; headers are unverified statements of the sender. */
 export type RequestHandler = (data: unknown, headers: Headers, from: string) => Promise<Reply>;
 
 export abstract class MessageBus {

@@ -18,7 +18,7 @@ export interface BusUnderTest {
   errors?: { subject: string; error: unknown }[];
 }
 
-/** Waits for a condition. Without an end of its own a wait in vain would outlive its test, and keep Jest from ending. */
+/** Waits for a condition. Without a time-out an unmet condition would outlive its test, and keep Jest from ending. */
 const until = async (condition: () => boolean): Promise<void> => {
   for (const end = Date.now() + 15_000; !condition(); await new Promise((resolve) => setTimeout(resolve, 1)))
     if (Date.now() > end) throw new Error('the condition was never met');
@@ -68,7 +68,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
       const serveEcho = () =>
         bus.serve('op.test.echo', async (data, headers) => ({ ok: true, data: { data, headers } }));
 
-      it('answers with what the server returned and hands it data and headers', async () => {
+      it('passes data and headers to the server and returns its result', async () => {
         serveEcho();
         const reply = await bus.request(
           'op.test.echo',
@@ -95,7 +95,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         ]);
       });
 
-      it('sends the deadline as a header, and never a later one than the caller has', async () => {
+      it('sends the deadline as a header, never later than that of the caller', async () => {
         serveEcho();
         const before = Date.now();
         const deadline = async (headers: Record<string, string>) => {
@@ -112,13 +112,13 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(await deadline({ deadline: String(before + 30_000) })).toBe(before + 30_000);
       });
 
-      it('passes the error envelope on as data', async () => {
+      it('returns the error envelope as data', async () => {
         const error = { kind: 'conflict', code: 'Conflict', message: 'taken', details: [{ param: 'domain' }] };
         bus.serve('op.test.fails', async () => ({ ok: false, error }));
         expect(await bus.request('op.test.fails', {}, { timeoutMs: 5000 })).toEqual({ ok: false, error });
       });
 
-      it('hides what a handler throws from the caller and calls onError', async () => {
+      it('does not expose an exception of the handler to the caller, and calls onError', async () => {
         const thrown = new Error('password=hunter2');
         bus.serve('op.test.throws', async () => {
           throw thrown;
@@ -130,7 +130,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         if (under.errors) expect(under.errors).toEqual([{ subject: 'op.test.throws', error: thrown }]);
       });
 
-      it('answers InternalError for a result that is no Reply or cannot be serialised', async () => {
+      it('answers InternalError for a result that is not a Reply or cannot be serialized', async () => {
         bus.serve('op.test.nothing', async () => undefined as never);
         bus.serve('op.test.bigint', async () => ({ ok: true, data: 1n }));
         for (const subject of ['op.test.nothing', 'op.test.bigint'])
@@ -143,7 +143,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(failure).toMatchObject({ reason: 'no-responder', subject: 'op.test.nobody' });
       });
 
-      it('fails with timeout when no answer comes in time', async () => {
+      it('fails with timeout when no reply arrives in time', async () => {
         const { open, opened } = latch();
         bus.serve('op.test.slow', async () => {
           await opened;
@@ -154,7 +154,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(failure).toMatchObject({ reason: 'timeout' });
       });
 
-      it('does not begin work whose deadline has passed', async () => {
+      it('does not start work whose deadline has passed', async () => {
         let handled = 0;
         bus.serve('op.test.late', async () => {
           handled++;
@@ -166,7 +166,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(handled).toBe(1);
       });
 
-      it('gives each request to exactly one server of the queue group, and to all of them in turn', async () => {
+      it('delivers each request to exactly one server of the queue group, distributed over all of them', async () => {
         const handled = [0, 0, 0];
         for (const i of handled.keys())
           bus.serve('op.test.group', async () => {
@@ -178,7 +178,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         for (const count of handled) expect(count).toBeGreaterThan(0);
       });
 
-      it('serialises: no shared references, undefined dropped, Dates become text, BigInt refused', async () => {
+      it('serializes: no shared references, undefined dropped, Dates become strings, BigInt refused', async () => {
         const sent = { list: [1], at: new Date(0), gone: undefined, nested: { b: 1 } };
         const kept = { secret: { n: 1 } };
         let received: unknown;
@@ -196,7 +196,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         await expect(bus.request('op.test.serialised', { n: 1n }, { timeoutMs: 5000 })).rejects.toThrow(TypeError);
       });
 
-      it('routes nothing to a server that closed, which first finishes what it has', async () => {
+      it('routes nothing to a closed server, which first finishes its requests', async () => {
         const { open, opened } = latch();
         let begun = false;
         const serving = bus.serve('op.test.leaving', async () => {
@@ -223,7 +223,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
     });
 
     describe('durable feed', () => {
-      it('hands messages over in order, with id, headers, growing sequences and attempt 1', async () => {
+      it('delivers messages in order, with id, headers, increasing sequences and attempt 1', async () => {
         const { got } = collect();
         for (let n = 1; n <= 30; n += 3) await bus.publish(events(n, n + 2));
         await until(() => got.length >= 30);
@@ -238,7 +238,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(await bus.head()).toBeUndefined();
       });
 
-      it('hands over at most batchSize messages, one batch at a time', async () => {
+      it('delivers at most batchSize messages, one batch at a time', async () => {
         await bus.publish(events(1, 10));
         let pending = 0;
         const sizes: number[] = [];
@@ -270,7 +270,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(numbers(got)).toEqual([3]);
       });
 
-      it('gives every consumer a copy of its own', async () => {
+      it('delivers a separate copy to every consumer', async () => {
         const message = { ...event(1), data: { list: [1] } };
         bus.consume({ ...ALL, name: 'greedy' }, async (messages) => {
           for (const { data } of messages) (data as { list: number[] }).list.length = 0;
@@ -298,7 +298,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(numbers(prefix.got)).toEqual([1, 2, 5, 6]);
       });
 
-      it('starts a consumer that never ran at the first or at the newest message', async () => {
+      it('starts a new consumer at the first or at the newest message', async () => {
         await bus.publish(events(1, 3));
         const first = collect({ name: 'first' });
         const fresh = collect({ name: 'fresh', start: 'new' });
@@ -308,7 +308,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(numbers(fresh.got)).toEqual([4, 5]);
       });
 
-      it('continues where it stopped, also with start new', async () => {
+      it('continues after its last message, also with start new', async () => {
         const first = collect({ start: 'new' });
         await bus.publish(events(1, 3));
         await until(() => first.got.length === 3);
@@ -320,7 +320,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(numbers(first.got)).toEqual([1, 2, 3]);
       });
 
-      it('tries a failed batch again after a growing delay, the same messages with the next attempt', async () => {
+      it('retries a failed batch after an increasing delay, the same messages with the next attempt', async () => {
         const seen: { attempt: number; ns: number[]; at: number }[] = [];
         const consumer = bus.consume({ ...ALL, retry: { initialDelayMs: 20 } }, async (messages) => {
           seen.push({ attempt: messages[0]!.attempt, ns: numbers(messages), at: performance.now() });
@@ -361,7 +361,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(failing.health.acknowledged).toBeUndefined();
       });
 
-      it('retries a failing message until it succeeds, in order, and delivers no later message before', async () => {
+      it('retries a failing message until it succeeds, in order, and delivers no later message earlier', async () => {
         let broken = true;
         let failures = 0;
         const handled: number[] = [];
@@ -404,7 +404,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(got[0]).toMatchObject({ id: 'event-1', attempt: 1 });
       });
 
-      it('closes a consumer after the batch in hand; what was acknowledged stays so', async () => {
+      it('closes a consumer after the current batch; acknowledged messages remain acknowledged', async () => {
         await bus.publish(events(1, 6));
         const { open, opened } = latch();
         const handled: number[] = [];
@@ -443,7 +443,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(numbers(rest.got)).toEqual([1, 2, 3]);
       });
 
-      it('delivers a batch again whose handler failed before the consumer closed', async () => {
+      it('redelivers a batch whose handler failed before the consumer closed', async () => {
         let failed = false;
         const consumer = bus.consume({ ...ALL, retry: { initialDelayMs: 60_000 } }, async () => {
           failed = true;
@@ -457,7 +457,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(numbers(got)).toEqual([1, 2]);
       });
 
-      it('keeps messages and checkpoints over a reopening', async () => {
+      it('keeps messages and checkpoints when reopened', async () => {
         if (!under.reopen) return expect(under.reopen).toBeUndefined();
         const done = collect({ name: 'done' });
         bus.consume({ ...ALL, name: 'stuck', retry: { initialDelayMs: 60_000 } }, async () => {
@@ -486,7 +486,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         return { got, consumer };
       };
 
-      it('delivers to each listener all that is published from then on, in order, and nothing before', async () => {
+      it('delivers to each listener all messages published afterwards, in order, and none from before', async () => {
         await bus.publish(events(1, 3));
         const ears = [listen(), listen()];
         await bus.publish(events(4, 40));
@@ -503,7 +503,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(numbers(got)).toEqual([1, 3]);
       });
 
-      it('keeps nothing: a listener that comes later begins again', async () => {
+      it('stores nothing: a later listener starts with new messages', async () => {
         const first = listen();
         await bus.publish(events(1, 2));
         await until(() => first.got.length === 2);
@@ -516,7 +516,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(numbers(first.got)).toEqual([1, 2]);
       });
 
-      it('calls a handler that failed again with the same messages', async () => {
+      it('calls a failed handler again with the same messages', async () => {
         const seen: number[][] = [];
         const consumer = bus.listen({ name: 'ears', subjects: ['event.>'] }, async (messages) => {
           seen.push(numbers(messages));
@@ -529,7 +529,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
       });
     });
 
-    describe('becoming the holder', () => {
+    describe('becoming the lease holder', () => {
       it('calls onHeld of a consumer before its first batch, and is not healthy while that fails', async () => {
         await bus.publish(events(1, 2));
         const order: string[] = [];
@@ -556,7 +556,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
         expect(consumer.isHeld).toBe(false);
       });
 
-      it('reports up to where everything is handled', async () => {
+      it('reports the position up to which everything is handled', async () => {
         await bus.publish(events(1, 2));
         const reported: (string | undefined)[] = [];
         const onHeld = async (acknowledged: string | undefined) => void reported.push(acknowledged);
@@ -572,7 +572,7 @@ export const describeMessageBus = (name: string, make: () => Promise<BusUnderTes
     });
 
     describe('close', () => {
-      it('waits for requests being served and batches being consumed, then refuses everything', async () => {
+      it('waits for requests and batches in progress, then refuses everything', async () => {
         const { open, opened } = latch();
         let begun = 0;
         bus.serve('op.test.draining', async () => {

@@ -53,7 +53,7 @@ describe('a bus restricted to the rights of a participant', () => {
     expect(await issuance.request('op.dids.create-did', {}, options)).toEqual({ ok: true, data: 'issuance' });
   });
 
-  it('lets what is declared through', async () => {
+  it('allows declared subjects', async () => {
     const { name, subjects } = ISSUANCE.consumes[0]!;
     const got: FeedMessage[] = [];
     issuance.consume({ name, subjects }, async (messages) => void got.push(...messages));
@@ -84,7 +84,7 @@ describe('a bus restricted to the rights of a participant', () => {
     expect(() => dids.listen(ISSUANCE.listens[0]!, handler)).toThrow(NotPermitted);
   });
 
-  it('leaves the bus open for the others when it is closed', async () => {
+  it('does not close the bus for other participants when it is closed', async () => {
     await issuance.close();
     await dids.publish([event()]);
     expect(await dids.head()).toMatch(/^\d+$/);

@@ -4,7 +4,7 @@ import pg from 'pg';
 export interface PostgresTarget {
   /** Host names or addresses; none for a Unix socket. */
   hosts: string[];
-  /** Whether the client has a password or a certificate; for a Unix socket the server knows its user. */
+  /** Whether the client has a password or a certificate; for a Unix socket the server authenticates its user. */
   credentials: boolean;
   /** `unverified`: encrypted, but any certificate is accepted. */
   tls: 'verified' | 'unverified' | 'none';

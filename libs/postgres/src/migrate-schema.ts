@@ -17,7 +17,7 @@ export interface Migrations {
   settings?: (schema: string) => string;
   /** Rights of services; all else is denied to them. */
   grants: (schema: string) => readonly Grant[];
-  /** Services create and drop tables of their own in the schema, and own those. */
+  /** Services create, own and drop their tables in the schema. */
   ownTables?: boolean;
 }
 

@@ -43,7 +43,7 @@ describe('BatchedRows', () => {
     return rows.map(({ owner, id, text }) => `${owner}${id} ${text}`);
   };
 
-  it('inserts what is new, puts in the place of what is there, removes, each for its owner', async () => {
+  it('inserts new rows, replaces existing ones and removes rows, each for its owner', async () => {
     await batch((rows) => {
       rows.insert({ owner: 'a', id: 'x', text: 'passed' });
       rows.insert({ owner: 'b', id: 'x', text: 'new' });
@@ -54,7 +54,7 @@ describe('BatchedRows', () => {
     expect(await all()).toEqual(['ax before', 'ay put', 'bx new']);
   });
 
-  it('lets the last change of a key stand, as if each had been written by itself', async () => {
+  it('keeps the last change of a key, as if each had been written separately', async () => {
     await batch((rows) => {
       rows.remove('a', 'x');
       rows.insert({ owner: 'a', id: 'x', text: 'again' });
@@ -69,7 +69,7 @@ describe('BatchedRows', () => {
     expect(await all()).toEqual(['ax again', 'az before', 'c2 second']);
   });
 
-  it('shows a gathered row, to change it before it is written', async () => {
+  it('returns a batched row, so that it can be changed before it is written', async () => {
     await batch((rows) => {
       expect(rows.gathered('a', 'x')).toBeUndefined();
       rows.insert({ owner: 'b', id: 'x', text: 'gathered' });

@@ -6,7 +6,7 @@ const codec = new CursorCodec({ mac, scope: 'tenant-1 dids' });
 const key = { time: '2026-01-02T03:04:05.678Z', id: 'a~b>?&=é' };
 
 describe('CursorCodec', () => {
-  it('gives base64 of the documented text, without padding and safe in a query', () => {
+  it('returns base64 of the documented text, without padding, safe in a query', () => {
     const cursor = codec.encode(key);
     expect(cursor).toMatch(/^[A-Za-z0-9]+$/);
     expect(Buffer.from(cursor, 'base64').toString()).toMatch(

@@ -29,7 +29,7 @@ describe('insertRows', () => {
   const insert = (rows: Tables['thing'][]) => db.transaction().execute((trx) => insertRows(trx, 'thing', rows));
   const all = () => db.selectFrom('thing').selectAll().orderBy('id').execute();
 
-  it('keeps values as they are', async () => {
+  it('stores values unchanged', async () => {
     const rows = [
       { id: 'a', amount: 9_007_199_254_740_991, text: 'quote " \' \\ \u0000 é 💶 {"json":[1]}' },
       { id: 'b', amount: -1, text: '123' },
@@ -40,7 +40,7 @@ describe('insertRows', () => {
     expect(await all()).toEqual(rows);
   });
 
-  it('passes rows that are there, and takes none at all', async () => {
+  it('skips existing rows, and accepts an empty list', async () => {
     await insert([{ id: 'a', amount: 1, text: 'first' }]);
     await insert([
       { id: 'a', amount: 2, text: 'second' },
@@ -50,7 +50,7 @@ describe('insertRows', () => {
     expect(await all()).toMatchObject([{ text: 'first' }, { text: 'b' }]);
   });
 
-  it('takes more rows than a statement has parameters', async () => {
+  it('accepts more rows than a statement has parameters', async () => {
     await insert(Array.from({ length: 40_000 }, (_, n) => ({ id: `i${n}`, amount: n, text: null })));
     expect(await db.selectFrom('thing').select(db.fn.countAll().as('n')).execute()).toEqual([{ n: 40_000 }]);
   });

@@ -10,7 +10,7 @@ interface MigrationTables {
   migration: { scope: string; name: string };
 }
 
-/** Migrates the tables that are not projections: every migration once, in order, each in a transaction of its own. */
+/** Migrates the tables that are not projections: every migration once, in order, each in a separate transaction. */
 export const migrate = async <Tables>(
   db: Kysely<Tables>,
   scope: string,

@@ -33,7 +33,7 @@ describe('ProjectionRegistry', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('moves a checkpoint only under the newest epoch and from the position it is at', async () => {
+  it('moves a checkpoint only with the newest epoch and from its current position', async () => {
     const g = await registry.openGeneration(projection);
     const advance = (epoch: number, from: string | undefined, to: string) =>
       db.transaction().execute((trx) => registry.advance(trx, g, epoch, from, to));

@@ -5,7 +5,7 @@ import { CursorCodec, InvalidCursor, page } from './cursor.js';
 import type { KyselyReadModels, ReadModelOptions } from './kysely-read-models.js';
 import type { Projection } from './read-model.js';
 
-/** What a dialect gives the suite: a database of its own for every test. */
+/** Provided by a dialect: a separate database for every test. */
 export interface ReadModelsUnderTest {
   eventStore: EventStore;
   leases: Leases;
@@ -132,7 +132,7 @@ const until = async (condition: () => boolean | Promise<boolean>, what: string, 
   }
 };
 
-/** Remembers what was granted, so that a test can take a lease away as if it had run out. */
+/** Records the granted leases, so that a test can revoke one as if it had expired. */
 class WatchedLeases extends Leases {
   granted: Lease | undefined;
   released = 0;
@@ -179,7 +179,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
     });
 
     describe('projecting', () => {
-      it('projects what is stored and what comes, in batches of the size asked for', async () => {
+      it('projects stored and new events, in batches of the requested size', async () => {
         const sizes: number[] = [];
         await store.add(2500);
         const readModels = await open({ batchSize: 1024 });
@@ -273,7 +273,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         expect([await hasty.ownWrite(position), await hasty.ownWrites()]).toEqual([true, true]);
       });
 
-      it('waits for it a quarter of a second by default', async () => {
+      it('waits for it for 250 ms by default', async () => {
         const gate = Promise.withResolvers<void>();
         const position = await store.add(1);
         const running = await (await open()).start(things({ before: () => gate.promise }));
@@ -283,7 +283,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         gate.resolve();
       });
 
-      it('waits for a position while it does not know yet how far behind it is', async () => {
+      it('waits for a position while its lag is not known yet', async () => {
         const entered = Promise.withResolvers<void>();
         const gate = Promise.withResolvers<void>();
         const position = await store.add(1);
@@ -298,7 +298,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         expect(await waited).toBe(true);
       });
 
-      it('does not wait once it knows that it is more than a batch behind', async () => {
+      it('does not wait once it is known to be more than a batch behind', async () => {
         const second = Promise.withResolvers<void>();
         const gate = Promise.withResolvers<void>();
         const position = await store.add(6);
@@ -323,7 +323,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
     });
 
     describe('failing', () => {
-      it('stops a faulty handler alone, shows it, and recovers', async () => {
+      it('stops only a faulty handler, reports it, and recovers', async () => {
         let broken = true;
         const failures: string[] = [];
         const readModels = await open({
@@ -350,7 +350,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         await until(() => faulty.health.healthy, 'health');
       });
 
-      it('stops at an unknown event type and leaves the lease to a release that knows it', async () => {
+      it('stops at an unknown event type and releases the lease for a release that knows it', async () => {
         await store.add(2);
         await store.add(1, { type: 'ThingPainted' });
         await store.add(1);
@@ -368,7 +368,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         expect(await totalOf(stopped)).toBe(4);
       });
 
-      it('stays ready when a newer release begins to write events it does not know', async () => {
+      it('remains ready when a newer release writes events that it does not know', async () => {
         const models = await open({ leaseTtlMs: 60 });
         const older = await models.start(things());
         await store.add(1);
@@ -399,7 +399,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         expect(await totalOf(second)).toBe(7);
       });
 
-      it('fences a holder that does not know that its lease ran out', async () => {
+      it('fences a holder that has not detected the expiry of its lease', async () => {
         const leasesOfA = new WatchedLeases(under.leases);
         const calls = { a: 0, b: 0 };
         // A would notice by itself only after 20 s.
@@ -464,7 +464,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         expect(await totalOf(running)).toBe(6);
       });
 
-      it('rebuilds beside the tables that are read and fed meanwhile', async () => {
+      it('rebuilds beside the tables that are read and written meanwhile', async () => {
         const first = await store.add(300);
         const readModels = await open({ leaseTtlMs: 60, dropRetiredAfterMs: 0, batchSize: 100 });
         let held = true;
@@ -499,7 +499,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         expect(running.health.healthy).toBe(true);
       });
 
-      it('never shows an older state while it switches under load', async () => {
+      it('never returns an older state while it switches under load', async () => {
         await store.add(500);
         const readModels = await open({ batchSize: 50 });
         const running = await readModels.start(things());

@@ -20,7 +20,7 @@ describe('the admin server', () => {
   afterEach(() => admin.close());
   const get = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${admin.port}${path}`, { method });
 
-  it('is ready when every check is, and says which one is not', async () => {
+  it('is ready when every check is, and names the one that is not', async () => {
     let healthy = true;
     health.register('a', () => [{ name: 'a', healthy, ...(!healthy && { error: 'broken' }) }]);
     expect((await get('/health/ready')).status).toBe(200);
@@ -34,14 +34,14 @@ describe('the admin server', () => {
     expect(await (await get('/metrics')).text()).toContain('attestry_check_healthy{check="a"} 0');
   });
 
-  it('lives on, unready, while the process shuts down', async () => {
+  it('continues to run, unready, while the process shuts down', async () => {
     health.close();
     expect((await get('/health/ready')).status).toBe(503);
     expect((await get('/health/live')).status).toBe(200);
     expect(await (await get('/metrics')).text()).toContain('attestry_ready 0');
   });
 
-  it('ends slow requests, and takes no more connections than it may have', async () => {
+  it('ends slow requests, and accepts no more connections than its limit', async () => {
     const open = () => {
       const socket = connect(admin.port, '127.0.0.1', () => socket.write('GET /metrics HTTP/1.1\r\nHo'));
       let text = '';
@@ -57,7 +57,7 @@ describe('the admin server', () => {
     expect(third).toBe('');
   });
 
-  it('tells the metrics of the process beside ours, in the text format', async () => {
+  it("serves the process metrics and the platform's, in the text format", async () => {
     const response = await get('/metrics');
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     const text = await response.text();

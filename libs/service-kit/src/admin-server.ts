@@ -29,7 +29,7 @@ const json = (status: number, value: object): Answer => ({
 
 /**
  * Responses of `/health/live` and `/health/ready`.
- * @param detailed with the checks, for the operator alone: their names and errors reveal internals
+ * @param detailed with the checks, only for the operator: their names and errors reveal internals
  */
 export const healthAnswer = (path: '/health/live' | '/health/ready', health: Health, detailed = false): Answer => {
   if (path === '/health/live') return json(200, { status: 'live' });
@@ -38,8 +38,8 @@ export const healthAnswer = (path: '/health/live' | '/health/ready', health: Hea
 };
 
 /**
- * Health and metrics for the operator, on a port of their own: none of it is public. No credentials: everyone who reaches the port may
- * read, so the network has to restrict access to it.
+ * Health and metrics for the operator, on a separate port: none of it is public. No credentials are required, so the
+ * network has to restrict access to the port.
  */
 export class AdminServer {
   private constructor(

@@ -25,7 +25,7 @@ const believed = (operation: unknown, from: string, caller: Caller): boolean => 
 };
 
 describe('the caller that a request names', () => {
-  it('is believed of the gateway, which has authenticated whom it speaks for', () => {
+  it('is accepted from the gateway, which has authenticated the caller', () => {
     expect(believed(createDid, 'gateway', client)).toBe(true);
     expect(believed(issueToken, 'gateway', { kind: 'public' })).toBe(true);
     expect(believed(listTenants, 'gateway', { kind: 'management', clientId: 'm' })).toBe(true);
@@ -34,7 +34,7 @@ describe('the caller that a request names', () => {
     expect(believed(lookUpTenant, 'gateway', service('gateway'))).toBe(true);
   });
 
-  it('is not believed of the gateway for a kind of caller that has no access to the operation', () => {
+  it('is refused from the gateway for a kind of caller without access to the operation', () => {
     for (const operation of [createDid, issueToken, issueCredential, listTenants])
       expect(believed(operation, 'gateway', service('gateway'))).toBe(false);
     for (const operation of [issueToken, issueCredential, listTenants])
@@ -44,7 +44,7 @@ describe('the caller that a request names', () => {
     expect(believed(createDid, 'gateway', { kind: 'user', userId: 'u' })).toBe(false);
   });
 
-  it('is believed of a service that speaks for itself, where it is named', () => {
+  it('is accepted from a service that names itself and may call the operation', () => {
     expect(believed(reserveIssuerKey, 'issuance', service('issuance'))).toBe(true);
     expect(believed(reserveIssuerKey, 'webhooks', service('webhooks'))).toBe(false);
     expect(believed(reserveIssuerKey, 'gateway', service('gateway'))).toBe(false);
@@ -57,7 +57,7 @@ describe('the caller that a request names', () => {
     expect(believed(lookUpTenant, 'gateway', client)).toBe(false);
   });
 
-  it('is not believed of who has no business there', () => {
+  it('is refused from a service that may not call the operation', () => {
     for (const from of ['issuance', 'dids', 'nobody', '', 'gateway.gateway'])
       for (const caller of [client, service(from)]) expect(believed(createDid, from, caller)).toBe(false);
   });

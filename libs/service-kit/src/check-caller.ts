@@ -18,8 +18,8 @@ const ACCESS_OF: Record<Caller['kind'], Access['kind']> = {
 };
 
 /**
- * Whether the caller that a request names is credible. `from` is the sender as the bus knows it (ADR 0019: users on the bus are
- * authenticated); the context is a statement of the sender. The gateway speaks for the callers it has authenticated, every service only for
+ * Whether the caller that a request names is credible. `from` is the sender, authenticated by the bus (ADR 0019); the
+ * context is a statement of the sender. The gateway acts for the callers it has authenticated, every service only for
  * itself.
  * @throws AppError 403
  */

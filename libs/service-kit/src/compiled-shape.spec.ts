@@ -229,7 +229,7 @@ describe('compiled shapes and class-validator', () => {
     counts.push([name, legal, refused]);
   });
 
-  it('were compared on legal and on refused requests', () => {
+  it('were compared on valid and on refused requests', () => {
     expect(counts).toHaveLength(parts.length);
     expect(counts.filter(([, legal]) => legal === 0).map(([name]) => name)).toEqual([]);
     // Both take any JSON, which their service checks, for their faults have the OAuth shape.
@@ -304,7 +304,7 @@ describe('the compiler', () => {
       expect(() => compileShapes([operation])).toThrow('dids.some: shapes: Declared.value ');
   });
 
-  it('takes every operation of the registry', () => expect(() => compileShapes(OPERATIONS)).not.toThrow());
+  it('accepts every operation of the registry', () => expect(() => compileShapes(OPERATIONS)).not.toThrow());
 
   class Request {
     @Name(10) name: string;
@@ -335,7 +335,7 @@ describe('the compiler', () => {
     expect(checkShape(Request, source, 'body')).toEqual({ value: { name: 'Ann' }, details: [] });
   });
 
-  it.each(['list', 'map'])('visits no more of %s than is echoed when there are too many entries', (member) => {
+  it.each(['list', 'map'])('visits no more entries of %s than the error names when there are too many', (member) => {
     let visits = 0;
     const entries = member === 'list' ? [] : {};
     const count = () => {
@@ -349,7 +349,7 @@ describe('the compiler', () => {
     expect(visits).toBeLessThan(200);
   });
 
-  it('reads own members alone', () => {
+  it('reads only own members', () => {
     const { details } = checkShape(Request, Object.create({ name: 'Ann' }) as object, 'body');
     expect(details).toEqual([{ msg: 'is required', param: 'name', location: 'body' }]);
     expect(checkShape(Request, Object.assign(Object.create(null), { name: 'Ann' }) as object, 'body').details).toEqual(
@@ -370,7 +370,7 @@ describe('the compiler', () => {
   it.each([
     '{"name":"Ann","__proto__":{"list":["x"],"admin":true}}',
     '{"name":"Ann","map":{"__proto__":{"admin":true}}}',
-  ])('gives no prototype away: %s', (json) => {
+  ])('does not expose a prototype: %s', (json) => {
     const { value, details } = checkShape(Request, JSON.parse(json) as object, 'body');
     expect(details).toEqual([]);
     expect(Object.getPrototypeOf(value)).toBe(Request.prototype);
@@ -378,7 +378,7 @@ describe('the compiler', () => {
     expect({}).not.toHaveProperty('admin');
   });
 
-  it('needs no stack for what nests without end', () => {
+  it('needs no stack for deep nesting', () => {
     const deep = JSON.parse(`${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`) as object;
     for (const member of ['name', 'list', 'inner', 'map'])
       expect(checkShape(Request, { name: 'Ann', [member]: deep }, 'body').details).toHaveLength(1);

@@ -21,7 +21,7 @@ const PRODUCTION = {
 };
 
 describe('configuration', () => {
-  it('needs nothing in development', () => {
+  it('needs no setting in development', () => {
     const config = parseConfig({});
     expect(config).toMatchObject({
       port: 8080,
@@ -35,7 +35,7 @@ describe('configuration', () => {
     ]);
   });
 
-  it('takes a sender of e-mail that is one address, and keeps the mail server to itself', () => {
+  it('accepts one address as the sender of e-mail, and does not expose the mail server', () => {
     const { mailFrom, invitationUrl } = parseConfig({ MAIL_FROM: 'Attestry <hello@one.example>' });
     expect([mailFrom, invitationUrl]).toEqual([
       'Attestry <hello@one.example>',
@@ -47,7 +47,7 @@ describe('configuration', () => {
     expect(faultsOf({ SMTP_URL: 'https://mail.example' })).toEqual([expect.stringMatching(/^SMTP_URL /)]);
   });
 
-  it('has a sign-in of its own in development alone, and where people have no other issuer', () => {
+  it('has a built-in sign-in by default only in development and without another issuer', () => {
     const signInOf = (env: Record<string, string>) => parseConfig(env).signIn;
     expect(signInOf({})).toBe('built-in');
     expect(parseConfig({}).signInIssuer).toBe('http://auth.localhost:8080/people');
@@ -82,7 +82,7 @@ describe('configuration', () => {
     ]);
   });
 
-  it('takes limits and logging levels of single tenants, and refuses what is neither', () => {
+  it('accepts limits and logging levels per tenant, and refuses other values', () => {
     const tenant = '11111111-1111-4111-8111-111111111111';
     const config = parseConfig({
       RATE_LIMIT_TENANTS: JSON.stringify({ [tenant]: { api: 5, public: 7 } }),
@@ -103,7 +103,7 @@ describe('configuration', () => {
     );
   });
 
-  it('starts in production with everything it demands', () => {
+  it('starts in production with all required settings', () => {
     expect(faultsOf(PRODUCTION)).toEqual([]);
   });
 
@@ -118,14 +118,14 @@ describe('configuration', () => {
     expect(faultsOf({ ...PRODUCTION, ...change }).join()).toContain(name);
   });
 
-  it('shows no secret when it is logged', () => {
+  it('contains no secret when it is logged', () => {
     const text = JSON.stringify(parseConfig(PRODUCTION));
     expect(text).not.toContain(KEY);
     expect(text).not.toContain('x'.repeat(32));
     expect(JSON.parse(text)).toMatchObject({ masterKey: '***', managementClientSecret: '***' });
   });
 
-  it('takes environments with stable ids and distinct domains', () => {
+  it('accepts environments with stable ids and distinct domains', () => {
     const environment = (n: number, domain: string) => ({
       id: `7a1c3a52-6f0e-4a49-9d0b-3f1f5d0c9a0${n}`,
       name: `e${n}`,
@@ -155,7 +155,7 @@ describe('configuration', () => {
       BASE_DOMAIN: 'example.com',
     };
 
-    it('takes one service, or all of them', () => {
+    it('accepts one service, or all of them', () => {
       const config = parseConfig({ ...SHARED, SERVICE: 'issuance' });
       expect(config).toMatchObject({ service: 'issuance', natsServers: ['nats://a:4222', 'tls://b:4222'] });
       expect(config.hasDataFolder).toBe(false);
@@ -165,7 +165,7 @@ describe('configuration', () => {
       );
     });
 
-    it('asks each service only for what it uses', () => {
+    it('requires only the settings that a service uses', () => {
       const { NATS_URL, BASE_DOMAIN } = SHARED;
       expect(faultsOf({ SERVICE: 'gateway', NATS_URL, BASE_DOMAIN, REDIS_URL: SHARED.REDIS_URL })).toEqual([]);
       const dids = { SERVICE: 'dids', NATS_URL, BASE_DOMAIN, DATABASE_URL: SHARED.DATABASE_URL, MASTER_KEY: KEY };
@@ -196,12 +196,12 @@ describe('configuration', () => {
       expect(faultsOf({ ...SHARED, ...change }).join('\n')).toMatch(fault);
     });
 
-    it('shows no address of an engine that may hold a password', () => {
+    it('does not show engine URLs, which may contain a password', () => {
       const text = JSON.stringify(parseConfig({ ...SHARED, EVENTSTORE_URL: 'esdb://user:word@es:2113' }));
       expect(text).not.toContain('word');
     });
 
-    it('asks for nothing but engines when it migrates', () => {
+    it('requires only engines for the migration', () => {
       const config = parseConfig({ NODE_ENV: 'production', DATABASE_URL: SHARED.DATABASE_URL }, undefined, 'migrate');
       expect(config.databaseUrl).toBe(SHARED.DATABASE_URL);
     });

@@ -13,7 +13,7 @@ const watched = (members: object) => {
 };
 
 describe('frozen data', () => {
-  it('is the plain data itself, frozen in depth', () => {
+  it('is the same object for plain data, deeply frozen', () => {
     const data = { a: [{ b: 1 }], c: 'text', d: null, e: true };
     expect(frozenData(data)).toBe(data);
     expect([data, data.a, data.a[0]].every((it) => Object.isFrozen(it))).toBe(true);
@@ -30,7 +30,7 @@ describe('frozen data', () => {
     expect(Object.isFrozen(held)).toBe(true);
   });
 
-  it('is a copy where JSON changes a value; what it was made of stays as it was', () => {
+  it('is a copy when JSON changes a value; the original is not changed', () => {
     const data = { list: [1], at: new Date(0), gone: undefined };
     const copy = frozenData(data);
     expect(copy).toStrictEqual({ list: [1], at: '1970-01-01T00:00:00.000Z' });
@@ -38,16 +38,16 @@ describe('frozen data', () => {
     expect([Object.isFrozen(data), Object.isFrozen(data.at)]).toEqual([false, false]);
   });
 
-  it.each([[undefined], [() => 1], [Symbol('a')]])('is nothing where JSON has nothing: %p', (value) => {
+  it.each([[undefined], [() => 1], [Symbol('a')]])('is undefined when JSON has no value: %p', (value) => {
     expect(frozenData<unknown>(value)).toBeUndefined();
   });
 
-  it('cannot be what JSON cannot express', () => {
+  it('is refused for values that JSON cannot express', () => {
     expect(() => frozenData({ n: 1n })).toThrow(TypeError);
   });
 });
 
-describe('an object that is frozen in depth', () => {
+describe('a deeply frozen object', () => {
   it('keeps its class', () => {
     class Body {
       readonly roles = ['issuer'];

@@ -26,7 +26,7 @@ describe('readiness', () => {
     expect(health.report().ready).toBe(false);
   });
 
-  it('takes a name once', () => {
+  it('accepts a name once', () => {
     const health = new Health();
     health.register('a', () => []);
     expect(() => health.follow('a', () => ({ healthy: true, caughtUp: true }))).toThrow('a is registered twice');

@@ -74,13 +74,13 @@ describe('engines in production', () => {
   it.each([
     ['NATS_CREDENTIALS_FILE', { NATS_CREDENTIALS_FILE: 'user.creds' }],
     ['a client certificate', { NATS_CERT_FILE: 'tls.crt', NATS_KEY_FILE: 'tls.key' }],
-  ])('take %s for the credentials of NATS', async (_, files) => {
+  ])('accept %s as the credentials of NATS', async (_, files) => {
     const paths = Object.fromEntries(Object.entries(files).map(([name, file]) => [name, join(folder, file)]));
     for (const file of Object.values(paths)) writeFileSync(file, 'x', { mode: 0o600 });
     expect(await faultsOf({ NATS_USER: '', NATS_PASSWORD: '', ...paths })).toEqual([]);
   });
 
-  it('are refused where NATS has no user of the service', async () => {
+  it('are refused when NATS has no user of the service', async () => {
     for (const NATS_USER of ['attestry', 'gateway', 'xissuance', 'issuance-gateway'])
       expect(await faultsOf({ NATS_USER })).toEqual([
         expect.stringMatching(new RegExp(`^NATS_USER ${NATS_USER} is not the user of issuance: use issuance, or `)),
@@ -117,7 +117,7 @@ describe('engines in production', () => {
     ],
   ];
   it.each(PLAIN)(
-    'are refused without verified TLS, but in PLAINTEXT_ENGINES: %s at %s (%j)',
+    'are refused without verified TLS, except in PLAINTEXT_ENGINES: %s at %s (%j)',
     async (setting, host, change) => {
       const refused = new RegExp(
         `^${setting} connects without .* to ${host} \\(.*\\), which is not in PLAINTEXT_ENGINES: use `,
@@ -130,7 +130,7 @@ describe('engines in production', () => {
     },
   );
 
-  it('are refused when one of their addresses is outside, or their name has none', async () => {
+  it('are refused when one of their addresses is outside the networks, or their name has none', async () => {
     const PLAINTEXT_ENGINES = '10.0.0.0/8';
     expect(await faultsOf({ REDIS_URL: 'redis://:word@split', PLAINTEXT_ENGINES })).toEqual([
       expect.stringContaining('REDIS_URL connects without TLS to split (192.0.2.1), which is not in'),
@@ -143,7 +143,7 @@ describe('engines in production', () => {
     ]);
   });
 
-  it('are refused where PLAINTEXT_ENGINES names every address or none, and a URL of NATS holds a password', async () => {
+  it('are refused when PLAINTEXT_ENGINES names every address or none, and a NATS URL contains a password', async () => {
     for (const PLAINTEXT_ENGINES of ['0.0.0.0/0', '::/0', 'engines'])
       expect(await faultsOf({ PLAINTEXT_ENGINES })).toEqual([expect.stringMatching(/^PLAINTEXT_ENGINES /)]);
     expect(await faultsOf({ NATS_URL: 'tls://issuance:word@nats:4222' })).toContainEqual(
@@ -184,7 +184,7 @@ describe('engines in production', () => {
     expect(await faultsOf({ DATABASE_URL })).toEqual([]);
   });
 
-  it('are refused in a data folder that others can enter, or with a master key in it that they can read', async () => {
+  it('are refused with a data folder that others can enter, or a master key in it that they can read', async () => {
     const DATA_DIR = join(folder, 'own');
     mkdirSync(DATA_DIR, { mode: 0o755 });
     expect(await faultsOf({ DATA_DIR }, ONE_PROCESS)).toEqual([
@@ -202,7 +202,7 @@ describe('engines in production', () => {
     expect(await faultsOf({ DATA_DIR })).toEqual([]);
   });
 
-  it('are refused where certificates are not verified', async () => {
+  it('are refused when certificates are not verified', async () => {
     expect(await faultsOf({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toEqual([
       expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED=0 accepts the certificate of any server'),
     ]);
@@ -242,7 +242,7 @@ describe('engines in production', () => {
     }
   });
 
-  it('are as they are outside production, but for a NODE_ENV that cannot be read', async () => {
+  it('are not checked outside production, except for an invalid NODE_ENV', async () => {
     const open = {
       ...SERVICE,
       NATS_USER: '',
@@ -254,7 +254,7 @@ describe('engines in production', () => {
     expect((await faultsOf({ ...open, NODE_ENV: 'prodution' })).length).toBeGreaterThan(3);
   });
 
-  it('are looked at without a trace', async () => {
+  it('are checked without leaving files', async () => {
     await inspect(ONE_PROCESS);
     expect(existsSync(ONE_PROCESS.DATA_DIR)).toBe(false);
   });

@@ -30,7 +30,7 @@ describe('a log line', () => {
     expect(lines[0]).toMatchObject({ traceId: '0af7651916cd43dd8448eb211c80319c' });
   });
 
-  it('names neither tenant nor request where there is none', () => {
+  it('names neither tenant nor request when there is none', () => {
     const log = logger();
     const { tenant: _tenant, ...management } = context;
     createNestLogger(log).warn('from Nest');
@@ -40,7 +40,7 @@ describe('a log line', () => {
     expect(lines[1]).toHaveProperty('requestId', 'r1');
   });
 
-  it('has no secret, should one be passed to it', () => {
+  it('redacts a secret that is passed to it', () => {
     const secrets = {
       authorization: 'Bearer secret-1',
       client_secret: 'secret-2',

@@ -24,7 +24,7 @@ describe('the shape of requests to a service', () => {
   const gateway = contextFor({ kind: 'client', clientId: 'c' });
   beforeEach(() => ran.splice(0));
 
-  it('is checked where they enter the process', async () => {
+  it('is checked when they enter the process', async () => {
     expect(await handle(wrong, gateway, 'gateway', false)).toMatchObject({ ok: false, error: { kind: 'invalid' } });
     expect(ran).toEqual([]);
   });
@@ -34,14 +34,14 @@ describe('the shape of requests to a service', () => {
     expect(ran).toEqual([wrong]);
   });
 
-  it('does not make a caller of one who is none', async () => {
+  it('is checked after the caller: a service without the right gets 403', async () => {
     const other: ServiceName = 'dids';
     const own = contextFor({ kind: 'service', service: other });
     expect(await handle(wrong, own, other, true)).toMatchObject({ ok: false, error: { kind: 'forbidden' } });
     expect(ran).toEqual([]);
   });
 
-  it('is not read where the context is wrong: the caller gets 500, the log the member', async () => {
+  it('is not read when the context is invalid: the caller gets 500, the log names the member', async () => {
     const lines: Record<string, unknown>[] = [];
     const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
     const answer = messageHandler(createWebhook, handle, createLogger('info', { destination }));

@@ -53,7 +53,7 @@ const TRANSIENT = new Set([
 
 /**
  * Handles one call of an operation, over the bus or by reference.
- * @param from the caller, as the bus knows it
+ * @param from the sender, authenticated by the bus
  * @param isChecked the shape of the request was checked in this process
  */
 export type OperationHandler = (

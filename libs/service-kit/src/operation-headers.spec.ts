@@ -74,7 +74,7 @@ describe('the context in the headers of a message', () => {
     }
   });
 
-  it.each(kinds)('has none that the operation does not have: %s', (_kind, operation, context) => {
+  it.each(kinds)('must not have members that the operation does not have: %s', (_kind, operation, context) => {
     const headers = contextToHeaders(operation, context);
     const all = { tenant: JSON.stringify(tenant), 'public-url': 'https://a', 'idempotency-key': 'k' };
     for (const [name, value] of Object.entries(all)) {
@@ -85,7 +85,7 @@ describe('the context in the headers of a message', () => {
     }
   });
 
-  it('is not sent with members of another kind, were they there', () => {
+  it('is not sent with members of another kind of context', () => {
     const more = {
       ...user,
       tenant,
@@ -120,7 +120,7 @@ describe('the context in the headers of a message', () => {
 });
 
 describe('a context', () => {
-  it('has the address of the request for the operations that answer by it', () => {
+  it('has the address of the request for the operations that use it', () => {
     expect(OPERATIONS.filter(({ publicUrl }) => publicUrl).map(({ name }) => name)).toEqual([
       'management.issue-token',
       'management.revoke-token',

@@ -13,7 +13,7 @@ const recorderOn = (publish: () => Promise<void>) =>
   new OperationRecorder({ publish } as unknown as MessageBus, systemClock, randomIds, 'gateway');
 
 describe('the recorder of operation events', () => {
-  it('waits for the broker no longer than the call may take', async () => {
+  it('waits for the broker no longer than the deadline of the call', async () => {
     const silent = recorderOn(() => new Promise(() => {}));
     const began = performance.now();
     await expect(silent.start(operation, context(Date.now() + 700))).rejects.toThrow('not acknowledged');
@@ -22,7 +22,7 @@ describe('the recorder of operation events', () => {
     expect(took).toBeLessThan(5000);
   });
 
-  it('leaves an outcome a moment also after the deadline', async () => {
+  it('allows an outcome a short time after the deadline', async () => {
     const slow = recorderOn(() => new Promise((resolve) => setTimeout(resolve, 50)));
     await slow.success(operation, context(Date.now() - 1000));
   });

@@ -44,7 +44,7 @@ describe('names that tenants choose', () => {
   });
 
   it.each(['localhost', 'LOCALHOST.', 'hooks.localhost', 'a.b.localhost.'])(
-    'of this machine are not asked for: %s (RFC 6761)',
+    'of the local machine are not queried: %s (RFC 6761)',
     async (name) => {
       expect(await resolver.addresses(A, name)).toEqual([
         { address: '127.0.0.1', family: 4 },
@@ -54,7 +54,7 @@ describe('names that tenants choose', () => {
     },
   );
 
-  it('are asked for once by connections that are opened together, by tenant', async () => {
+  it('are queried once for concurrent connections of a tenant', async () => {
     dns.setAddresses('hooks.example.com', '127.0.0.1');
     await Promise.all([A, A, A, B].map((tenant) => resolver.addresses(tenant, 'hooks.example.com')));
     // A and AAAA for each tenant.
@@ -63,7 +63,7 @@ describe('names that tenants choose', () => {
     expect(dns.queries).toHaveLength(6);
   });
 
-  it('are given up after 4 s with one repetition, 8 at a time, 30 s a minute', async () => {
+  it('time out after 4 s with one retry, 8 at a time, 30 s per minute', async () => {
     dns.setAddresses('live.example.com', '127.0.0.1');
     const start = performance.now();
     const attack = dead.map((name) => outcomeOf(resolver.addresses(A, name)));

@@ -90,7 +90,7 @@ const LOOPBACK: readonly LookupAddress[] = [
 const TENANTS = 10_000;
 
 /**
- * DNS for names that tenants choose (ADR 0043): over sockets of its own, never in libuv's four threads, which the whole process
+ * DNS for names that tenants choose (ADR 0043): over its own sockets, never in libuv's four threads, which the whole process
  * shares; each tenant with at most 8 look-ups in flight and 30 s of look-ups a minute.
  */
 export class OutboundResolver {

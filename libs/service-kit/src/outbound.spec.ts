@@ -43,7 +43,7 @@ describe('isPublicAddress', () => {
   ])('refuses %s', (address) => expect(isPublicAddress(address)).toBe(false));
 
   it.each(['8.8.8.8', '100.63.255.255', '100.128.0.1', '172.32.0.1', '2606:4700::1111', '::ffff:8.8.8.8'])(
-    'takes %s',
+    'accepts %s',
     (address) => expect(isPublicAddress(address)).toBe(true),
   );
 });
@@ -77,9 +77,9 @@ describe('checkTargetUrl', () => {
     ['https://hooks.acme.com', 'https://hooks.acme.com/'],
     ['https://HOOKS.acme.com:8443/Path', 'https://hooks.acme.com:8443/Path'],
     ['https://bücher.de/füße', 'https://xn--bcher-kva.de/f%C3%BC%C3%9Fe'],
-  ])('takes %s', (url, ascii) => expect(checkTargetUrl(url, false)).toEqual({ url: ascii }));
+  ])('accepts %s', (url, ascii) => expect(checkTargetUrl(url, false)).toEqual({ url: ascii }));
 
-  it('lets private targets through only when they are allowed', () => {
+  it('accepts private targets only when they are allowed', () => {
     expect(checkTargetUrl('http://127.0.0.1:8080/hook', true)).toEqual({ url: 'http://127.0.0.1:8080/hook' });
     expect(checkTargetUrl('ftp://127.0.0.1/', true)).toEqual({ fault: 'must use https' });
     expect(checkTargetUrl('http://127.0.0.1/?a', true)).toEqual({ fault: 'must not have a query' });
@@ -89,7 +89,7 @@ describe('checkTargetUrl', () => {
 describe('parseAnswer', () => {
   const parse = (text: string) => parseAnswer(Buffer.from(text));
 
-  it('takes JSON of at most 64 levels and 100,000 values', () => {
+  it('accepts JSON of at most 64 levels and 100,000 values', () => {
     expect(parse('{"a":[1,"é"]}')).toEqual({ a: [1, 'é'] });
     expect(parse(`${'['.repeat(64)}${']'.repeat(64)}`)).toHaveLength(1);
     expect(() => parse(`${'['.repeat(65)}${']'.repeat(65)}`)).toThrow(SyntaxError);
@@ -97,7 +97,7 @@ describe('parseAnswer', () => {
     expect(() => parse(JSON.stringify(Array.from({ length: 100_000 }, () => 1)))).toThrow(SyntaxError);
   });
 
-  it('refuses what is no JSON in UTF-8', () => {
+  it('refuses anything but JSON in UTF-8', () => {
     expect(() => parse('<html>')).toThrow(SyntaxError);
     expect(() => parseAnswer(Uint8Array.of(0x22, 0xff, 0x22))).toThrow(/not valid/);
   });
@@ -131,7 +131,7 @@ describe('Outbound', () => {
     }
   });
 
-  it('refuses to connect to a name that resolves to this machine', async () => {
+  it('refuses to connect to a name that resolves to the local machine', async () => {
     const port = await serve((_request, response) => response.end());
     await expect(guarded.send(`https://localhost:${port}/`, limits)).rejects.toBeInstanceOf(TargetRefused);
     expect(calls).toEqual([]);
@@ -140,7 +140,7 @@ describe('Outbound', () => {
     expect(calls).toEqual(['GET /']);
   });
 
-  it('judges the addresses that the connection uses, whatever a look-up said before', async () => {
+  it('checks the addresses that the connection uses, whatever an earlier look-up returned', async () => {
     const requested: string[] = [];
     const answers = [
       { address: '10.0.0.1', family: 4 },
@@ -178,7 +178,7 @@ describe('Outbound', () => {
     expect(cut).toMatchObject({ status: 200, body: new Uint8Array() });
   });
 
-  it('gives up on a silent target and on one whose answer never ends', async () => {
+  it('times out on a target that does not respond and on one whose response never ends', async () => {
     const port = await serve((request, response) => {
       if (request.url === '/drip') response.writeHead(200).write('a');
     });
@@ -188,11 +188,11 @@ describe('Outbound', () => {
     await expect(open.send(`http://127.0.0.1:${port}/drip`, hurried)).rejects.toMatchObject(timeOut);
     const statusOnly = { ...hurried, statusOnly: true };
     await expect(open.send(`http://127.0.0.1:${port}/silent`, statusOnly)).rejects.toMatchObject(timeOut);
-    // The status came in time, and nothing else was asked for.
+    // The status arrived in time, and the body was not requested.
     expect((await open.send(`http://127.0.0.1:${port}/drip`, statusOnly)).status).toBe(200);
   });
 
-  it('does not send what waited for a connection until its time was up', async () => {
+  it('does not send a request that waited for a connection until its time-out', async () => {
     let requested = 0;
     const port = await serve(() => (requested += 1));
     const patient = { tenantId: 'tenant-a', timeoutMs: 2000, maxBytes: 1000, statusOnly: true };

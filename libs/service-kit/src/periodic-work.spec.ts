@@ -8,7 +8,7 @@ const lease: Lease = { name: 'a.work', holder: 'h', epoch: 1, expiresAt: 0 };
 const leases = { acquire: () => Promise.resolve(lease), release: () => Promise.resolve() } as unknown as Leases;
 
 describe('periodic work', () => {
-  it('that failed shows in readiness, and is tried again long before its next turn', async () => {
+  it('that failed is reported in readiness, and retried long before its next run', async () => {
     const health = new Health();
     const checks = () => health.report().checks.filter(({ name }) => name === 'a.work');
     let runs = 0;

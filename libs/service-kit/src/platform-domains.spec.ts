@@ -38,7 +38,7 @@ describe('hosts of the platform', () => {
     (host) => expect(platformHostTest(production)(host)).toBe(false),
   );
 
-  it('in development leave other ports of the machine to others', () => {
+  it('in development do not include other ports of the machine', () => {
     const isPlatformHost = platformHostTest(development);
     for (const host of ['localhost:8080', 'acme.localhost:8080', 'acme.localhost', 'management.localhost:1'])
       expect([host, isPlatformHost(host)]).toEqual([host, true]);

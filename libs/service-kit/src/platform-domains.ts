@@ -15,7 +15,7 @@ export const platformDomains = (config: Named): string[] => [...new Set(platform
 
 /**
  * Whether a host, with or without port, belongs to the platform: one of its own, or any below, which are or may become tenants' hosts.
- * `localhost` is the machine, of which development uses a port.
+ * `localhost` is the machine; in development the platform uses one of its ports.
  */
 export const platformHostTest = (config: Named): ((host: string) => boolean) => {
   const names = platformDomains(config);

@@ -24,7 +24,7 @@ describe('services of a process', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('send nothing to the outside any more once they are closed', async () => {
+  it('send no outbound request once they are closed', async () => {
     const server = createServer((_request, response) => response.end('ok'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;

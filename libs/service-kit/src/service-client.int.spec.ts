@@ -146,7 +146,7 @@ describe.each([
     expect(frozen).toEqual(attempts.map(([what]) => what));
   });
 
-  it('returns what its caller cannot change, in the service neither', async () => {
+  it('returns a result that neither caller nor service can change', async () => {
     const cached = { did: 'did:web:acme.example', localMetadata: { keys: [{ kmsKeyId: 'k1' }] } };
     const answer = (await received(cached)) as typeof cached;
     expect(answer).toEqual(cached);
@@ -183,7 +183,7 @@ describe.each([
       httpAnswer({ status: 302, headers: { location: 'x' }, body: 'y' }),
       { $http: { status: 302, headers: { location: 'x' }, body: 'y' } },
     ],
-  ])('returns %s as JSON has it', async (_what, result, expected) => {
+  ])('returns %s as JSON represents it', async (_what, result, expected) => {
     const answer = await received(result);
     expect(answer).toStrictEqual(expected);
     // The second time as the first: what the first call froze is not taken for something else.
@@ -205,7 +205,7 @@ describe.each([
     expect(membersOf(error)).toEqual(membersOf(new AppError('internal', 'Internal error')));
   });
 
-  it('sends members of a request as JSON has them', async () => {
+  it('sends members of a request as JSON represents them', async () => {
     let body: unknown;
     execute = (request) => {
       body = request.body;
@@ -226,7 +226,7 @@ describe.each([
     ['of an engine', Object.assign(new Error('secret'), { name: 'EventStoreUnavailable' })],
     ['of a cursor', Object.assign(new Error('secret'), { name: 'InvalidCursor' })],
     ['that is no error', 'secret'],
-  ])('throws an error %s as it is after the wire', async (_what, thrown) => {
+  ])('throws an error %s as it is after serialization', async (_what, thrown) => {
     execute = () => {
       throw thrown;
     };
@@ -258,7 +258,7 @@ describe.each([
     expect(ran).toBe(0);
   });
 
-  it('of a service is its own, whoever made it call', async () => {
+  it('of a service is made as that service, whoever called it', async () => {
     let caller: unknown;
     execute = (_request, context) => {
       caller = [context.caller, 'idempotentCall' in context];
@@ -269,7 +269,7 @@ describe.each([
     expect(caller).toEqual([{ kind: 'service', service: 'issuance' }, false]);
   });
 
-  it('is refused where the caller says what its name does not let it say', async () => {
+  it('is refused when the named caller is not credible for the participant', async () => {
     let ran = 0;
     execute = () => ++ran;
     const own = contextOf({ caller: { kind: 'service', service: 'issuance' } });
@@ -291,7 +291,7 @@ describe.each([
     expect(ran).toEqual([reservation().body]);
   });
 
-  it('that its process has checked is checked again only where it came over a bus', async () => {
+  it('that its process has checked is checked again only when it arrived over a bus', async () => {
     let ran = 0;
     execute = () => ({ ran: ++ran });
     const unchecked = { params: {}, query: {}, body: { method: 'other' } } as never;
@@ -300,7 +300,7 @@ describe.each([
     else expect((await thrownBy(call)).kind).toBe('invalid');
   });
 
-  it('ends at its deadline with 503, whatever the use case still does', async () => {
+  it('ends at its deadline with 503, while the use case continues', async () => {
     let finish!: () => void;
     const finishing = new Promise<void>((resolve) => (finish = resolve));
     execute = () => finishing;
@@ -323,7 +323,7 @@ describe.each([
     expect(ran).toBe(0);
   });
 
-  it('of an operation that nothing serves is a 503', async () => {
+  it('of an operation without a responder is a 503', async () => {
     const error = await thrownBy(
       clientOf('gateway').call(createWebhook, { body: { url: 'https://a.example', events: [] } as never }, contextOf()),
     );
@@ -344,7 +344,7 @@ describe.each([
     expect(text).toContain('attestry_operation_duration_seconds_count{operation="dids.list-dids"} 2\n');
   });
 
-  it('in hand is finished when the services stop, and no other is taken', async () => {
+  it('in progress is finished when the services stop, and no other is accepted', async () => {
     let finish!: () => void;
     const finishing = new Promise<void>((resolve) => (finish = resolve));
     let begun = false;

@@ -23,7 +23,7 @@ export type CallContextOf<O extends Operation> = O extends { access: { kind: 'in
 
 /**
  * How one participant of the bus calls an operation, by its declaration: by reference where its service is in this process and
- * calls that way, otherwise over the bus. The gateway speaks for the callers it has authenticated, a service for itself alone
+ * calls that way, otherwise over the bus. The gateway acts for the callers it has authenticated, a service only for itself
  * (ADR 0019).
  */
 export class ServiceClient {
@@ -80,7 +80,7 @@ export class ServiceClient {
     return frozenData(reply);
   }
 
-  /** What the callee may know: a service speaks for itself and passes on the members that the operation has. */
+  /** The context for the callee: a service acts for itself and passes on the members that the operation has. */
   private ownContext(operation: Operation, context: CallContext): OperationContext {
     const { requestId, operation: name, deadline, traceparent, tenant } = context as OperationContext;
     return {

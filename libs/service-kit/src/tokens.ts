@@ -1,4 +1,4 @@
-/** Injection tokens of providers without a class of their own. */
+/** Injection tokens of providers without a class. */
 export const CLOCK = Symbol('Clock');
 export const IDS = Symbol('Ids');
 export const LOGGER = Symbol('Logger');

@@ -35,14 +35,14 @@ const client = { name: 'Ann', roles: ['issuer'] };
 const configuration = { type: 'T', name: 'n', issuer: { name: 'Acme' }, claimMappings: {} };
 
 describe('unknown members of a strict request', () => {
-  it('are named with the nearest known name and what is allowed, beside other faults', () => {
+  it('are named with the nearest known name and the allowed names, beside other faults', () => {
     expect(details(createClient, { params: { tenantId }, body: { nmae: 'Ann', roles: ['issuer'] } })).toEqual([
       { msg: 'is required', param: 'name', location: 'body' },
       { msg: 'is not known; did you mean "name"? Allowed: name, roles', param: 'nmae', location: 'body' },
     ]);
   });
 
-  it('without a near name are named with what is allowed', () => {
+  it('without a near name are named with the allowed names', () => {
     expect(details(createClient, { params: { tenantId }, body: { ...client, colour: 1 } })).toEqual([
       { msg: 'is not known. Allowed: name, roles', param: 'colour', location: 'body' },
     ]);
@@ -82,7 +82,7 @@ describe('unknown members of a strict request', () => {
     );
   });
 
-  it('by names that every object inherits are named, not followed', () => {
+  it('with names that every object inherits are named, not read', () => {
     for (const name of INHERITED_NAMES) {
       const body = JSON.parse(`{"name":"Ann","roles":["issuer"],"${name}":{"name":"x"}}`) as object;
       expect(details(createClient, { params: { tenantId }, body })).toEqual([
@@ -93,7 +93,7 @@ describe('unknown members of a strict request', () => {
     expect(details(listUsers, { query })).toEqual([expect.objectContaining({ param: '__proto__', location: 'query' })]);
   });
 
-  it('are named ten at most, the rest is counted over all levels', () => {
+  it('are limited to ten named ones, the rest are counted over all levels', () => {
     const many = (count: number, stem: string) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`${stem}${n}`, 1]));
     const issuer = { name: 'Acme', ...many(15_000, 'y') };
@@ -112,7 +112,7 @@ describe('unknown members of a strict request', () => {
     expect(found.length).toBeLessThan(MAX_DETAILS);
   });
 
-  it('of any number and length take linear time and a short answer', () => {
+  it('of any number and length take linear time and cause a short response', () => {
     const body = Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`${'é'.repeat(20)}${n}`, 1]));
     const start = performance.now();
     const found = details(createClient, {
@@ -124,13 +124,13 @@ describe('unknown members of a strict request', () => {
     expect(found[0]!.param).toBe(`${'n'.repeat(100)}…`);
   });
 
-  it('whose name is cut within a surrogate pair stay well-formed', () => {
+  it('whose name is cut within a surrogate pair remain well-formed', () => {
     const [found] = details(createClient, { params: { tenantId }, body: { ...client, ['n'.repeat(99) + '😀']: 1 } });
     expect(found!.param.isWellFormed()).toBe(true);
   });
 });
 
-describe('what a strict request may have', () => {
+describe('the content of a strict request', () => {
   it('read-only members of the resource are ignored', () => {
     const tenant = { id: UUID, subdomain: 'a', environmentId: UUID, environment: { any: 1 }, membership: {} };
     expect(check(updateTenant, { params: { tenantId }, body: { ...tenant, name: 'Acme' } }).body).toEqual({
@@ -144,7 +144,7 @@ describe('what a strict request may have', () => {
     });
   });
 
-  it('what only a creation returns is not read-only: it cannot be chosen', () => {
+  it('members that only a creation returns are not read-only, and are refused', () => {
     const body = { ...client, clientSecret: 'mine' };
     expect(details(createClient, { params: { tenantId }, body })).toEqual([
       expect.objectContaining({ param: 'clientSecret' }),
@@ -153,7 +153,7 @@ describe('what a strict request may have', () => {
     expect([...readOnlyNamesOf(createPreAuthorizedOffer as Operation)]).toEqual([]);
   });
 
-  it('members by the names of read-only ones are unknown below the resource', () => {
+  it('members with the names of read-only ones are unknown below the resource', () => {
     const issuer = { name: 'Acme', id: UUID };
     expect(details(jwtVcConfigurations.create, { body: { ...configuration, id: UUID, issuer } })).toEqual([
       expect.objectContaining({ param: 'issuer.id' }),
@@ -165,7 +165,7 @@ describe('what a strict request may have', () => {
     expect(check(createUser, { body: { claims } }).body).toEqual({ claims });
   });
 
-  it('what is no object is reported as such', () => {
+  it('a value that is not an object is reported as such', () => {
     expect(details(createUser, { body: ['x'] })).toEqual([
       { msg: 'must be an object', param: 'body', location: 'body' },
     ]);
@@ -197,7 +197,7 @@ describe('read-only members', () => {
     );
 
   it.each(creations.map((operation) => [operation.name, operation] as const))(
-    'are declared where what is created can be read: %s',
+    'are declared when the created resource can be retrieved: %s',
     (_name, operation) => {
       expect(operation.resource !== undefined).toBe(hasItem(operation));
       expect(readOnlyNamesOf(operation).size > 0).toBe(hasItem(operation));
@@ -226,7 +226,7 @@ describe('the nearest name', () => {
     expect(nearestName(name, known)).toBe(expected);
   });
 
-  it('is the first of several that are as near', () => {
+  it('is the first of several equally near ones', () => {
     expect(nearestName('dateForm', ['dateFrom', 'dateTo'])).toBe('dateFrom');
     expect(nearestName('nane', ['name', 'nape'])).toBe('name');
   });

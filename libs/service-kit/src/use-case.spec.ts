@@ -72,7 +72,7 @@ describe('the context of a use case', () => {
     expect(() => Operation(deleteDid)(handles<ClientContext>())).not.toThrow();
   });
 
-  it('must be handed over by those who call another service', () => {
+  it('must be passed when another service is called', () => {
     const call = (client: ServiceClient, context: CallContext, own: ClientContext) => [
       client.call(lookUpTenant, {}, context),
       client.call(reserveIssuerKey, {}, own),

@@ -28,7 +28,7 @@ const HOSTILE = [undefined, null, '', 1, true, 'foo', [], {}, [[]], ['x', 1]];
 const UUID = '7a1c3a52-6f0e-4a49-9d0b-3f1f5d0c9a01';
 
 describe('the shape of requests', () => {
-  it('gives one detail per fault, with its place', () => {
+  it('returns one detail per fault, with its location', () => {
     expect(details(createClient, { params: { tenantId: 'x' }, body: { name: ' ', roles: ['king'] } })).toEqual([
       { value: 'x', msg: 'must be a UUID', param: 'tenantId', location: 'params' },
       { value: '', msg: 'must have 1 to 255 characters', param: 'name', location: 'body' },
@@ -36,7 +36,7 @@ describe('the shape of requests', () => {
     ]);
   });
 
-  it('says what is missing', () => {
+  it('names missing members', () => {
     expect(details(createClient, { params: { tenantId: UUID } })).toEqual([
       { msg: 'is required', param: 'name', location: 'body' },
       { msg: 'is required', param: 'roles', location: 'body' },
@@ -51,7 +51,7 @@ describe('the shape of requests', () => {
     expect(body).toEqual({ name: 'Ann', roles: ['issuer'] });
   });
 
-  it.each([null, 1, 'x', [], true])('refuses a body that is no object: %j', (body) => {
+  it.each([null, 1, 'x', [], true])('refuses a body that is not an object: %j', (body) => {
     expect(details(createClient, { params: { tenantId: UUID }, body })).toHaveLength(body === null ? 2 : 1);
   });
 
@@ -100,7 +100,7 @@ describe('the shape of requests', () => {
     expect(detail).not.toHaveProperty('value');
   });
 
-  it('keeps claims as they are', () => {
+  it('keeps claims unchanged', () => {
     const claims = { a: { b: [1, null, { c: 'd' }] }, 'https://x/y': true };
     const { body } = check(createPreAuthorizedOffer, { body: { credentials: [UUID], claims } });
     expect((body as { claims: unknown }).claims).toEqual(claims);
@@ -111,12 +111,12 @@ describe('the shape of requests', () => {
     expect(Object.keys(body as object)).toEqual(['credentials']);
   });
 
-  it('gives a bounded number of details', () => {
+  it('returns a bounded number of details', () => {
     const fault = { msg: 'must not be', param: 'a', location: 'body' } as const;
     expect(invalid(...Array.from({ length: 5000 }, () => fault)).details).toHaveLength(100);
   });
 
-  it('takes lists as repeated parameters and with commas', () => {
+  it('accepts lists as repeated parameters and separated by commas', () => {
     const { query } = check(listEvents, { query: { types: ['A,B', 'C'], requestIds: 'r1,r2', limit: '10' } });
     expect(query).toEqual({ types: ['A', 'B', 'C'], requestIds: ['r1', 'r2'], limit: 10 });
   });

@@ -19,7 +19,7 @@ describe('a backup of several files', () => {
   };
   const count = (db: DatabaseSync) => (db.prepare('SELECT count(*) AS n FROM t').get() as { n: number }).n;
 
-  it('shows all of them in one moment, while others continue writing', async () => {
+  it('contains all of them at one moment, while writers continue', async () => {
     const [first, second] = [open('a.db'), open('b.db')];
     const filler = 'x'.repeat(500);
     first.exec('CREATE TABLE filler (text TEXT)');

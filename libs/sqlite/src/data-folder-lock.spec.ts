@@ -10,7 +10,7 @@ describe('lockDataFolder', () => {
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'attestry-lock-'))));
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('refuses a second owner until the first lets go', async () => {
+  it('refuses a second owner until the first releases the lock', async () => {
     const first = await lockDataFolder(folder);
     await expect(lockDataFolder(folder)).rejects.toBeInstanceOf(DataFolderLocked);
     expect((await stat(join(folder, 'lock.db'))).mode & 0o777).toBe(0o600);
@@ -18,7 +18,7 @@ describe('lockDataFolder', () => {
     (await lockDataFolder(folder)).release();
   });
 
-  it('refuses another process, and is free once that is killed', async () => {
+  it('refuses another process until the owner is killed', async () => {
     const source = new URL('./data-folder-lock.ts', import.meta.url).href;
     const script = `import { lockDataFolder } from ${JSON.stringify(source)};
       await lockDataFolder(${JSON.stringify(folder)}); console.log('locked'); setInterval(() => {}, 1000);`;

@@ -29,14 +29,14 @@ describe('SqliteThread', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('keeps its files for their owner', async () => {
+  it('makes its files readable only by their owner', async () => {
     await thread.call('put', 'a');
     const files = (await readdir(folder)).filter((name) => name.startsWith('a.db'));
     expect(files.sort()).toEqual(['a.db', 'a.db-shm', 'a.db-wal']);
     for (const name of files) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
   });
 
-  it('refuses to run with less than full synchronisation', async () => {
+  it('refuses to run with less than full synchronization', async () => {
     const jobs = pathToFileURL(join(folder, 'jobs.mjs'));
     for (const pragma of ['synchronous = NORMAL', 'synchronous = OFF'])
       await expect(SqliteThread.open({ file: join(folder, 'b.db'), jobs, pragmas: [pragma] })).rejects.toThrow(
@@ -51,7 +51,7 @@ describe('SqliteThread', () => {
     expect(await thread.call('all')).toEqual(['a', 'b']);
   });
 
-  it('groups writes that reads stand between, and lets the reads see them', async () => {
+  it('groups writes with reads between them, and the reads see the writes', async () => {
     const put = [thread.call('put', 'a'), thread.call('all'), thread.call('put', 'b'), thread.call('all')];
     expect((await Promise.all(put)).filter(Array.isArray)).toEqual([
       ['a', 'b'],
@@ -59,7 +59,7 @@ describe('SqliteThread', () => {
     ]);
   });
 
-  it('runs an exclusive job outside any transaction, between what came before and after', async () => {
+  it('runs an exclusive job outside any transaction, between earlier and later jobs', async () => {
     const answers = await Promise.all([thread.call('put', 'a'), thread.call('alone'), thread.call('put', 'b')]);
     expect(answers[1]).toBe(false);
     expect(await thread.call('all')).toEqual(['a', 'b']);
@@ -70,7 +70,7 @@ describe('SqliteThread', () => {
     expect(results.map((result) => result.status)).toEqual(['rejected', 'fulfilled']);
   });
 
-  it('finishes what was called before it closes, and refuses what comes later', async () => {
+  it('finishes earlier calls before it closes, and refuses later ones', async () => {
     const put = thread.call('put', 'a');
     const closed = thread.close();
     await expect(thread.call('all')).rejects.toThrow('closed');

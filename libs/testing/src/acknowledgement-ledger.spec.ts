@@ -28,7 +28,7 @@ describe('the ledger of acknowledgements', () => {
     expect(ledger.entriesOf('user', 'acknowledged')).toHaveLength(1);
   });
 
-  it('does not take a fault of the test for a broken connection', async () => {
+  it('does not treat a fault of the test as a broken connection', async () => {
     const ledger = new AcknowledgementLedger<string>();
     const fault = new TypeError('x is not a function');
     await expect(
@@ -42,7 +42,7 @@ describe('the ledger of acknowledgements', () => {
     expect(isBrokenConnection(new TypeError('terminated'))).toBe(true);
   });
 
-  it('plays the same kills for the same seed', () => {
+  it('repeats the same kills for the same seed', () => {
     expect(killSchedule(7, 50)).toEqual(killSchedule(7, 50));
     expect(killSchedule(7, 50)).not.toEqual(killSchedule(8, 50));
     expect(killSchedule(7, 50, { minMs: 5, maxMs: 9 }).every((ms) => ms >= 5 && ms <= 9)).toBe(true);
@@ -62,7 +62,7 @@ describe('seeded random', () => {
 });
 
 describe('waitUntil', () => {
-  it('gives what the condition gave, and names what did not come', async () => {
+  it('returns the value of the condition, and names what did not occur', async () => {
     let looks = 0;
     await expect(waitUntil(() => (++looks === 3 ? 'there' : undefined), { intervalMs: 1 })).resolves.toBe('there');
     const late = waitUntil(

@@ -5,7 +5,7 @@ export interface LedgerEntry<T> {
   sequence: number;
   kind: string;
   what: T;
-  /** `open`: sent, and nothing came back; it may or may not have happened. */
+  /** `open`: sent without a response; it may or may not have taken effect. */
   outcome: 'open' | 'acknowledged' | 'refused';
   /** Answer of an acknowledged attempt. */
   answer?: unknown;

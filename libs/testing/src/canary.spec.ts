@@ -27,7 +27,7 @@ describe('the search for canaries', () => {
     expect(hits(text, { name: 'claim', value })).not.toEqual([]);
   });
 
-  it('finds nothing in what only resembles it', () => {
+  it('finds nothing in similar text', () => {
     expect(hits('Zoe Kestrel-49 17 and Kestrel-50')).toEqual([]);
   });
 
@@ -40,14 +40,14 @@ describe('the search for canaries', () => {
     expect(needle.bytes.length).toBeGreaterThanOrEqual(Math.floor((value.length * 8) / 6) - 1);
   });
 
-  it('finds a long value that a page boundary cuts', () => {
+  it('finds a long value that is split by a page boundary', () => {
     const value = Array.from({ length: 40 }, (_, i) => `segment-${i}`).join('/');
     const cut = Math.floor(value.length / 2);
     const bytes = Buffer.from(`${value.slice(0, cut)}\0\0\0page\0${value.slice(cut)}`);
     expect(searchBytes(bytes, needlesOf({ name: 'long', value }), 'x')).not.toEqual([]);
   });
 
-  it('refuses a value that chance would find', () => {
+  it('refuses a value that could occur by chance', () => {
     expect(() => needlesOf({ name: 'pin', value: '12345' })).toThrow(RangeError);
   });
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-/** A value that must stand nowhere in clear. */
+/** A value that must not be stored in plain text. */
 export interface Canary {
   name: string;
   value: string;
@@ -23,7 +23,7 @@ export interface Needle {
 
 /** Shorter values are found everywhere by chance. */
 const MIN_LENGTH = 6;
-/** A long value may be cut by a page's end: pieces of it are looked for, so that one of them is whole. */
+/** A long value may be split by a page boundary: it is searched in pieces, of which one is complete. */
 const PIECE = 40;
 
 /** A value as others may have written it: raw, JSON, base64 and base64url at each alignment, hex, percent-encoded. */
@@ -82,7 +82,7 @@ const aligned = (bytes: Buffer, shift: number): string => {
   return text.slice(from, Math.floor(((shift + bytes.length) * 8) / 6));
 };
 
-/** Where any of the values stands in these bytes. */
+/** Where any of the values occurs in these bytes. */
 export const searchBytes = (bytes: Buffer, needles: readonly Needle[], file: string): Sighting[] =>
   needles.flatMap(({ canary, encoding, bytes: needle }) => {
     const offset = bytes.indexOf(needle);

@@ -14,7 +14,7 @@ describe('a server started by a command', () => {
     }
   };
 
-  itOnLinux('is known by the process id that the command prints, can be killed and started again', async () => {
+  itOnLinux('is identified by the process id that the command prints, and can be killed and restarted', async () => {
     const pids: number[] = [];
     const server = await CommandServer.start('sleep 60 > /dev/null 2>&1 & echo $!; echo ready');
     pids.push(Reflect.get(server, 'pid') as number);
@@ -29,7 +29,7 @@ describe('a server started by a command', () => {
     expect(isAlive(pids[1]!)).toBe(false);
   });
 
-  itOnLinux('is taken as it is when it runs already, and left running', async () => {
+  itOnLinux('is used when it already runs, and left running', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };

@@ -8,18 +8,18 @@ import { listeningProcess } from './listening-process.js';
 /** Of EventStoreDB. */
 const DEFAULT_PORT = 2113;
 
-/** How long its command may take to say that the server is ready, milliseconds. */
+/** How long its command may take to report that the server is ready, milliseconds. */
 const START_MS = 120_000;
 
 /**
- * A server that a command of the operator's starts: it prints the server's process id on a line of its own, waits until
+ * A server that is started by a configured command, which prints the server's process id on a separate line, waits until
  * the server is ready, and ends.
  */
 export class CommandServer {
   private constructor(
     private readonly command: string,
     private pid: number,
-    /** It ran before, and runs on at the end. */
+    /** It ran before, and is left running. */
     private readonly adopted: boolean,
   ) {}
 
@@ -53,7 +53,7 @@ export class CommandServer {
 }
 
 const run = async (command: string): Promise<number> => {
-  // What it writes elsewhere does not keep us from hearing its end: the server may have inherited it.
+  // Its exit is awaited, not the end of its streams, which the server may have inherited.
   const child = spawn(command, { shell: true, env: foreignEnvironment(), stdio: ['ignore', 'pipe', 'ignore'] });
   const output: string[] = [];
   const lines = createInterface({ input: child.stdout });
@@ -61,7 +61,7 @@ const run = async (command: string): Promise<number> => {
   const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
   const [code] = (await once(child, 'exit')) as [number | null];
   clearTimeout(timer);
-  // What was printed before the end may come after it.
+  // Output printed before the end may arrive after it.
   for (let left = 50; left > 0 && !pidIn(output); left--) await pause(20);
   lines.close();
   child.stdout.destroy();
@@ -71,7 +71,7 @@ const run = async (command: string): Promise<number> => {
   return pid;
 };
 
-/** EventStoreDB takes every EVENTSTORE_ variable for a setting of its own, and ends at one that it does not know. */
+/** EventStoreDB reads every EVENTSTORE_ variable as one of its settings, and fails to start with an unknown one. */
 const foreignEnvironment = (): NodeJS.ProcessEnv => {
   const { EVENTSTORE_URL: _url, EVENTSTORE_START: _start, ...others } = process.env;
   return others;

@@ -5,7 +5,7 @@ import { KeyVaultUnavailable, type KeyVault } from '@attestry/keys';
 export interface IdempotentCallOptions {
   /** The `Idempotency-Key`. */
   key: string;
-  /** Who calls; default `one`. */
+  /** The caller; default `one`. */
   by?: string;
   /** The same operation with another body. */
   other?: boolean;
@@ -14,7 +14,7 @@ export interface IdempotentCallOptions {
 export interface Repeatable {
   engines: () => { events: EventStore; vault: KeyVault };
   clock: { time: number };
-  /** Category of the stream that the thing stands in, and type of the event that makes it. */
+  /** Category of the stream of the resource, and type of the event that creates it. */
   category: string;
   made: string;
   /** The calls about one new thing; `other` makes another one. */
@@ -46,7 +46,7 @@ export const describeIdempotency = (operation: string, { engines, clock, categor
       await work();
       return (await count()) - before;
     };
-    /** The port with one method in its place, until it is given back. */
+    /** Replaces one method of the port until it is restored. */
     const faulty = <Port extends object, Method extends keyof Port>(
       port: Port,
       method: Method,
@@ -57,7 +57,7 @@ export const describeIdempotency = (operation: string, { engines, clock, categor
       return () => void Reflect.deleteProperty(port, method);
     };
 
-    it('returns the first result again and makes nothing more', async () => {
+    it('returns the first result again and creates nothing', async () => {
       const call = thing();
       const key = newKey();
       const created = await madeBy(async () => {
@@ -69,7 +69,7 @@ export const describeIdempotency = (operation: string, { engines, clock, categor
       expect(created).toBe(1);
     });
 
-    it('makes one thing when the store took it and said 503', async () => {
+    it('creates one resource when the store accepted it and answered 503', async () => {
       const call = thing();
       const key = newKey();
       const created = await madeBy(async () => {
@@ -86,7 +86,7 @@ export const describeIdempotency = (operation: string, { engines, clock, categor
       expect(created).toBe(1);
     });
 
-    it('makes it when the store did not take it the first time', async () => {
+    it('creates the resource when the store did not accept it the first time', async () => {
       const call = thing();
       const key = newKey();
       const created = await madeBy(async () => {
@@ -102,7 +102,7 @@ export const describeIdempotency = (operation: string, { engines, clock, categor
       expect(created).toBe(1);
     });
 
-    it('returns the same result after a process that ended before it kept the answer', async () => {
+    it('returns the same result after a process ended before it stored the response', async () => {
       const call = thing();
       const key = newKey();
       const created = await madeBy(async () => {
@@ -121,7 +121,7 @@ export const describeIdempotency = (operation: string, { engines, clock, categor
       expect(created).toBe(1);
     });
 
-    it('is a 409 while the first call is under way, and one thing is made of many calls at once', async () => {
+    it('is a 409 while the first call is in progress, and concurrent calls create one resource', async () => {
       const call = thing();
       const key = newKey();
       const created = await madeBy(async () => {
@@ -146,7 +146,7 @@ export const describeIdempotency = (operation: string, { engines, clock, categor
       expect(created).toBe(1);
     });
 
-    it('is of one caller: the same key of another is another call', async () => {
+    it('is separate for each caller', async () => {
       const call = thing();
       const key = newKey();
       await call({ key });
@@ -156,7 +156,7 @@ export const describeIdempotency = (operation: string, { engines, clock, categor
       expect(created).toBe(1);
     });
 
-    it('is forgotten after 24 hours', async () => {
+    it('is deleted after 24 hours', async () => {
       const call = thing();
       const key = newKey();
       await call({ key });

@@ -1,7 +1,7 @@
 import { findPostgres, PostgresServer } from './postgres-server.js';
 import { skipSuite } from './skipped-suite.js';
 
-/** A suite on a PostgreSQL server of its own, told as skipped where none is installed. Uses Jest's globals. */
+/** A suite on a separate PostgreSQL server, reported as skipped when none is installed. Uses Jest's globals. */
 export const describeOnPostgres = (suite: string, tests: (server: () => PostgresServer) => void): void => {
   const programs = findPostgres();
   if (programs === undefined) {

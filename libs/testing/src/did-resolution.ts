@@ -58,7 +58,7 @@ const didKeyDocument = (did: string): DidDocument => {
   };
 };
 
-/** Where a did:web has its document; http on localhost, where nobody has certificates. */
+/** The URL of a did:web document; http on localhost, where there are no certificates. */
 export const didWebUrl = (did: string): string => {
   const [host, ...path] = did.slice('did:web:'.length).split(':').map(decodeURIComponent) as [string, ...string[]];
   const scheme = /(?:^|\.)localhost(?::\d+)?$/.test(host) ? 'http' : 'https';

@@ -11,7 +11,7 @@ export class TestDnsServer {
   private readonly silentNames = new Set<string>();
   private rcode = 0;
   private silent = false;
-  /** Names asked for, in the order they were. */
+  /** Queried names, in order. */
   readonly queries: string[] = [];
 
   private constructor(

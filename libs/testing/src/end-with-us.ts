@@ -12,7 +12,7 @@ export const endWithUs = <T extends ChildProcess>(child: T): T => {
   return child;
 };
 
-/** Lets a process live on. */
+/** Lets a process continue to run. */
 export const letLive = (child: ChildProcess): void => {
   running.delete(child);
   child.unref();

@@ -1,4 +1,4 @@
-/** A record as the stand-in for EventStoreDB keeps it. */
+/** A record of the stand-in for EventStoreDB. */
 export interface StoredRecord {
   /** Commit and prepare position: what the server calls them lies at one place for every append of today. */
   position: number;
@@ -80,7 +80,7 @@ export class EventStoreDbLog {
     this.records = this.records.filter((record) => !this.scavenged.has(record));
   }
 
-  /** Told of every record from now on. Answers how to end it. */
+  /** Calls the listener with every further record. Returns a function that ends it. */
   follow(follower: (record: StoredRecord) => void): () => void {
     this.followers.add(follower);
     return () => void this.followers.delete(follower);

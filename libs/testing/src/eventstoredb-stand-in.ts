@@ -63,7 +63,7 @@ export class EventStoreDbStandIn {
   drops = 0;
   /** Refuses every call as a server does that starts or has no quorum. */
   unavailable = false;
-  /** Takes calls and never answers. */
+  /** Accepts calls and never replies. */
   silent = false;
   private readonly subscribers = new Set<(error: object) => void>();
   private server: Server | undefined;
@@ -311,7 +311,7 @@ export class EventStoreDbStandIn {
     this.goLive(call, wanted, settings ? interval : Infinity, considered);
   }
 
-  /** From here on what comes is pushed, and a subscriber behind which too much waits is dropped. */
+  /** From here on new records are pushed, and a subscriber with too many pending records is dropped. */
   private goLive(call: Reading, wanted: Wanted, interval: number, considered: number): void {
     const waiting: ReadResp[] = [new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp())];
     let pumping = false;
@@ -347,7 +347,7 @@ export class EventStoreDbStandIn {
   }
 }
 
-/** False when nobody listens any more. */
+/** False when there is no listener any more. */
 const send = async (call: Reading, response: ReadResp): Promise<boolean> => {
   if (call.cancelled || call.destroyed || call.writableEnded) return false;
   if (call.write(response)) return true;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** Stands between a client and a server on 127.0.0.1 and can lose what passes. */
+/** A proxy between a client and a server on 127.0.0.1 that can drop data. */
 export class FaultyProxy {
   private readonly pairs = new Set<readonly [client: Socket, server: Socket]>();
   private losing = false;
@@ -19,12 +19,12 @@ export class FaultyProxy {
     return proxy;
   }
 
-  /** From now on requests arrive and no answer comes back. */
+  /** From now on requests arrive and responses are dropped. */
   loseAnswers(): void {
     this.losing = true;
   }
 
-  /** Ends all connections; what comes after passes again. */
+  /** Closes all connections; later ones work again. */
   cut(): void {
     this.losing = false;
     for (const [client, server] of this.pairs) {
@@ -45,7 +45,7 @@ export class FaultyProxy {
     client.on('data', (data) => server.write(data));
     server.on('data', (data) => this.losing || client.write(data));
     for (const [one, other] of [pair, [server, client] as const]) {
-      // What a broken connection means is for the client to find out.
+      // The client handles the broken connection.
       one.on('error', () => other.destroy());
       one.on('close', () => {
         other.destroy();

@@ -9,7 +9,7 @@ const headers = {
   'x-ratelimit-remaining': '0',
   'x-ratelimit-reset': '1',
 };
-/** What the next answer is. */
+/** The next response. */
 let next: { status: number; text: string; headers?: Record<string, string> };
 let seen: Pick<IncomingMessage, 'method' | 'url' | 'headers'> & { body: string };
 const server = createServer((request, response) => {
@@ -44,7 +44,7 @@ describe('a call through the types of the interface definition', () => {
     expect(answer).toMatchObject({ status: 201, body: { did: 'did:key:z6Mk' }, text: next.text });
   });
 
-  it('encodes what stands in the path and repeats what is a list in the query', async () => {
+  it('encodes path parameters and repeats lists in the query', async () => {
     next = { status: 200, text: '{}' };
     await api.dids.retrieve('did:web:a.example%3A3000:x/y');
     expect(seen).toMatchObject({ method: 'GET', url: '/v1/dids/did%3Aweb%3Aa.example%253A3000%3Ax%2Fy', body: '' });
@@ -52,7 +52,7 @@ describe('a call through the types of the interface definition', () => {
     expect(seen.url).toBe('/v1/events?limit=5&types=A&types=B');
   });
 
-  it('answers whatever the status, with text, or with nothing', async () => {
+  it('returns any status, with text or without a body', async () => {
     next = { status: 204, text: '' };
     expect(await api.users.delete('x')).toMatchObject({ status: 204, body: undefined, text: '' });
     next = { status: 403, text: 'Forbidden', headers: { ...headers, 'content-type': 'text/plain' } };
@@ -61,7 +61,7 @@ describe('a call through the types of the interface definition', () => {
     expect((await api.users.list()).body).toEqual({ code: 'BadRequest' });
   });
 
-  it('fails when an answer lacks a header that each must have', async () => {
+  it('fails when a response lacks a header that every response must have', async () => {
     next = { status: 200, text: '{}', headers: {} };
     await expect(api.users.list()).rejects.toThrow('x-request-id');
   });

@@ -1,4 +1,4 @@
-// A worker in a process of its own, see describeLeasedWorker. It prints a line of JSON for whatever happens.
+// A worker in a separate process, see describeLeasedWorker. It prints a line of JSON for each event.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import {

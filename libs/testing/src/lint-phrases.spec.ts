@@ -48,7 +48,7 @@ describe('the check of public texts', () => {
     });
   });
 
-  it('passes over comments, identifiers, longer words and texts that are not public', async () => {
+  it('ignores comments, identifiers, longer words and texts that are not public', async () => {
     expect(
       await lint({
         'README.md': 'The janewick of otherside, re-anew; see `#attestrynobodyanswers`.',

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const LISTENING = '0A';
 
-/** Process id of who listens on a port of this machine; undefined when nobody does, or on systems without /proc. */
+/** Id of the process that listens on a local port; undefined without one, or on systems without /proc. */
 export const listeningProcess = (port: number): number | undefined => {
   const inodes = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => inodesIn(file, port)));
   if (!inodes.size) return undefined;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { chainValue, EmbeddedEventStore, type NewEvent, type RecordedEvent } from '@attestry/event-store';
 
-/** An event that goes on a stream: its type and data as `evolve` of its aggregate takes them. */
+/** An event for a stream: its type and data as `evolve` of its aggregate expects them. */
 interface FurtherEvent {
   type: string;
   data: object;
@@ -12,7 +12,7 @@ interface FurtherEvent {
 const BATCH = 500;
 const uuidOf = (index: number) => `00000000-0000-7000-8000-${index.toString(16).padStart(12, '0')}`;
 
-/** Lengthens a stream to so many events, chained to those it has. */
+/** Extends a stream to this number of events, chained to the existing ones. */
 const lengthen = async (
   store: EmbeddedEventStore,
   stream: string,

@@ -5,11 +5,11 @@ import { waitUntil } from './wait-until.js';
 /** A real SMTP server on a free port of this machine, with what it was given. */
 export class MailReceiver {
   readonly mails: (Email & { recipients: string[] })[] = [];
-  /** What recipients are answered from now on; 250 takes them. */
+  /** Reply to recipients from now on; 250 accepts them. */
   answer = 250;
-  /** What single recipients are answered instead. */
+  /** Reply to individual recipients instead. */
   readonly answers = new Map<string, number>();
-  /** What senders are answered from now on. */
+  /** Reply to senders from now on. */
   senderAnswer = 250;
   /** How many it did not take. */
   refused = 0;

@@ -3,7 +3,7 @@ import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Session, type Profiler } from 'node:inspector';
 
-/** What a process that preloads this module answers, by message. */
+/** Replies of a process that preloads this module, by message. */
 export type ProbeMessage =
   'begin' | 'end' | 'verifications' | 'count-blocks' | 'blocks' | 'count-functions' | 'functions' | 'count-all' | 'all';
 

@@ -8,7 +8,7 @@ import { endWithUs, letLive } from './end-with-us.js';
 import { freePort } from './free-port.js';
 import { waitUntil } from './wait-until.js';
 
-/** Where Debian puts it is not on everybody's path. */
+/** The folder in which Debian installs it may not be on the path. */
 const PLACES = ['nats-server', '/usr/sbin/nats-server', '/usr/local/bin/nats-server'];
 
 /** The program, or undefined where it is not installed. */
@@ -32,7 +32,7 @@ export interface NatsServerOptions {
   env?: Record<string, string>;
 }
 
-/** A real nats-server with JetStream, on a free port of 127.0.0.1 and with a folder of its own. */
+/** A real nats-server with JetStream, on a free port of 127.0.0.1 and with its own folder. */
 export class NatsServer {
   private constructor(
     private readonly program: string,
@@ -43,7 +43,7 @@ export class NatsServer {
     private child: ChildProcess,
   ) {}
 
-  /** @param folder of its own; default a temporary one */
+  /** @param folder for its data; default a temporary one */
   static async start(
     program: string,
     folder = mkdtempSync(join(tmpdir(), 'attestry-nats-')),
@@ -94,7 +94,7 @@ export class NatsServer {
     await ended;
   }
 
-  /** It lives on, with its folder. */
+  /** Leaves it running, with its folder. */
   release(): void {
     letLive(this.child);
   }

@@ -31,13 +31,13 @@ export class OpenIdProvider {
     private readonly server: Server,
     readonly accounts: Map<string, ProviderAccount>,
     private readonly audience: string,
-    /** What its authorization endpoint was asked, in order. */
+    /** Requests to its authorization endpoint, in order. */
     readonly requests: URLSearchParams[],
   ) {}
 
   /** @param audience of the access tokens: the resource they are for (RFC 8707) */
   static async start(audience: string): Promise<OpenIdProvider> {
-    // Loaded by those who need it, for it greets everybody who loads it.
+    // Loaded on demand, because it prints a message when it is loaded.
     const { Provider } = await import('oidc-provider');
     const accounts = new Map<string, ProviderAccount>();
     const server = createServer();
@@ -65,7 +65,7 @@ export class OpenIdProvider {
         profile: ['name', 'given_name', 'family_name'],
         email: ['email', 'email_verified'],
       },
-      // A tenant's users are who the ID token says they are.
+      // A tenant's users are identified by the ID token.
       conformIdTokenClaims: false,
       features: {
         devInteractions: { enabled: false },
@@ -124,7 +124,7 @@ export class OpenIdProvider {
               .end(JSON.stringify({ ...own, ...started.announced })),
           );
       if (!pathname.startsWith('/sign-in/')) return void handle(request, response);
-      // Who names nobody does not want to sign in.
+      // A request without a login is a cancelled sign-in.
       void provider
         .interactionDetails(request, response)
         .then(({ params }) =>

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 
-/** A span as it came over the wire. */
+/** A span as received. */
 export interface ReceivedSpan {
   /** Hexadecimal. */
   traceId: string;
@@ -110,7 +110,7 @@ export const decodeTraces = (request: Buffer): ReceivedSpan[] =>
 /** A receiver of OTLP over HTTP with protobuf, which keeps every span it gets. */
 export class OtlpReceiver {
   readonly spans: ReceivedSpan[] = [];
-  /** Every byte that came, for a look at what must not be in it. */
+  /** Every received byte, to search for data that must not be in it. */
   readonly requests: Buffer[] = [];
 
   private constructor(private readonly server: Server) {}

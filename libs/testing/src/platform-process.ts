@@ -28,7 +28,7 @@ export interface PlatformProcessOptions {
   env?: Record<string, string>;
   /** Default: a fresh temporary folder. */
   dataDir?: string;
-  /** Let it live on when this process ends. */
+  /** Let it continue to run when this process ends. */
   detached?: boolean;
   /** Milliseconds until the ready line; default 30,000. */
   startTimeoutMs?: number;
@@ -80,7 +80,7 @@ export interface RunningPlatform {
   stop(): Promise<void>;
 }
 
-/** The built platform as a process of its own, on a free port, with its log in a file. */
+/** The built platform as a separate process, on a free port, with its log in a file. */
 export class PlatformProcess implements RunningPlatform {
   ready!: ReadyLine;
   private child: ChildProcess | undefined;
@@ -202,7 +202,7 @@ export class PlatformProcess implements RunningPlatform {
     });
   }
 
-  /** SIGTERM; returns the exit code or signal. The folder stays, for a look or a restart. */
+  /** SIGTERM; returns the exit code or signal. The folder is kept, for inspection or a restart. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | NodeJS.Signals> {
     const child = this.child;
     this.child = undefined;
@@ -221,7 +221,7 @@ export class PlatformProcess implements RunningPlatform {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Lets go of a detached process: it lives on. */
+  /** Releases a detached process, which continues to run. */
   release(): void {
     this.child?.unref();
     this.child = undefined;

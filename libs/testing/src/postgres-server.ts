@@ -7,7 +7,7 @@ import { endWithUs, letLive } from './end-with-us.js';
 import { freePort } from './free-port.js';
 import { waitUntil } from './wait-until.js';
 
-/** Debian keeps the programs of each version in a folder of its own. */
+/** Debian installs the programs of each version in a separate folder. */
 const DEBIAN = '/usr/lib/postgresql';
 
 /** The folder with `initdb`, `postgres` and `pg_isready`, or undefined where they are not installed. */
@@ -21,7 +21,7 @@ export const findPostgres = (): string | undefined => {
   return folders.find(all);
 };
 
-/** PostgreSQL does not run as root: there it is given the user that its package made, or nobody. */
+/** PostgreSQL does not run as root: then it uses the user that its package created, or `nobody`. */
 const unprivileged = (): { uid?: number; gid?: number } => {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {
@@ -31,7 +31,7 @@ const unprivileged = (): { uid?: number; gid?: number } => {
   throw new Error('there is no user to run PostgreSQL as');
 };
 
-/** A real PostgreSQL server, on a free port of 127.0.0.1 with a folder of its own. */
+/** A real PostgreSQL server, on a free port of 127.0.0.1 with its own folder. */
 export class PostgresServer {
   private readonly user = unprivileged();
 
@@ -43,7 +43,7 @@ export class PostgresServer {
 
   private child: ChildProcess | undefined;
 
-  /** @param folder of its own; default a temporary one */
+  /** @param folder for its data; default a temporary one */
   static async start(
     programs: string,
     folder = mkdtempSync(join(tmpdir(), 'attestry-postgres-')),
@@ -94,7 +94,7 @@ export class PostgresServer {
     await this.startServer();
   }
 
-  /** It lives on, with its folder. */
+  /** Leaves it running, with its folder. */
   release(): void {
     if (this.child) letLive(this.child);
   }

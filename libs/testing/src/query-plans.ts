@@ -3,9 +3,9 @@ import { CompiledQuery, type Kysely, type KyselyPlugin, type QueryId, type RootO
 /** How one statement is carried out. */
 export interface QueryPlan {
   sql: string;
-  /** The steps, one a line: of SQLite as `EXPLAIN QUERY PLAN` tells them, of PostgreSQL node and index. */
+  /** The steps, one per line: for SQLite as in `EXPLAIN QUERY PLAN`, for PostgreSQL node and index. */
   steps: string[];
-  /** Rows that scans gave or passed over when it was carried out; PostgreSQL only. */
+  /** Rows that scans returned or skipped during execution; PostgreSQL only. */
   rowsRead?: number;
 }
 

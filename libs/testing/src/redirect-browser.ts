@@ -11,12 +11,12 @@ interface Cookie {
 /** A browser as far as redirections go: it follows them, and keeps each host's cookies (RFC 6265). */
 export class RedirectBrowser {
   private readonly jars = new Map<string, Cookie[]>();
-  /** Every address it came to. */
+  /** Every visited address. */
   readonly visited: string[] = [];
 
   /**
-   * Goes on until an address that `isThere`, which it does not open: it may be a wallet's own.
-   * @throws Error where an answer is no redirection
+   * Follows redirects up to an address for which `isThere` is true, without opening it: it may be that of a
+   * wallet. @throws Error when a response is not a redirect
    */
   async follow(start: string, isThere: (url: string) => boolean): Promise<URL> {
     let url = start;
@@ -39,7 +39,7 @@ export class RedirectBrowser {
     return answer;
   }
 
-  /** What its `Cookie` header says there. */
+  /** The `Cookie` header for that address. */
   cookiesFor(url: string): string {
     const { host, pathname } = new URL(url);
     return (this.jars.get(host) ?? [])

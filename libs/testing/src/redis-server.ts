@@ -24,7 +24,7 @@ const answers = (port: number): Promise<boolean> =>
     socket.setTimeout(500, () => socket.destroy());
   });
 
-/** A real Redis or Valkey server that keeps what it acknowledged, on a free port of 127.0.0.1 with a folder of its own. */
+/** A real Redis or Valkey server that persists acknowledged writes, on a free port of 127.0.0.1 with its own folder. */
 export class RedisServer {
   private constructor(
     private readonly program: string,
@@ -33,7 +33,7 @@ export class RedisServer {
     private child: ChildProcess,
   ) {}
 
-  /** @param folder of its own; default a temporary one */
+  /** @param folder for its data; default a temporary one */
   static async start(program: string, folder = mkdtempSync(join(tmpdir(), 'attestry-redis-'))): Promise<RedisServer> {
     const port = await freePort();
     const server = new RedisServer(program, folder, port, RedisServer.spawn(program, folder, port));
@@ -63,7 +63,7 @@ export class RedisServer {
     await this.ready();
   }
 
-  /** It stands still, and its connections with it, until `resume`. */
+  /** Pauses it, and its connections, until `resume`. */
   pause(): void {
     this.child.kill('SIGSTOP');
   }
@@ -72,7 +72,7 @@ export class RedisServer {
     this.child.kill('SIGCONT');
   }
 
-  /** It lives on, with its folder. */
+  /** Leaves it running, with its folder. */
   release(): void {
     letLive(this.child);
   }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * What somebody with a copy of the data folder and MASTER_KEY can do, without the vault's own code: unwrap the keys that
- * remain and try them on whatever looks sealed. Formats: libs/keys, seal.ts and key-file.jobs.ts.
+ * An attack with a copy of the data folder and MASTER_KEY, without the vault's own code: unwraps the remaining keys
+ * and tries them on all data that may be sealed. Formats: libs/keys, seal.ts and key-file.jobs.ts.
  */
 export interface RemainingKeys {
   tenantKeys: { tenant: string; key: Buffer }[];
@@ -105,7 +105,7 @@ export const decryptEverything = async (dataDir: string, keys: RemainingKeys): P
   return plain;
 };
 
-/** Whether a data key that was destroyed still stands, sealed, in some corner of the key file or its log. */
+/** Whether a destroyed data key is still present, sealed, anywhere in the key file or its log. */
 export const isKeyRecoverable = async (
   dataDir: string,
   keys: RemainingKeys,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Stands between a client and a server on 127.0.0.1, and can fall silent: connections stay, and nothing comes through. */
+/** A proxy between a client and a server on 127.0.0.1 that can become unresponsive: connections stay open, and no data passes. */
 export class SilentProxy {
   private readonly sockets = new Set<Socket>();
   private silent = false;
@@ -25,7 +25,7 @@ export class SilentProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** From now on what is sent is lost, for the connections there are, and new ones are not answered. */
+  /** From now on data on existing connections is lost, and new ones get no response. */
   silence(): void {
     this.silent = true;
   }

@@ -23,7 +23,7 @@ describe('the check of the structure', () => {
     return { status, faults: stderr.split('\n').filter(Boolean).sort() };
   };
 
-  it('refuses circles of imports, also of types and of what is loaded at run time', async () => {
+  it('refuses circular imports, also of types and of modules loaded at run time', async () => {
     const a = 'apps/dids/src/did';
     const l = 'libs/keys/src';
     expect(
@@ -52,7 +52,7 @@ describe('the check of the structure', () => {
     ]);
   });
 
-  it('refuses barrels, names that say nothing, and packages bound to a host', async () => {
+  it('refuses barrels, generic names, and packages bound to a host', async () => {
     const files = { 'apps/dids/src/did/index.ts': '', 'libs/keys/src/text-utils.ts': '' };
     const packages = { 'node_modules/a': { resolved: 'https://registry.example/a.tgz' }, 'node_modules/b': {} };
     expect((await check(files, packages)).faults.map((fault) => fault.split(':', 1)[0])).toEqual([
@@ -62,7 +62,7 @@ describe('the check of the structure', () => {
     ]);
   });
 
-  it('accepts what follows the rules', async () => {
+  it('accepts files that follow the rules', async () => {
     const files = {
       'apps/dids/src/index.ts': "export { Module } from './dids.module.js';\n",
       'apps/dids/src/dids.module.ts': "import { a } from './did/a.js';\nexport class Module {\n  a = a;\n}\n",

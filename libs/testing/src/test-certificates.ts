@@ -16,7 +16,7 @@ const openssl = (...args: string[]): void => {
   if (status !== 0) throw new Error(`openssl ${args[0]}: ${stderr}`);
 };
 
-/** An authority of its own, a certificate of it for a server on 127.0.0.1 and localhost and one for a client, for a day. */
+/** A certificate authority, a certificate of it for a server on 127.0.0.1 and localhost and one for a client, valid for a day. */
 export const makeTestCertificates = (folder: string): TestCertificates => {
   const path = (name: string) => join(folder, name);
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];

@@ -29,7 +29,7 @@ didKeys.use({
 /** The document that the library of Digital Bazaar makes of an Ed25519 did:key. */
 export const didKey = async (did: string): Promise<DidDocument> => (await didKeys.get({ did })) as DidDocument;
 
-/** A did:key resolved by that library, any other as `others` says. */
+/** A did:key is resolved by that library, any other by `others`. */
 const documentOf = async (did: string, others: (did: string) => Promise<DidDocument>): Promise<DidDocument> =>
   did.startsWith('did:key:') ? didKey(did) : others(did);
 

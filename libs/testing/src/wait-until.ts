@@ -1,15 +1,15 @@
 export interface WaitOptions {
   /** Milliseconds; default 10,000. */
   timeoutMs?: number;
-  /** Milliseconds between two looks; default 20. */
+  /** Milliseconds between two polls; default 20. */
   intervalMs?: number;
-  /** What is waited for, told when it does not come. */
+  /** The awaited condition, named in the error when it does not occur. */
   what?: string;
 }
 
 /**
- * Looks again and again until the condition gives something truthy, and returns that.
- * @throws Error at the time limit, with what the last look threw as its cause
+ * Polls until the condition returns a truthy value, and returns it. @throws
+ * Error at the time limit, with the last error of the condition as its cause
  */
 export const waitUntil = async <T>(
   condition: () => T | Promise<T>,

@@ -71,12 +71,12 @@ export interface Collected {
   credentials: { configurationId: string; credential: string | Record<string, unknown>; key: HolderKey }[];
 }
 
-/** A wallet on the client library of the OpenWallet Foundation: nothing in it knows this platform. */
+/** A wallet on the client library of the OpenWallet Foundation, without any code for this platform. */
 export class Wallet {
   private readonly keys = new Map<string, HolderKey>();
   readonly client: Openid4vciClient;
 
-  /** @param clientId of its own choosing; without one it is anonymous, which is enough for pre-authorized codes */
+  /** @param clientId any; without one it is anonymous, which is sufficient for pre-authorized codes */
   constructor(private readonly clientId?: string) {
     const refuse = () => {
       throw new Error('this wallet does not use that');

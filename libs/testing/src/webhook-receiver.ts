@@ -20,14 +20,14 @@ export interface WebhookBody {
 export interface Delivery {
   path: string;
   headers: Record<string, string>;
-  /** The body as it came. */
+  /** The body as received. */
   text: string;
   body: WebhookBody;
   /** Digest and signature are right. */
   verified: boolean;
   /** Why they are not. */
   fault?: string;
-  /** What was answered. */
+  /** The status of the response. */
   status: number;
   /** Milliseconds since the epoch, when its head had arrived. */
   receivedAt: number;
@@ -46,7 +46,7 @@ const REQUIRED = ['@method', '@target-uri', 'content-type', 'content-digest'];
 /** Seconds. */
 const TOLERANCE = 300;
 
-/** A local HTTP server that takes webhooks and verifies each one: RFC 9530 digest, RFC 9421 signature, published key. */
+/** A local HTTP server that receives webhooks and verifies each one: RFC 9530 digest, RFC 9421 signature, published key. */
 export class WebhookReceiver {
   readonly deliveries: Delivery[] = [];
   respond: (delivery: number) => number | 'never';
@@ -75,7 +75,7 @@ export class WebhookReceiver {
       receiver.take(request).then(
         (status) => {
           if (status === 'never') return;
-          // Who follows this sends the body where nobody asked for it.
+          // A sender that follows this redirect sends the body to another target.
           const isRedirect = status >= 300 && status < 400;
           response.writeHead(status, isRedirect ? { location: `${receiver.url}/elsewhere` } : {}).end();
         },
@@ -137,7 +137,7 @@ export class WebhookReceiver {
     return status;
   }
 
-  /** What is wrong with a delivery; asked again while the key set is out of reach. */
+  /** The faults of a delivery; retried while the key set is unavailable. */
   private async judge(request: IncomingMessage, raw: Buffer): Promise<string | undefined> {
     for (const end = Date.now() + PATIENCE_MS; ; await pause(250, undefined, { ref: false })) {
       const keys = { missed: false };

@@ -24,7 +24,7 @@ export interface WorkerMessage {
   failed?: string;
 }
 
-/** Starts a worker that counts in a process of its own. */
+/** Starts a worker that counts in a separate process. */
 export const startWorkerProcess = (options: WorkerProgramOptions): WorkerProcess => {
   const program = join(repository, 'libs/testing/dist/leased-worker-program.js');
   const words = ['--no-warnings', program, JSON.stringify(options)];

@@ -6,11 +6,11 @@ const chosen = (clientIds?: string[], managementUserIds?: string[]) => {
 };
 
 describe('actors', () => {
-  it.each([{ clientId: 'abc' }, { managementUserId: 'u1' }, {}])('are told by one text: %p', (actor) => {
+  it.each([{ clientId: 'abc' }, { managementUserId: 'u1' }, {}])('are parsed from one string: %p', (actor) => {
     expect(namedActor(actorOf(actor))).toEqual(actor);
   });
 
-  it('are everybody without a filter', () => expect(chosen()).toBeUndefined());
+  it('are all actors without a filter', () => expect(chosen()).toBeUndefined());
 
   it.each([
     [['a', 'b'], undefined, [], ['ca', 'cb']],

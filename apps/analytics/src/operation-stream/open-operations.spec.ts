@@ -15,7 +15,7 @@ const message = (outcome: Outcome, requestId = 'r1', tenantId = 't1'): Operation
 });
 
 describe('open operations', () => {
-  it('takes one START and one outcome of a request', () => {
+  it('accepts one START and one outcome per request', () => {
     const open = new OpenOperations();
     expect(open.accept(message('START'))).toBe(true);
     expect(open.accept(message('SUCCESS'))).toBe(true);
@@ -23,7 +23,7 @@ describe('open operations', () => {
     expect(open.size).toBe(0);
   });
 
-  it('takes no outcome without START, and no second START', () => {
+  it('accepts no outcome without START, and no second START', () => {
     const open = new OpenOperations();
     expect(open.accept(message('SUCCESS'))).toBe(false);
     expect(open.accept(message('START'))).toBe(true);
@@ -37,7 +37,7 @@ describe('open operations', () => {
     expect(open.size).toBe(1);
   });
 
-  it('knows what is overdue, and whether its events are stored', () => {
+  it('reports overdue operations, and whether their events are stored', () => {
     const open = new OpenOperations();
     open.accept(message('START'));
     expect(open.overdue(1000)).toEqual([]);
@@ -46,13 +46,13 @@ describe('open operations', () => {
     expect(open.overdue(1001)).toMatchObject([{ requestId: 'r1', committed: true }]);
   });
 
-  it('does not take a reaction to the request for the request itself', () => {
+  it('does not confuse a reaction to the request with the request itself', () => {
     const open = new OpenOperations();
     open.accept(message('START'));
     expect(open.commit({ requestId: 'r1', tenantId: 't1', operation: 'dids.release-issuer-key' })).toBeUndefined();
   });
 
-  it('continues from what was open before a restart', () => {
+  it('continues with the operations that were open before a restart', () => {
     const before = new OpenOperations();
     before.accept(message('START'));
     const after = new OpenOperations(before.overdue(Infinity));

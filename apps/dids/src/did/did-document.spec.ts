@@ -95,7 +95,7 @@ describe('did:key', () => {
     });
   });
 
-  it('of a P-256 key has that key alone', () => {
+  it('of a P-256 key contains only that key', () => {
     const multikey = 'zDnaerx9CtbPJ1q36T5Ln5wYt3MQYeGRG5ehnPAmxcf5mDZpv';
     const did = `did:key:${multikey}`;
     const id = `${did}#${multikey}`;
@@ -112,7 +112,7 @@ describe('did:key', () => {
     expect(made.keys.map(({ kmsKeyId }) => kmsKeyId)).toEqual(['kms-p']);
   });
 
-  it('of a BLS12-381 key has that key alone', () => {
+  it('of a BLS12-381 key contains only that key', () => {
     const multikey =
       'zUC7K4ndUaGZgV7Cp2yJy6JtMoUHY6u7tkcSYUvPrEidqBmLCTLmi6d5WvwnUqejscAkERJ3bfjEiSYtdPkRSE8kSa11hFBr4sTgnbZ95SJj19PN2jdvJjyzpSZgxkyyxNnBNnY';
     const did = `did:key:${multikey}`;
@@ -187,7 +187,7 @@ describe('did:web', () => {
     ]);
   });
 
-  it('never gives two keys one name', () => {
+  it('never gives two keys the same name', () => {
     const twins = didWebDocument(did, [ed25519Key, { ...ed25519Key, keyId: 'twin' }]);
     expect(twins.keys.map(({ didDocumentKeyId }) => didDocumentKeyId)).toEqual([
       `${did}#4zvwRjXUKG`,
@@ -197,7 +197,7 @@ describe('did:web', () => {
   });
 });
 
-// What a browser and third-party libraries do with the keys of a document.
+// Uses the keys of a document as a browser and third-party libraries do.
 describe('the keys of a did:web document', () => {
   const generated = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }) as PublicJwk;
   const { document } = didWebDocument('did:web:acme.example', [
@@ -241,7 +241,7 @@ describe('the keys of a did:web document', () => {
   });
 });
 
-// What an independent verifier does with these documents: VC Data Integrity with eddsa-rdfc-2022.
+// Verifies with these documents as an independent verifier does: VC Data Integrity with eddsa-rdfc-2022.
 describe('a Data Integrity verifier', () => {
   type Method = { id: string };
   const { issue } = vc as unknown as {
@@ -274,7 +274,7 @@ describe('a Data Integrity verifier', () => {
   it.each<[string, () => NewDid, string]>([
     ['did:key', () => didKeyOf(ed25519Key), 'z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp'],
     ['did:web', () => didWebDocument('did:web:acme.example', [p256Key, ed25519Key, x25519Key]), '4zvwRjXUKG'],
-  ])('finds the Ed25519 key of a %s, and no forgery passes', async (_, make, fragment) => {
+  ])('finds the Ed25519 key of a %s, and refuses a forgery', async (_, make, fragment) => {
     const made = make();
     const loader = loaderOf(made);
     const credential = await signed(made, `${made.did}#${fragment}`, loader);

@@ -77,7 +77,7 @@ const describe = (did: string, methods: readonly Method[]): NewDid => {
   };
 };
 
-/** did:key Method v0.7 §3: fragments are multikeys; an Ed25519 key also gives its X25519 counterpart, with no vault key of its own. */
+/** did:key Method v0.7 §3: fragments are multikeys; an Ed25519 key also has an X25519 counterpart, without a separate vault key. */
 export const didKeyOf = (key: VaultKey): NewDid => {
   // The platform never creates a key of X25519 alone, but a resolved third-party DID may have one.
   const purposes: KeyPurpose[] = key.algorithm === 'X25519' ? ['keyAgreement'] : SIGNING;

@@ -93,7 +93,7 @@ describe('did:web, for any address', () => {
     (scheme ? 'https://' : '') +
     [port === undefined ? name : `${name}:${port}`, ...path.map(encodeURIComponent)].join('/');
 
-  it('host, port and path are found again in the DID, as the WHATWG parser sees them', () =>
+  it('host, port and path can be read back from the DID, as the WHATWG parser returns them', () =>
     fc.assert(
       fc.property(address, (parts) => {
         const parsed = parseAddress(textOf(parts));
@@ -108,7 +108,7 @@ describe('did:web, for any address', () => {
       }),
     ));
 
-  it('the document is asked for where did:web says', () =>
+  it('the document is requested at the URL defined by did:web', () =>
     fc.assert(
       fc.property(address, (parts) => {
         const parsed = parseAddress(textOf(parts));
@@ -120,7 +120,7 @@ describe('did:web, for any address', () => {
       }),
     ));
 
-  it('whatever the text, the answer is a fault or a well-formed DID that stands for itself', () =>
+  it('any text results in a fault or a well-formed DID that parses to itself', () =>
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.webUrl(), fc.stringMatching(/^[a-z.:/%@#?[\]\\0-9]{1,40}$/)), (text) => {
         const parsed = parseAddress(text);
@@ -132,7 +132,7 @@ describe('did:web, for any address', () => {
       { numRuns: 1000 },
     ));
 
-  it('spelling an octet in percents, in either case, makes no other DID', () =>
+  it('percent-encoding an octet, in either case, does not change the DID', () =>
     fc.assert(
       fc.property(fc.constantFrom(...letters), (letter) => {
         const hex = letter.charCodeAt(0).toString(16);
@@ -160,12 +160,12 @@ describe('the DID of a requested document', () => {
     '/a',
     '',
     'did.json',
-  ])('%j is none', (url) => expect(didOfDocumentPath('acme.localhost:8080', url)).toBeUndefined());
+  ])('%j is not', (url) => expect(didOfDocumentPath('acme.localhost:8080', url)).toBeUndefined());
 
-  it('leaves the port of https out', () => expect(didWebOf('Acme.example:443', [])).toBe('did:web:acme.example'));
+  it('omits the default port of https', () => expect(didWebOf('Acme.example:443', [])).toBe('did:web:acme.example'));
 });
 
-describe('what a DID is', () => {
+describe('the syntax of a DID', () => {
   it.each(['did:key:z6Mk', 'did:web:a.example%3A8080:b', 'did:x::y'])('%s is', (text) =>
     expect(isDid(text)).toBe(true),
   );
@@ -179,10 +179,10 @@ describe('what a DID is', () => {
     'did:we b:a',
     'x',
     'did:web:a\n',
-  ])('%j is none', (text) => expect(isDid(text)).toBe(false));
+  ])('%j is not', (text) => expect(isDid(text)).toBe(false));
 });
 
-describe('where a did:web has its document', () => {
+describe('the URL of a did:web document', () => {
   it.each<[string, boolean, string | undefined]>([
     ['did:web:acme.example', false, 'https://acme.example/.well-known/did.json'],
     ['did:web:ACME.example%3A8443:a:b%20c', false, 'https://acme.example:8443/a/b%20c/did.json'],

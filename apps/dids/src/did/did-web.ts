@@ -104,7 +104,7 @@ export const didWebUrl = (did: string, isLocal: boolean): string | undefined => 
   return `${scheme}://${host.host}/${segments.length ? segments.join('/') : '.well-known'}/did.json`;
 };
 
-/** The did:web whose document a request for `…/did.json` on this host asks for; `undefined` when there can be none. */
+/** The did:web whose document is requested by `…/did.json` on this host; `undefined` when there can be none. */
 export const didOfDocumentPath = (host: string, url: string): string | undefined => {
   const path = url.split('?', 1)[0]!;
   if (path === '/.well-known/did.json') return didWebOf(host, []);

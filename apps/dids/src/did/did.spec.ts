@@ -70,7 +70,7 @@ describe('the stream of a DID', () => {
     expect(stream.slice(0, stream.indexOf('-'))).toBe(did.category);
   });
 
-  it('is not read past an event of a newer release', () => {
+  it('is not read beyond an event of a newer release', () => {
     const stored = { stream: 'did-t+x', type: 'DidRotated', schemaVersion: 1, data: {} };
     expect(() => readEvent(did, stored)).toThrow('does not know');
   });
@@ -79,7 +79,7 @@ describe('the stream of a DID', () => {
 describe('creating', () => {
   const decide = (state: Parameters<typeof createDid>[0]) => createDid(state, command, at);
 
-  it('says what was created and when', () => given(did, []).when(decide).then([created]));
+  it('records what was created and when', () => given(did, []).when(decide).then([created]));
   it('is refused while the tenant has the DID', () => {
     given(did, [created]).when(decide).thenThrows('BadRequest');
     expect(refusal(() => decide(stateAfter(did, [created]))).details).toEqual([
@@ -88,13 +88,13 @@ describe('creating', () => {
   });
   it('is refused while the DID is being deleted', () =>
     given(did, [created, started]).when(decide).thenThrows('BadRequest'));
-  it('is possible again once it is deleted, without the old reservations', () =>
+  it('is possible again after its deletion, without the old reservations', () =>
     given(did, [created, reserved('c'), released('c'), started, deleted])
       .when(decide)
       .thenState({ status: 'active', ...command, registered: at.getTime(), reservations: new Map() }));
 });
 
-describe('seeing a document published', () => {
+describe('finding the published document', () => {
   const foreign = event({
     type: 'DidCreated',
     data: { ...command, registrationStatus: 'PROCESSING', registered: at.getTime() },
@@ -108,7 +108,7 @@ describe('seeing a document published', () => {
     given(did, [created]).when(see).then([]);
     expect(stateAfter(did, [foreign, seen])).toMatchObject({ status: 'active', registrationStatus: 'COMPLETED' });
   });
-  it('is nothing for a DID that has gone meanwhile', () => {
+  it('changes nothing for a DID that was deleted meanwhile', () => {
     given(did, [foreign, started]).when(see).thenThrows('NotFound');
     expect(stateAfter(did, [foreign, started, seen])).toMatchObject({ status: 'deleting' });
   });
@@ -120,7 +120,7 @@ describe('reserving', () => {
     (state: Parameters<typeof createDid>[0]) =>
       reserveIssuerKey(state, { did: DID, configurationId: 'c', algorithms }, at);
 
-  it('takes the best algorithm there is', () => {
+  it('selects the best available algorithm', () => {
     given(did, [created])
       .when(reserve('P-256', 'Ed25519'))
       .then([reserved('c')]);
@@ -135,7 +135,7 @@ describe('reserving', () => {
       .when(reserve('P-256', 'Ed25519'))
       .then([reserved('c', 'Ed25519')]);
   });
-  it('adds nothing the second time', () =>
+  it('appends nothing the second time', () =>
     given(did, [created, reserved('c', 'Ed25519')])
       .when(reserve('P-256', 'Ed25519'))
       .then([]));
@@ -153,7 +153,7 @@ describe('reserving', () => {
     const refused = refusal(() => reserve(...algorithms)(stateAfter(did, events)));
     expect(refused).toMatchObject({ kind: 'invalid', details: [{ param: 'issuerDid', location: 'body', value: DID }] });
   });
-  it('gives the key that was chosen', () => {
+  it('returns the selected key', () => {
     const state = stateAfter(did, [created, reserved('c', 'Ed25519')]);
     expect(reservedKey(state, 'c')).toEqual({
       did: DID,
@@ -176,19 +176,19 @@ describe('releasing', () => {
     ['nothing reserved', [created]],
     ['no DID', []],
     ['a deleted DID', [created, started, deleted]],
-  ])('has nothing to say with %s', (_, events) => given(did, events).when(release).then([]));
+  ])('appends nothing with %s', (_, events) => given(did, events).when(release).then([]));
 });
 
 describe('deleting', () => {
-  it('starts when no configuration holds the DID', () =>
+  it('starts when no configuration uses the DID', () =>
     given(did, [created, reserved('c'), released('c')])
       .when((state) => startDeletion(state, none, at))
       .then([started]));
-  it('releases what is known to be abandoned in the same step', () =>
+  it('releases abandoned reservations in the same step', () =>
     given(did, [created, reserved('c')])
       .when((state) => startDeletion(state, { abandoned: new Set(['c']) }, at))
       .then([released('c'), started]));
-  it('is refused while a configuration holds the DID, and reports it', () => {
+  it('is refused while a configuration uses the DID, and names it', () => {
     const state = stateAfter(did, [created, reserved('c'), reserved('d')]);
     expect(refusal(() => startDeletion(state, { abandoned: new Set(['c']) }, at))).toMatchObject({
       kind: 'invalid',
@@ -203,7 +203,7 @@ describe('deleting', () => {
     });
     expect(refusal(() => startDeletion(state, none, at)).details![0]!.msg).toContain('2 credential configurations');
   });
-  it('is a 404 for what is not there', () => {
+  it('is a 404 for an unknown DID', () => {
     given(did, [])
       .when((state) => startDeletion(state, none, at))
       .thenThrows('NotFound');
@@ -211,7 +211,7 @@ describe('deleting', () => {
       .when((state) => startDeletion(state, none, at))
       .thenThrows('NotFound');
   });
-  it('continues where it broke off, and ends once', () => {
+  it('continues after an interruption, and completes once', () => {
     given(did, [created, started])
       .when((state) => startDeletion(state, none, at))
       .then([]);
@@ -225,9 +225,9 @@ describe('deleting', () => {
       .when((state) => finishDeletion(state, at))
       .then([]);
   });
-  it('remembers the keys until they are destroyed', () =>
+  it('stores the key ids until the keys are destroyed', () =>
     given(did, [created, started]).thenState({ status: 'deleting', did: DID, keys: [p256, ed25519, x25519] }));
-  it('asks only about reservations older than a minute', () => {
+  it('queries only reservations older than a minute', () => {
     const state = stateAfter(did, [created, reserved('old'), reserved('new', 'P-256', later(2))]);
     expect(holdersOf(state, later(ABANDONED_AFTER_MS))).toEqual({ settled: [], young: ['old', 'new'] });
     expect(holdersOf(state, later(ABANDONED_AFTER_MS + 1))).toEqual({ settled: ['old'], young: ['new'] });

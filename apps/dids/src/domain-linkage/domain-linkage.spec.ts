@@ -38,7 +38,7 @@ describe('a domain linkage', () => {
     });
   });
 
-  it('is another one in the next period, with at least a period to live all the time', () => {
+  it('is replaced in the next period, and always valid for at least another period', () => {
     const keys = [key('Ed25519', 'assertionMethod')];
     const start = (period + 1) * PERIOD_MS;
     const next = domainLinkage(linked(keys), ORIGIN, period + 1)!;
@@ -55,5 +55,5 @@ describe('a domain linkage', () => {
     ['only P-256', [key('P-256', 'assertionMethod')]],
     ['an Ed25519 key that makes no assertions', [key('Ed25519', 'authentication')]],
     ['no key', []],
-  ])('is not made with %s', (_, keys) => expect(domainLinkage(linked(keys), ORIGIN, period)).toBeUndefined());
+  ])('is not created with %s', (_, keys) => expect(domainLinkage(linked(keys), ORIGIN, period)).toBeUndefined());
 });

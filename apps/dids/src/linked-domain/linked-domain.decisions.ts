@@ -11,8 +11,8 @@ export const noteDomain = (
 };
 
 /**
- * Origins that the tenant's DIDs are linked with, for the requested host. At a custom domain only itself: a verifier ignores entries of
- * other origins there. At the tenant's own host also the custom domain's, for tenants that copy the document from there.
+ * Origins that the tenant's DIDs are linked with, for the requested host. At a custom domain only its own: a verifier ignores entries of
+ * other origins there. At the tenant's own host also that of the custom domain, because tenants may copy the document from there.
  */
 export const originsAt = (
   { publicUrl, baseUrl }: { publicUrl: string; baseUrl: string },

@@ -16,7 +16,7 @@ const note = (domain: string, revision: number, isVerified: boolean) => (state: 
   noteDomain(state, { domain, revision, isVerified });
 
 describe('a linked domain', () => {
-  it('is the one that is verified, until it is withdrawn', () => {
+  it('is the verified domain, until it is withdrawn', () => {
     given([])
       .when(note('a.example', 1, true))
       .then([linked('a.example', 1)]);
@@ -45,7 +45,7 @@ describe('a linked domain', () => {
       .then([]);
   });
 
-  it('is an origin beside the own one at the own host, and the only one at its own', () => {
+  it("is an additional origin at the tenant's host, and the only one at the custom domain", () => {
     const [own, custom] = ['http://acme.localhost:3000', 'http://brand.example'];
     const state = { domain: 'brand.example', revision: 1 };
     expect(originsAt({ publicUrl: own, baseUrl: own }, { revision: -1 })).toEqual([own]);

@@ -14,7 +14,7 @@ const sorted = (document: Record<string, unknown>) => ({
 });
 
 describe('did:key', () => {
-  it('resolves to the document that the library of Digital Bazaar makes of it [T22]', async () => {
+  it('resolves to the same document as the library of Digital Bazaar [T22]', async () => {
     expect(sorted(didKeyDocument(ED25519))).toEqual(sorted(await didKey(ED25519)));
   });
 
@@ -28,7 +28,7 @@ describe('did:key', () => {
       'BLS12-381 G2',
       'did:key:zUC7K4ndUaGZgV7Cp2yJy6JtMoUHY6u7tkcSYUvPrEidqBmLCTLmi6d5WvwnUqejscAkERJ3bfjEiSYtdPkRSE8kSa11hFBr4sTgnbZ95SJj19PN2jdvJjyzpSZgxkyyxNnBNnY',
     ],
-  ])('of %s has that key for everything it signs', (_, did) => {
+  ])('of %s has that key for every signing purpose', (_, did) => {
     const id = `${did}#${did.slice('did:key:'.length)}`;
     const document = didKeyDocument(did);
     expect(document).toMatchObject({ id: did, verificationMethod: [{ id, controller: did }] });
@@ -37,7 +37,7 @@ describe('did:key', () => {
     expect(document).not.toHaveProperty('keyAgreement');
   });
 
-  it('of X25519 has it for key agreement alone', () => {
+  it('of X25519 has that key only for key agreement', () => {
     const did = 'did:key:z6LShs9GGnqk85isEBzzshkuVWrVKsRp24GnDuHk8QWkARMW';
     expect(didKeyDocument(did)).toMatchObject({
       id: did,
@@ -60,7 +60,7 @@ describe('did:key', () => {
 describe('did:jwk', () => {
   const jwk = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey.export({ format: 'jwk' });
 
-  it('resolves to the JWK as it stands, for everything', () => {
+  it('resolves to the unchanged JWK, for every purpose', () => {
     const did = didJwk({ ...jwk, alg: 'ES384' });
     const id = `${did}#0`;
     expect(didJwkDocument(did)).toEqual({
@@ -75,7 +75,7 @@ describe('did:jwk', () => {
     });
   });
 
-  it('keeps to the use that the JWK names', () => {
+  it('respects the use of the JWK', () => {
     expect(didJwkDocument(didJwk({ ...jwk, use: 'sig' }))).not.toHaveProperty('keyAgreement');
     const enc = didJwkDocument(didJwk({ ...jwk, use: 'enc' }));
     expect(enc).toHaveProperty('keyAgreement');

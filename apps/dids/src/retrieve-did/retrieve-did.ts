@@ -25,7 +25,7 @@ export class RetrieveDid {
     const stream = didStream(tenant.id, id);
     const { state } = await this.streams.load(did, stream);
     if (state.status === 'active') return didRecord(await this.lookedUp(stream, state, context));
-    // DIDs that the tenant has deleted do not resolve here; the platform knows all documents of its own host.
+    // DIDs that the tenant has deleted do not resolve here; the platform stores all documents of its own host.
     if (state.status !== 'absent' || didWebHost(id) === tenant.host) throw notFound();
     const didDocument = await this.resolution.resolve(tenant.id, id);
     if (!didDocument) throw notFound();

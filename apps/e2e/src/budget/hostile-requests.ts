@@ -2,7 +2,7 @@ import type { JsonSchema, Operation } from '@attestry/contracts';
 import type { OperationParts } from '@attestry/testing';
 import { shapeOf, type Member, type MemberPath } from './request-shapes.js';
 
-/** What a hostile request has in place of the right one's. */
+/** The parts in which a hostile request differs from a valid one. */
 export interface HostileParts {
   path?: string;
   params?: Record<string, string>;
@@ -15,9 +15,9 @@ export interface HostileParts {
 /** A family of requests of any size. */
 export interface Hostile {
   name: string;
-  /** What the main thread's time is measured with. */
+  /** Input for measuring the time of the main thread. */
   size: number;
-  /** What its work is counted with, once and fourfold; absent where only native code sees the size. */
+  /** Input for counting its work, once and fourfold; absent where only native code depends on the size. */
   part?: number;
   of(right: OperationParts, size: number): HostileParts;
 }
@@ -25,9 +25,9 @@ export interface Hostile {
 const ENTRIES = 50_000;
 const DEPTH = 5000;
 const MEBIBYTE = 1_048_576;
-/** Largest body: 1 MiB; room for what stands around the hostile part. */
+/** Largest body: 1 MiB, less the members around the hostile part. */
 const MAX_TEXT = MEBIBYTE - 16_384;
-/** Node takes 16 KiB of headers, the line with the address among them. */
+/** Node accepts 16 KiB of headers, including the request line. */
 const LINE = 12_000;
 const LINE_MEMBERS = 1_400;
 /** An XML body holds at most 32 KiB; beyond that it is refused by its length. */
@@ -38,7 +38,7 @@ const JSON_TYPE = 'application/json';
 const FORM = 'application/x-www-form-urlencoded';
 const XML = 'application/xml';
 
-/** As many as asked for, and as fit. */
+/** As many as requested, limited to those that fit. */
 const upTo = (count: number, most: number, one: (index: number) => string, separator: string): string => {
   const parts: string[] = [];
   for (let index = 0, length = 0; index < count; index++) {
@@ -73,7 +73,7 @@ const lists = ({ type, enum: words, format }: JsonSchema): [string, Text][] => [
   ...(type === 'object' || type === undefined ? [['objects', listOf(() => ({ x: 1 }))] as [string, Text]] : []),
 ];
 
-/** Stands in the JSON text for what JSON.stringify could not write, or not as it is meant. */
+/** Placeholder in the JSON text for content that JSON.stringify cannot write as intended. */
 const MARK = '\u0001hostile\u0001';
 const MARKED = JSON.stringify(MARK);
 
@@ -303,7 +303,7 @@ export const hostileRequests = (operation: Operation): Hostile[] => {
   return [
     ...anyLine,
     ...inAddress,
-    // What it does not take as well: that is refused before it is read, or it is work for nothing.
+    // Also input that it does not accept, which is refused before it is read or parsed in vain.
     ...anyJson,
     ...(types.includes(FORM) || body === 'form' || body === 'raw' ? anyForm : anyForm.slice(0, 1)),
     ...(body === 'json-or-xml' ? anyXml : anyXml.slice(0, 1)),

@@ -20,7 +20,7 @@ export interface Member {
   items?: JsonSchema;
 }
 
-/** What the body, query and path of an operation hold, from its declaration alone. */
+/** The members of body, query and path of an operation, derived from its declaration. */
 export interface RequestShape {
   /** By media type, the body itself first. */
   bodies: { mediaType: string; members: Member[] }[];

@@ -10,7 +10,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 /** Status of a request refused by closing its connection while it was still being sent. */
 export const REFUSED = 413;
 
-/** Sends an operation's right request with the hostile parts in place of its own; returns the status. */
+/** Sends an operation's valid request with the hostile parts instead of its own; returns the status. */
 export const send = (
   client: ApiClient,
   operation: Operation,

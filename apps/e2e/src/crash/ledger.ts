@@ -62,7 +62,7 @@ export interface Answered {
   status: number;
 }
 
-/** What was acknowledged to the clients, and every way in which the platform did not keep to it. */
+/** Everything that was acknowledged to the clients, and every violation of it by the platform. */
 export class Ledger {
   readonly answered: Answered[] = [];
   readonly users: KeptUser[] = [];
@@ -75,13 +75,13 @@ export class Ledger {
   readonly faults: string[] = [];
   /** Calls without an answer. */
   unanswered = 0;
-  /** Answers 503, which promise nothing: what was asked may or may not have happened. */
+  /** 503 answers, which promise nothing: the call may or may not have taken effect. */
   unavailable = 0;
   /** Calls without an answer or with 503, in words. */
   readonly troubles: string[] = [];
   /** Milliseconds within which every call must be answered, whatever is broken. */
   patienceMs = Infinity;
-  /** Number of the process that is asked at present. */
+  /** Number of the process that currently receives calls. */
   process = 0;
   /** Called at each acknowledged change. */
   onAcknowledged: () => void = () => {};
@@ -91,8 +91,8 @@ export class Ledger {
   }
 
   /**
-   * Sends one call and remembers its request id. An answer with a status that is not expected is a fault, but for 503.
-   * @returns undefined when the connection broke before the answer was there
+   * Sends one call and records its request id. A response with an unexpected status, except 503, is a fault.
+   * @returns undefined when the connection broke before the response arrived
    */
   async send<T>(
     operation: Operation,

@@ -40,7 +40,7 @@ export interface Scene {
   configurationId: string;
   /** Receives the webhook of every credential. */
   webhookId: string;
-  /** Where the webhooks of the clients point. */
+  /** Target of the clients' webhooks. */
   hookUrl: (path: string) => string;
 }
 
@@ -57,7 +57,7 @@ const UNSETTLED_MS = 30_000;
 /** After an answer that was none, before something else is tried, milliseconds. */
 const TROUBLED_MS = 50;
 
-/** Clients that have a webhook of their own; a tenant has at most 20. */
+/** Clients that have a webhook; a tenant has at most 20. */
 const WEBHOOK_CLIENTS = 8;
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
@@ -78,8 +78,8 @@ export const issueParts = (kept: KeptNonce, issuer: string): OperationParts => (
 export const oauthCode = ({ body }: Answer): unknown => (body as { error?: unknown } | undefined)?.error;
 
 /**
- * One client: one call after the other on things of its own, chosen by its seed, until it is told to stop or, unless it
- * goes on, a connection breaks. It goes on in the next process where it was left.
+ * One client: one call after the other on its own resources, chosen by its seed, until it is stopped or, unless it
+ * continues, a connection breaks. It continues in the next process from the same state.
  */
 export class LoadClient {
   private readonly random: SeededRandom;
@@ -166,7 +166,7 @@ export class LoadClient {
     const user = this.users.find(({ life }) => life === 'open') ?? this.random.pick([...this.users, undefined]);
     if (!user || user.life === 'ended') return;
     const expected = user.life === 'open' ? [204, 404] : [204];
-    // What was offered to a deleted user can be had no longer: nothing is promised about it.
+    // Offers of a deleted user cannot be redeemed any more: nothing is promised about them.
     this.codes = this.codes.filter((code) => code.user !== user);
     this.nonces = this.nonces.filter((nonce) => nonce.user !== user);
     user.life = 'open';
@@ -351,7 +351,7 @@ export class LoadClient {
     if (ended) this.configurations.shift();
   }
 
-  /** Replaces or deletes a record. @returns true when it is gone */
+  /** Replaces or deletes a record. @returns true when it was deleted */
   private async change(
     kept: KeptRecord,
     value: string,

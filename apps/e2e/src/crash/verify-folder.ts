@@ -60,7 +60,7 @@ export const readEvents = (folder: string, name: string, faults: string[]): Stor
     return events;
   });
 
-/** Rows of all projected tables, by the table's name without its version, in an order of their own. */
+/** Rows of all projected tables, by the table's name without its version, in a defined order. */
 export const readProjections = (folder: string): Map<string, string[]> =>
   new Map(
     ['read-models.db', 'analytics.db'].flatMap((name) =>
@@ -90,7 +90,7 @@ export const checkOperations = (events: readonly StoredEvent[], faults: string[]
   }
 };
 
-/** What can happen once did not happen twice. */
+/** Checks that single events did not occur twice. */
 export const checkDomain = (events: readonly StoredEvent[], faults: string[]): void => {
   const once = /^(UserCreated|UserDeleted|OfferCreated|PreAuthorizedCodeRedeemed|OfferDeleted|DeliveryScheduled)$/;
   const ends = /^Delivery(Succeeded|Exhausted|Cancelled)$/;
@@ -104,7 +104,7 @@ export const checkDomain = (events: readonly StoredEvent[], faults: string[]): v
   }
 };
 
-/** Ids of the webhook attempts in the store: a first one may stand in the event that scheduled it. */
+/** Ids of the webhook attempts in the store: a first one may be in the event that scheduled it. */
 export const attemptIds = (events: readonly StoredEvent[]): Set<unknown> =>
   new Set(
     events

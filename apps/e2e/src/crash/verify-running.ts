@@ -43,7 +43,7 @@ const each = async <T>(items: readonly T[], check: (item: T) => Promise<void>): 
   );
 };
 
-/** Asks a running platform for what it acknowledged in earlier lives; what is not as it must be is a fault of the ledger. */
+/** Queries a running platform for everything that earlier processes acknowledged; each difference is a fault of the ledger. */
 export class Verification {
   private readonly wire: ApiClient;
 
@@ -72,7 +72,7 @@ export class Verification {
     }
   }
 
-  /** What the last process acknowledged, and a few older things. */
+  /** Everything that the last process acknowledged, and a sample of older resources. */
   async ofLastProcess(random: SeededRandom): Promise<void> {
     const last = this.ledger.process - 1;
     const some = <T extends { since: number }>(all: readonly T[]): T[] => [

@@ -13,7 +13,7 @@ export const makeHolder = (): Holder => {
   return { privateKey, header: base64url({ typ: 'openid4vci-proof+jwt', alg: 'ES256', jwk: { kty, crv, x, y } }) };
 };
 
-/** Key proof, OID4VCI Appendix F.1; without a library, for there are hundreds. */
+/** Key proof, OID4VCI Appendix F.1; without a library, because hundreds are created. */
 export const makeProof = ({ privateKey, header }: Holder, aud: string, nonce: string): string => {
   const input = `${header}.${base64url({ aud, iat: Math.floor(Date.now() / 1000), nonce })}`;
   const signature = sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' });

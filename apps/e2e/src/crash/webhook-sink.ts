@@ -5,7 +5,7 @@ import type { WebhookBody } from '@attestry/testing';
 export interface Received {
   path: string;
   body: WebhookBody;
-  /** What was answered. */
+  /** The status of the response. */
   status: number;
 }
 
@@ -14,7 +14,7 @@ const refusals = (eventId: string): number => Number.parseInt(eventId.slice(-4),
 
 /**
  * A webhook target that refuses the first attempts of two events out of three. It verifies no signature, which would need
- * the platform's key set while the platform is dead: webhooks.e2e.spec.ts does.
+ * the platform's key set while the platform is down: webhooks.e2e.spec.ts does.
  */
 export class WebhookSink {
   readonly received: Received[] = [];

@@ -14,7 +14,7 @@ export interface GatewayAnswer {
   text: string;
 }
 
-/** One call at one gateway, past the load balancer, with the Host of the address the client knows. */
+/** One call at one gateway, past the load balancer, with the Host of the public address. */
 export const callAt = (
   gateway: ServiceProcess,
   baseUrl: string,

@@ -24,7 +24,7 @@ const SUITE = `faults (FAULTS_SEED=${SEED})`;
 const LIMIT_MS = 480_000;
 /** The end of a client or tenant takes effect within a second (ADR 0056). */
 const END_OF_ACCESS_MS = 1000;
-/** What a receiver that does not answer may cost the others, milliseconds; its own time-out is 2,000. */
+/** Longest delay of other deliveries by a receiver that does not answer, milliseconds; its own time-out is 2,000. */
 const UNDISTURBED_MS = 1000;
 
 const missing = missingEngines({});
@@ -44,9 +44,9 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
   }, 180_000);
   afterAll(async () => stage?.close(), 60_000);
 
-  describe('64 clients at once, over two gateways and two issuance processes', () => {
+  describe('64 concurrent clients on two gateways and two issuance processes', () => {
     it(
-      'have one winner each: of a code, of a nonce, of a subdomain',
+      'redeem a code, spend a nonce and claim a subdomain exactly once',
       async () => {
         const code = await raceForCode(stage);
         expect(code.outcome).toEqual({ won: 1, '400 invalid_grant': 63 });
@@ -77,7 +77,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
     );
   });
 
-  describe('a receiver that is dead, or does not answer', () => {
+  describe('a receiver that is unreachable or does not answer', () => {
     it(
       'delays no delivery of other tenants',
       async () => {
@@ -112,7 +112,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
 
   describe('a projection', () => {
     it(
-      'is rebuilt from the first event under traffic, and read meanwhile',
+      'is rebuilt from the first event under load and can be queried meanwhile',
       async () => {
         const userId = await stage.issueOne();
         await stage.underLoad(async () => {
@@ -127,7 +127,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
         });
         await stage.check();
         const rows = await settledRows(stage);
-        // What the same events make when nothing else happens.
+        // The rows from the same events without concurrent writes.
         await rebuildAll(stage);
         expect(await settledRows(stage)).toEqual(rows);
         expect(rows['issuance_credentials']!.length).toBeGreaterThan(0);
@@ -138,7 +138,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
 
   describe.each(ENGINES)('a restart of %s', (name) => {
     it(
-      'is answered with 503, and all is well again within 10 s',
+      'causes 503 answers, and the platform recovers within 10 s',
       async () => {
         const engine = stage.engine(name);
         const pids = stage.cluster.processes.map(({ pid }) => pid);
@@ -166,7 +166,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
 
   describe('a lease holder', () => {
     it(
-      'that is killed is followed by another within 10 s',
+      'that is killed is replaced by another within 10 s',
       async () => {
         await stage.underLoad(async () => {
           const gone = await holders(stage);
@@ -183,7 +183,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
     );
 
     it(
-      'that is stopped for longer than its lease cannot write when it goes on',
+      'that is paused for longer than its lease cannot write when it continues',
       async () => {
         const { tables, stores, cluster } = stage;
         const feed = await ClusterFeed.open(cluster);
@@ -213,7 +213,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
               (await tables.lease('issuance.users'))!.epoch,
             );
             expect(await feed.consumersOf('analytics.operations')).not.toEqual(consumers);
-            // It knows by itself, and stands by.
+            // It detects the loss itself, and becomes a standby.
             await waitUntil(
               async () => {
                 for (const { process, leases } of stopped) {
@@ -238,7 +238,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
 
   describe('every process', () => {
     it(
-      `is killed ${KILLS} times, at any moment, and nothing is lost or doubled`,
+      `is killed ${KILLS} times, at any moment, and nothing is lost or duplicated`,
       async () => {
         const began = performance.now();
         const kills = await stage.underLoad(() => killEach(stage, KILLS));
@@ -250,7 +250,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
     );
 
     it(
-      'is replaced by the next build, which knows one event type more, and no request fails',
+      'is replaced by a newer release with an additional event type, and no request fails',
       async () => {
         const { cluster, ledger, random } = stage;
         const folder = await TemporaryFolder.make('attestry-next-build-');
@@ -287,7 +287,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
             expect(endedAfter).toBeLessThan(SHUTDOWN_DELAY_MS + STOP_MS);
           }
           await stage.check();
-          // What follows from the new event was not passed over by those who did not know it.
+          // The effects of the new event were not skipped by the processes that do not know it.
           const events = await readCheckedEvents(stage.stores.events, ledger.faults);
           const noted = events.filter(({ type }) => type === NEW_EVENT).map(({ id }) => id);
           expect(noted.length).toBeGreaterThan(3);
@@ -305,7 +305,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
 
   describe('operation events', () => {
     it(
-      'that come again, in other batches, appear once',
+      'that are redelivered in other batches appear once',
       async () => {
         const faults: string[] = [];
         await settledRows(stage);
@@ -325,7 +325,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
   });
 
   it(
-    'leaves everything that was acknowledged in stream, lists, receiver and trail, once',
+    'everything that was acknowledged is in stream, lists, receiver and audit trail, once',
     async () => {
       stage.ledger.process += 1;
       const verification = stage.verification(stage.ledger);

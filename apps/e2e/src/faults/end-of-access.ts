@@ -4,7 +4,7 @@ import { callAt } from './at-gateway.js';
 import type { Stage } from './stage.js';
 
 export interface EndOfAccess {
-  /** Milliseconds from the 204 to the last answer that was a success, by gateway; below 0 when none came after it. */
+  /** Milliseconds from the 204 to the last successful response, by gateway; below 0 when there was none after it. */
   lastSuccess: number[];
   /** Answers 401 at each gateway. */
   refused: number[];
@@ -12,7 +12,7 @@ export interface EndOfAccess {
   faults: string[];
 }
 
-/** Uses a client's token at every gateway without a pause, deletes the client, and sees how long the token works. */
+/** Uses a client's token at every gateway without a pause, deletes the client, and measures how long the token is accepted. */
 export const deleteClientInUse = async (stage: Stage, watchMs = 2500): Promise<EndOfAccess> => {
   const { cluster, scene } = stage;
   const { management, tenant } = scene;

@@ -22,7 +22,7 @@ export const checkEverything = async (stage: Stage): Promise<string[]> => {
 
   const received = sink.received.filter(({ path }) => path === '/all');
   const taken = received.filter(({ status }) => status === 200);
-  // At least once, and never as something else: every request that came is an attempt in the store.
+  // At least once: every received request is an attempt in the store.
   const attempts = attemptIds(domain);
   for (const { body } of sink.received)
     if (!attempts.has(body.deliveryId)) faults.push(`delivery ${body.deliveryId} is no attempt in the store`);
@@ -37,7 +37,7 @@ export const checkEverything = async (stage: Stage): Promise<string[]> => {
     for (const event of [`OpenIdCredentialIssued ${id}`, `OpenIdCredentialIssuedSummary ${id}`])
       if (!got.has(event)) faults.push(`${event} was not delivered: ${deliveryErrors(domain, event).join()}`);
 
-  // Every credential that a wallet has in its hands is an event and came to the receiver.
+  // Every credential that a wallet received is an event and was delivered to the receiver.
   const bodies = new Set(taken.map(({ body }) => body.event.payload['credential']));
   const living = ledger.users.filter(({ life }) => life === 'living');
   for (const credential of living.flatMap(({ credentials }) => credentials))

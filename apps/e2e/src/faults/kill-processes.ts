@@ -16,7 +16,7 @@ const shuffled = <T>(items: readonly T[], random: SeededRandom): T[] => {
   return Array.from({ length: left.length }, () => left.splice(random.integer(0, left.length - 1), 1)[0]!);
 };
 
-/** Kills every process so many times, at moments the seed decides; two rows of kills run beside each other. */
+/** Kills every process the given number of times, at moments chosen by the seed, in two concurrent sequences. */
 export const killEach = async ({ cluster, random }: Stage, times: number): Promise<number> => {
   const mixed = shuffled(cluster.processes, random);
   const rows = [0, 1].map((row) => mixed.filter((_, at) => at % 2 === row));
@@ -46,7 +46,7 @@ export const killEach = async ({ cluster, random }: Stage, times: number): Promi
   return schedule.flat().length;
 };
 
-/** Waits until it is ready, or for so long: the next kill comes also while others are starting. */
+/** Waits until it is ready, or for this time: the next kill may occur while others are starting. */
 const readyWithin = async (process: ServiceProcess, ms: number): Promise<void> => {
   for (const end = performance.now() + ms; performance.now() < end && !(await process.isReady());) await pause(100);
 };

@@ -4,10 +4,10 @@ import { repository } from '@attestry/testing';
 
 /** Of the next build only: a user's stream ends with it. */
 export const NEW_EVENT = 'UserFarewellNoted';
-/** Where the next build publishes what follows from it. */
+/** Subject on which the next build publishes the resulting event. */
 export const NEW_SUBJECT = 'event.issuance.user-farewell-noted';
 
-/** Changes in the compiled files of a build: what stands there, and what stands there in the next one. */
+/** Changes in the compiled files of a build: the text to replace, and its replacement in the next build. */
 const CHANGES: Record<string, [string, string][]> = {
   // What a service may publish follows from its declared events.
   'libs/contracts/dist/issuance/issuance.integration-events.js': [

@@ -7,7 +7,7 @@ import type { Stage } from './stage.js';
 const CLIENTS = 64;
 const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 
-/** Sends the same wish from many clients at once, over the gateways in turn. Answers how often which status came. */
+/** Sends the same call from many clients concurrently, alternating between the gateways. Returns the number of responses by status. */
 const race = async (stage: Stage, baseUrl: string, operation: Operation, call: (at: number) => Call) => {
   const { gateways } = stage.cluster;
   const answers = await Promise.all(

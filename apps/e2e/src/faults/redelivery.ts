@@ -15,8 +15,8 @@ export const operationEvents = async (stage: Stage, faults: string[]): Promise<S
 };
 
 /**
- * Makes the feed forget what analytics acknowledged, so that everything comes again, in larger batches than before, and
- * kills analytics amid it so many times.
+ * Deletes the feed's record of the acknowledgements of analytics, so that everything is redelivered in larger batches, and kills
+ * analytics meanwhile the given number of times.
  */
 export const redeliverOperations = async (stage: Stage, kills: number): Promise<void> => {
   const { cluster, random } = stage;

@@ -25,7 +25,7 @@ import { TemporaryFolder } from './temporary-folder.js';
 
 /** Deadline of every call, milliseconds. */
 export const DEADLINE_MS = 5000;
-/** An answer may come so much later than its deadline on a machine that starts eight processes at once. */
+/** Tolerance for responses after their deadline on a machine that starts eight processes at once. */
 const SLACK_MS = 2500;
 /** Between becoming unready and draining, milliseconds. */
 export const SHUTDOWN_DELAY_MS = 1000;
@@ -35,7 +35,7 @@ export const TAKE_OVER_MS = 10_000;
 
 export type EngineName = 'nats' | 'postgres' | 'redis' | 'eventstore';
 
-/** Two of each service that takes leases, so that another one can take over. */
+/** Two of each service that uses leases, so that another one can take over. */
 const REPLICAS = { webhooks: 2, analytics: 2 };
 
 const ENVIRONMENT = {
@@ -48,7 +48,7 @@ const ENVIRONMENT = {
   SHUTDOWN_DELAY: String(SHUTDOWN_DELAY_MS / 1000),
 };
 
-/** A cluster on engines of its own, a tenant that issues, clients that put it under load, and the ledger of both. */
+/** A cluster on its own engines, a tenant that issues, clients that load it, and the ledger of both. */
 export class Stage {
   readonly ledger = new Ledger();
   readonly random: SeededRandom;
@@ -83,7 +83,7 @@ export class Stage {
     const { EVENTSTORE_URL, EVENTSTORE_START } = process.env;
     const eventStore =
       EVENTSTORE_URL && EVENTSTORE_START ? await CommandServer.start(EVENTSTORE_START, EVENTSTORE_URL) : undefined;
-    // Engines that may be killed, whatever others the environment gives.
+    // Engines that may be killed, regardless of engines in the environment.
     const engines = await startClusterEngines(folder.path, { EVENTSTORE_URL });
     const cluster = await Cluster.start({ folder: folder.path, engines, env: ENVIRONMENT, replicas: REPLICAS });
     const sink = await WebhookSink.start();
@@ -161,7 +161,7 @@ export class Stage {
     for (const client of this.clients) client.stop();
   }
 
-  /** What was acknowledged is there, and every START has one outcome. */
+  /** Checks that all acknowledged data are present, and that every START has one outcome. */
   async check(): Promise<void> {
     await this.recovered(30_000);
     this.ledger.process += 1;
@@ -180,7 +180,7 @@ export class Stage {
       .filter((line) => /"level":60\b|unhandled|Uncaught|UnhandledPromise|gateway failed|request failed/i.test(line));
   }
 
-  /** All processes are ready and a credential is issued, at most so many milliseconds from now. @returns after how many */
+  /** Waits at most this many milliseconds until all processes are ready and a credential is issued. @returns the milliseconds that it took */
   async recovered(withinMs = RECOVERY_MS): Promise<number> {
     const began = performance.now();
     this.lastUnready = '';
@@ -200,7 +200,7 @@ export class Stage {
     return took;
   }
 
-  /** Names of the processes that are not ready, with what they say. */
+  /** Names of the processes that are not ready, with their reports. */
   async unready(): Promise<string[]> {
     const reasons = await Promise.all(
       this.cluster.processes.map(async (process) => {

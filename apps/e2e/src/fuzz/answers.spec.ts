@@ -22,8 +22,8 @@ const answer = (status: number, body: unknown, more: Partial<RawAnswer['headers'
 });
 const faults = (given: RawAnswer, method = 'POST', url = '/v1/webhooks?x=1') => tenant.faultsOf(method, url, given);
 
-describe('the look at an answer', () => {
-  it('finds nothing where all is as told', () => {
+describe('the check of an answer', () => {
+  it('finds no fault in an answer that fits the definition', () => {
     expect(faults(answer(201, webhook))).toEqual([]);
     expect(faults(answer(200, { data: [webhook] }), 'GET')).toEqual([]);
     expect(faults(answer(400, { code: 'BadRequest', message: 'x' }))).toEqual([]);
@@ -51,14 +51,14 @@ describe('the look at an answer', () => {
     expect(faults(given)).not.toEqual([]);
   });
 
-  it('finds an answer where there is no operation, and a body where there is none', () => {
+  it('finds an answer without an operation, and a body where none is declared', () => {
     expect(faults(answer(200, {}), 'GET', '/v1/nothing')).not.toEqual([]);
     expect(faults(answer(405, { code: 'MethodNotAllowed', message: 'x' }), 'PATCH')).not.toEqual([]);
     expect(faults(answer(204, 'x'), 'DELETE', '/v1/webhooks/x')).not.toEqual([]);
   });
 });
 
-describe.each<ApiName>(['management', 'tenant'])('the calls made from the %s definition', (api) => {
+describe.each<ApiName>(['management', 'tenant'])('the calls generated from the %s definition', (api) => {
   const document = readDefinition(api);
   const values = new Values(document);
   const { operations } = new AnswerCheck(api, document);

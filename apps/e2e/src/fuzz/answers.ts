@@ -47,7 +47,7 @@ const isDecodable = (path: string): boolean => {
   }
 };
 
-/** Looks at answers with the eyes of a client that has nothing but the interface definition. */
+/** Checks responses like a client that has only the interface definition. */
 export class AnswerCheck {
   private readonly ajv = new Ajv2020({ strict: false });
   private readonly validators = new Map<string, ValidateFunction>();
@@ -76,7 +76,7 @@ export class AnswerCheck {
     return this.patterns.filter(([pattern]) => pattern.test(path)).map(([, operation]) => operation);
   }
 
-  /** What is wrong with an answer to a request that was sent so; nothing when it is as the definition says. */
+  /** The faults of a response to a request that was sent in this way; empty when it fits the definition. */
   faultsOf(method: string, url: string, answer: RawAnswer, ofHost = HOST_ERROR[this.api]): string[] {
     const { status, headers } = answer;
     const faults: string[] = [];
@@ -87,7 +87,7 @@ export class AnswerCheck {
     const isHead = method === 'HEAD';
     const there = this.at(path).filter((operation) => operation.method === (isHead ? 'GET' : method));
     if (isHead) return answer.text === '' ? faults : [...faults, 'HEAD has a body'];
-    // What two templates take in is an answer of either.
+    // A path that matches two templates may be a response of either.
     const told = there.map((operation) => this.bodyFaults(operation, answer));
     if (told.some((it) => it.length === 0)) return faults;
     if (told.length > 0 && isDecodable(path)) return [...faults, ...told[0]!];

@@ -15,16 +15,16 @@ export interface Call {
   params: Record<string, string | Pick>;
   query: readonly (readonly [string, string])[];
   credentials: 'right' | 'none' | 'nonsense' | 'foreign' | 'basic';
-  /** Of an operation that takes `Idempotency-Key`. */
+  /** Of an operation that accepts `Idempotency-Key`. */
   key?: string | undefined;
   contentType?: string;
-  /** Text as it is, or a value that is sent as the operation's media type. */
+  /** Literal text, or a value that is sent in the operation's media type. */
   body?: { text: string } | { value: unknown };
-  /** Put behind the path as it is. */
+  /** Appended to the path unchanged. */
   tail: string;
 }
 
-/** Where members get ids of things that exist: the collection whose things they name. */
+/** For members with ids of existing resources: the collection of these resources. */
 const NAMED_THINGS: Record<string, string> = {
   environmentId: '/v1/environments',
   userId: '/v1/users',
@@ -70,7 +70,7 @@ const hostileValue: Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** Texts that a pattern takes; look-aheads are left to a filter. */
+/** Strings that match a pattern; look-aheads are handled by a filter. */
 const matching = (source: string): Arbitrary<string> => {
   const pattern = new RegExp(source);
   return fc
@@ -78,7 +78,7 @@ const matching = (source: string): Arbitrary<string> => {
     .filter((text) => pattern.test(text));
 };
 
-/** Values a schema takes. */
+/** Values that are valid for a schema. */
 export class Values {
   private readonly matching = new Map<string, Arbitrary<string>>();
 
@@ -162,7 +162,7 @@ export class Values {
 
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
-/** Calls of one operation: half of them as the definition says, half of them broken in one way or another. */
+/** Calls of one operation: half of them valid by the definition, half of them invalid in some way. */
 export const callsOf = (operation: DescribedOperation, values: Values): Arbitrary<Call> => {
   const { method, parameters, body } = operation;
   const ofPlace = (place: Parameter['in']) => parameters.filter((it) => it.in === place);
@@ -201,7 +201,7 @@ export const callsOf = (operation: DescribedOperation, values: Values): Arbitrar
 
 const takesKey = ({ parameters }: DescribedOperation): boolean =>
   parameters.some((it) => it.name === 'Idempotency-Key');
-/** Mostly none, some of their own, and a few that calls share, with other bodies and amid each other. */
+/** Mostly none, some unique ones, and a few that concurrent calls with different bodies share. */
 const validKey: Arbitrary<string | undefined> = fc.oneof(
   { arbitrary: fc.constant(undefined), weight: 6 },
   { arbitrary: fc.stringMatching(/^[\x21-\x7e]{8,40}$/), weight: 3 },

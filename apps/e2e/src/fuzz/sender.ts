@@ -19,7 +19,7 @@ export interface SentRequest {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 32 });
 
-/** As it is: `fetch` would mend the path first. @throws when no whole answer comes in time */
+/** Sends it unchanged: `fetch` would normalize the path. @throws when no complete response arrives in time */
 export const exchange = (port: number, host: string, { method, url, headers, body }: SentRequest): Promise<RawAnswer> =>
   new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };

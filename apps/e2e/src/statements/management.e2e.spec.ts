@@ -37,7 +37,7 @@ const createTenant = (subdomain: string, more: object = {}) =>
   management.tenants.create({ subdomain, environmentId, ...more });
 
 describe('lists', () => {
-  it('have data and nextCursor, which identifies the last of the range [M1]', async () => {
+  it('have data and nextCursor, which identifies the last entry of the page [M1]', async () => {
     for (const name of ['one', 'two', 'three'])
       expectStatus(await management.clients.create(tenant.id, { name, roles: ['holder'] }), 201);
     const all = expectStatus(await management.clients.list(tenant.id), 200).data.map(({ clientId }) => clientId);
@@ -47,7 +47,7 @@ describe('lists', () => {
     expect([...first.data, ...next.data].map(({ clientId }) => clientId)).toEqual(all.slice(0, 4));
   });
 
-  it('take at most 1000, and 100 when nothing is said [M2, M56]', async () => {
+  it('have at most 1000 entries, and 100 by default [M2, M56]', async () => {
     const { tenants } = management;
     expect((await tenants.list({ limit: 1000 })).status).toBe(200);
     const refused = await tenants.list({ limit: 1001 });
@@ -74,7 +74,7 @@ describe('lists', () => {
       if (page.data.length === 0) break;
     } while (cursor);
     expect(ids.at(-1)).toBe(created.id);
-    // The last entry goes away, and what comes after the one before it is nothing.
+    // The last entry is deleted, so the page after the previous one is empty.
     const before = expectStatus(await management.tenants.list({ limit: ids.length - 1 }), 200).nextCursor;
     expectStatus(await management.tenants.delete(created.id), 204);
     expect(expectStatus(await management.tenants.list({ limit: 1, cursor: before }), 200)).toEqual({ data: [] });
@@ -82,7 +82,7 @@ describe('lists', () => {
 });
 
 describe('environments', () => {
-  it('have these members [M4, M28]', async () => {
+  it('have the specified members [M4, M28]', async () => {
     const { data } = expectStatus(await management.environments.list(), 200);
     for (const environment of data)
       expect(environment).toEqual({
@@ -98,7 +98,7 @@ describe('environments', () => {
 });
 
 describe('tenants', () => {
-  it('are created with their client, whose secret is never shown again [M5, M6, M7, M10, M30]', async () => {
+  it('are created with a client, whose secret is returned once [M5, M6, M7, M10, M30]', async () => {
     const created = expectStatus(await createTenant('with-name', { name: 'With a name' }), 201);
     expect(created).toMatchObject({
       id: expect.stringMatching(UUID),
@@ -135,7 +135,7 @@ describe('tenants', () => {
     expect(read.membership).toEqual({ roles: ['admin'] });
   });
 
-  it("are listed, the caller's own only; none gives an empty array [M29]", async () => {
+  it('are listed, only those of the caller; without any the array is empty [M29]', async () => {
     const { data } = expectStatus(await management.tenants.list(), 200);
     expect(data).toContainEqual(expectStatus(await management.tenants.retrieve(tenant.id), 200));
     const nobody = await registerManagementClient(platform, 'without tenants');
@@ -182,7 +182,7 @@ describe('clients', () => {
 describe('the token call', () => {
   const right = () => platform.managementClient();
 
-  it('takes client credentials, and no bearer token [M24, M25, M27, M43]', async () => {
+  it('accepts client credentials, and no bearer token [M24, M25, M27, M43]', async () => {
     const token = expectStatus(await requestToken(platform.ready.auth, right(), platform.ready.management), 200);
     expect(token).toEqual({ access_token: expect.any(String), expires_in: expect.any(Number), token_type: 'Bearer' });
     expect(Number.isInteger(token.expires_in) && token.expires_in > 0).toBe(true);
@@ -194,7 +194,7 @@ describe('the token call', () => {
     expect([other.status, other.body]).toMatchObject([400, { error: 'unsupported_grant_type' }]);
   });
 
-  it('answers 401 to those it does not know [M26]', async () => {
+  it('answers 401 to unknown clients [M26]', async () => {
     for (const wrong of [{ client_id: 'a'.repeat(32) }, { client_secret: 'a'.repeat(64) }]) {
       const answer = await requestToken(platform.ready.auth, { ...right(), ...wrong }, platform.ready.management);
       expect([answer.status, answer.body]).toEqual([
@@ -206,7 +206,7 @@ describe('the token call', () => {
 });
 
 describe('callers', () => {
-  it('of one API are unauthenticated at the other [M44]', async () => {
+  it('authenticated at one API are unauthenticated at the other [M44]', async () => {
     const tenantToken = new ApiClient(platform.ready.management, tenant.token);
     const atManagement = await tenantToken.request('GET', '/v1/tenants');
     const otherAudience = (url: string) => `The access token has another audience; request one for ${url}`;
@@ -228,7 +228,7 @@ describe('callers', () => {
     expect((await requestToken(platform.ready.auth, platform.managementClient(), tenant.url)).status).toBe(401);
   });
 
-  it('need a bearer token for everything else, or are told 401 [M45, M50]', async () => {
+  it('need a bearer token for every other operation, otherwise 401 [M45, M50]', async () => {
     for (const token of [null, 'nonsense', `${management.client.token}x`])
       for (const [method, path] of [
         ['GET', '/v1/environments'],
@@ -251,7 +251,7 @@ describe('callers', () => {
 });
 
 describe('events', () => {
-  it('tell the START and the outcome of each operation [M47]', async () => {
+  it('record the START and the outcome of each operation [M47]', async () => {
     const { tenants, clients } = management;
     const created = await createTenant('watched');
     const watched = created.body.id;
@@ -280,7 +280,7 @@ describe('errors', () => {
     details: expect.any(Array),
   };
 
-  it('are 400 for what is malformed or missing, and name it [M49, M55]', async () => {
+  it('are 400 for malformed or missing members, and name them [M49, M55]', async () => {
     const malformed = await createTenant('No Good');
     expect([malformed.status, malformed.body]).toEqual([
       400,
@@ -293,7 +293,7 @@ describe('errors', () => {
     ]);
   });
 
-  it('are 404 for what is not there, or not theirs [M52]', async () => {
+  it('are 404 for missing resources and those of others [M52]', async () => {
     const outsider = await registerManagementClient(platform, 'who looks around');
     for (const answer of [
       await management.tenants.retrieve(NO_SUCH),
@@ -305,13 +305,13 @@ describe('errors', () => {
   });
 });
 
-it('paths begin with /v1 [M58]', async () => {
+it('paths start with /v1 [M58]', async () => {
   expect((await management.client.request('GET', '/v1/tenants')).status).toBe(200);
   expect((await management.client.request('GET', '/tenants')).status).toBe(404);
   expect((await management.client.request('GET', '/v2/tenants')).status).toBe(404);
 });
 
-it('a role of a tenant is none here [M44]', async () => {
+it("a tenant client's role does not authenticate at the management API [M44]", async () => {
   const admin = await connectWithRoles(platform, management, tenant, ['admin']);
   const answer = await new ApiClient(platform.ready.management, admin.client.token).request(
     'GET',

@@ -20,7 +20,7 @@ import { closeSurroundings, openSurroundings } from '../surroundings.js';
 import { waitForPair } from './wait-for-pair.js';
 
 // Statements of the management API specification about people, by their numbers in docs/reference/conformance.md. Paths
-// stand here in full: they are what is stated.
+// are written out here, because they are the statement.
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const FIVE_DAYS_MS = 5 * 24 * 3_600_000;
@@ -62,7 +62,7 @@ const makeTenant = async (owner: ManagementApi) =>
 const freshEmail = () => `${unique('guest')}@people.example`;
 
 describe('user information', () => {
-  it('is retrieved by the person who calls [M22, M36]', async () => {
+  it('is retrieved for the calling user [M22, M36]', async () => {
     const ada = await signIn('lovelace');
     const answer = await ada.call('GET', '/v1/userinfo');
     expect([answer.status, answer.body]).toEqual([
@@ -93,7 +93,7 @@ describe('user information', () => {
 });
 
 describe('members', () => {
-  it('who are registered are added at once, and are Active [M14, M15, M16, M18, M38, M39, M40]', async () => {
+  it('who are registered are added at once as Active [M14, M15, M16, M18, M38, M39, M40]', async () => {
     const [owner, guest] = [await signIn('owner-a'), await signIn('registered-a')];
     const tenantId = await makeTenant(owner.api);
     const body = { email: guest.email, roles: ['issuer', 'auditor'] };
@@ -134,7 +134,7 @@ describe('members', () => {
     expect(mail.to(guest.email)).toEqual([]);
   });
 
-  it('who are not registered are Pending, get an e-mail with a link, and are Active by it [M16, M17, M18, M19]', async () => {
+  it('who are not registered are Pending, get an e-mail with a link, and become Active with it [M16, M17, M18, M19]', async () => {
     const owner = await signIn('owner-b');
     const tenantId = await makeTenant(owner.api);
     const email = freshEmail();
@@ -149,7 +149,7 @@ describe('members', () => {
     expect((await member()).body).toMatchObject({ email, status: 'Pending', roles: ['issuer'] });
     const token = async () => (await mail.linkTo(email)).searchParams.get('token')!;
     const first = await token();
-    // Invited again: still Pending, by a new link, and the old one is dead.
+    // Invited again: still Pending, with a new link, and the old one is invalid.
     expect((await invite()).body).toMatchObject({ userId: body.userId, status: 'Pending' });
     await waitUntil(() => mail.to(email).length === 2, { what: 'the second e-mail' });
     const guest = await signIn(unique('guest-b'), email);
@@ -162,7 +162,7 @@ describe('members', () => {
     expect(await accept(second)).toBe(400);
   });
 
-  it('have their roles updated, and lose all of them with the membership [M20, M21, M41, M42]', async () => {
+  it('can have their roles updated, and lose all roles with the membership [M20, M21, M41, M42]', async () => {
     const [owner, guest] = [await signIn('owner-c'), await signIn('registered-c')];
     const tenantId = await makeTenant(owner.api);
     expectStatus(await owner.api.members.invite(tenantId, { email: guest.email, roles: ['admin'] }), 200);
@@ -187,7 +187,7 @@ describe('members', () => {
     expect((await owner.call('DELETE', path)).status).toBe(404);
   });
 
-  it('of which each call leaves its START and its outcome [M48]', async () => {
+  it('have START and outcome recorded for each call about them [M48]', async () => {
     const [owner, guest] = [await signIn('owner-d'), await signIn('registered-d')];
     const made = expectStatus(await owner.api.tenants.create({ subdomain: unique('people'), environmentId }), 201);
     const url = `${new URL(platform.ready.management).protocol}//${made.subdomain}`;
@@ -206,10 +206,10 @@ describe('members', () => {
 });
 
 /**
- * What each kind of caller is answered, written out independently of the code. Every operation that is about a tenant is listed.
+ * The response to each kind of caller, written out independently of the code. Every operation that is about a tenant is listed.
  * `self` is a member without `admin`; about themselves they may do more.
  */
-describe('who may do what [M46, M51]', () => {
+describe('the permissions of members [M46, M51]', () => {
   type Called = (ids: {
     tenantId: string;
     clientId: string;
@@ -243,7 +243,7 @@ describe('who may do what [M46, M51]', () => {
   let owner: Person;
   let machine: ManagementApi;
   let self: Person;
-  /** No members: another person, another machine, and who was invited and has not accepted. */
+  /** Not members: another person, another machine client, and an invited person who has not accepted. */
   let outsiders: [string, ManagementApi][];
   beforeAll(async () => {
     owner = await signIn('matrix-owner');
@@ -255,7 +255,7 @@ describe('who may do what [M46, M51]', () => {
     ];
   }, PLATFORM_START_MS);
 
-  /** A tenant of its own for each call, for some of them end what they are about. */
+  /** A separate tenant for each call, because some calls delete their resource. */
   const scene = async (admin: ManagementApi) => {
     const tenantId = await makeTenant(admin);
     const { clientId } = expectStatus(await admin.clients.create(tenantId, { name: 'one', roles: ['holder'] }), 201);
@@ -273,7 +273,7 @@ describe('who may do what [M46, M51]', () => {
   it.each(ROWS)('%s', async (_name, asAdmin, asMember, called) => {
     const ids = await scene(owner.api);
     const unknown = { ...ids, tenantId: NO_SUCH };
-    // Those who are refused first: what they asked for is still there.
+    // The refused callers first: the resource still exists.
     for (const [who, api] of outsiders) {
       const answer = await send(api, called, ids);
       expect([who, answer.status, answer.body]).toMatchObject([who, 404, { code: 'NotFound' }]);
@@ -289,7 +289,7 @@ describe('who may do what [M46, M51]', () => {
     expect((await send(machine, called, await scene(machine))).status).toBe(asAdmin);
   });
 
-  it('environments, the list of tenants and their creation are for every principal', async () => {
+  it('environments, the list of tenants and their creation are allowed for every authenticated caller', async () => {
     for (const api of [owner.api, machine, self.api, ...outsiders.map(([, it]) => it)]) {
       expectStatus(await api.environments.list(), 200);
       expectStatus(await api.tenants.list(), 200);
@@ -298,7 +298,7 @@ describe('who may do what [M46, M51]', () => {
     }
   });
 
-  it('members see and remove themselves without being admin', async () => {
+  it('members can retrieve and remove themselves without the role admin', async () => {
     const { tenantId } = await scene(owner.api);
     const path = `/v1/tenants/${tenantId}/members/${self.userId}`;
     expect((await self.call('GET', path)).body).toMatchObject({ id: self.userId, roles: ['auditor'] });

@@ -31,7 +31,7 @@ const createKeyDid = async () =>
   expectStatus(await tenant.api.dids.create({ method: 'key', options: { keyType: 'Ed25519' } }), 201);
 
 describe('a tenant', () => {
-  it('has an address of its own, and its tokens come from another server [T1, T54]', async () => {
+  it('has its own host, and its tokens are issued by another server [T1, T54]', async () => {
     expect(new URL(tenant.url).host).not.toBe(new URL(platform.ready.auth).host);
     const right = {
       client_id: tenant.admin.clientId,
@@ -45,7 +45,7 @@ describe('a tenant', () => {
     expect((await here.request('POST', '/oauth/token', { body: right })).status).toBe(404);
     const { client_secret: _, ...lacking } = right;
     expect((await ask(lacking)).body).toMatchObject({ error: 'invalid_request' });
-    // Nobody's audience is the management API's, where a tenant's client is a stranger.
+    // Without an audience the token is for the management API, where a tenant's client is unknown.
     expect((await ask({ ...right, audience: undefined })).status).toBe(401);
     const other = { ...right, grant_type: 'authorization_code' };
     expect((await ask(other)).body).toMatchObject({ error: 'unsupported_grant_type' });
@@ -53,7 +53,7 @@ describe('a tenant', () => {
       expect((await ask({ ...right, audience })).status).toBe(401);
   });
 
-  it('gives tokens with their life in seconds [T55]', async () => {
+  it('issues tokens with their lifetime in seconds [T55]', async () => {
     const credentials = { client_id: tenant.admin.clientId, client_secret: tenant.admin.clientSecret };
     const token = expectStatus(await requestToken(platform.ready.auth, credentials, tenant.url), 200);
     expect(token).toEqual({ access_token: expect.any(String), expires_in: expect.any(Number), token_type: 'Bearer' });
@@ -61,12 +61,12 @@ describe('a tenant', () => {
       Buffer.from(token.access_token.split('.')[1]!, 'base64url').toString('utf8'),
     ) as Record<string, number>;
     expect(token.expires_in).toBe(exp! - iat!);
-    // Another is given whenever it is asked for.
+    // Each request returns another one.
     const next = expectStatus(await requestToken(platform.ready.auth, credentials, tenant.url), 200);
     expect(next.access_token).not.toBe(token.access_token);
   });
 
-  it('is asked with a bearer token, or answers 401 [T53]', async () => {
+  it('answers 401 without a bearer token [T53]', async () => {
     for (const path of ['/v1/dids', '/v1/webhooks', '/v1/users', '/v1/events']) {
       expect((await tenant.api.client.request('GET', path)).status).toBe(200);
       for (const authorization of ['', 'Basic YTpi', `Token ${tenant.token}`, 'Bearer', 'Bearer nonsense']) {
@@ -80,14 +80,14 @@ describe('a tenant', () => {
     }
   });
 
-  it('gives its default client full access [T57]', async () => {
+  it('grants its default client full access [T57]', async () => {
     const [first] = expectStatus(await management.clients.list(tenant.id), 200).data;
     expect([first!.clientId, first!.roles]).toEqual([tenant.admin.clientId, ['admin']]);
   });
 });
 
 describe('lists', () => {
-  it('have data and a cursor to continue with, and are empty past the end [T2]', async () => {
+  it('have data and a cursor for the next page, and are empty past the end [T2]', async () => {
     for (let n = 0; n < 3; n++) await createKeyDid();
     const all = expectStatus(await tenant.api.dids.list(), 200).data.map(({ did }) => did);
     const found: string[] = [];
@@ -108,7 +108,7 @@ describe('lists', () => {
     expect(expectStatus(await tenant.api.dids.list({ cursor: before }), 200)).toEqual({ data: [] });
   });
 
-  it('have 100 entries when nothing is said, and at most 1000 [T3]', async () => {
+  it('have 100 entries by default, and at most 1000 [T3]', async () => {
     const { users } = tenant.api;
     for (let made = 0; made < 104; made += 8)
       await Promise.all(Array.from({ length: 8 }, () => users.create({ claims: {} })));
@@ -146,7 +146,7 @@ describe('DIDs', () => {
     expect(method!.id).toBe(`${did}#${did.slice('did:key:'.length)}`);
   });
 
-  it('of method web have the host of their document, which is served there [T18, T20, T23]', async () => {
+  it('of method web name the host that serves their document [T18, T20, T23]', async () => {
     const created = expectStatus(await tenant.api.dids.create({ method: 'web', options: { url: tenant.host } }), 201);
     expect(created.did).toBe(`did:web:${encodeURIComponent(tenant.host)}`);
     const document = created.localMetadata.initialDidDocument;
@@ -189,7 +189,7 @@ describe('DIDs', () => {
     expect(data.map((listed) => listed.did)).toContain(did);
   });
 
-  it('are for these roles [T27]', async () => {
+  it('can be managed with the specified roles [T27]', async () => {
     for (const role of [
       'admin',
       'issuer',
@@ -232,7 +232,7 @@ describe('webhooks', () => {
     expect((await webhooks.retrieve(created.id)).status).toBe(404);
   });
 
-  it('are replaced by these roles [T38]', async () => {
+  it('can be replaced with the specified roles [T38]', async () => {
     const { id } = expectStatus(await tenant.api.webhooks.create({ events: ['OpenIdCredentialIssued'], url }), 201);
     for (const role of ['admin', 'issuer', 'managed-issuer', 'verifier', 'holder', 'auditor'] as const) {
       const { webhooks } = await connectWithRoles(platform, management, tenant, [role]);
@@ -242,7 +242,7 @@ describe('webhooks', () => {
     }
   });
 
-  it('have a key set that everybody may read [T34, T40, T60]', async () => {
+  it('have a public key set [T34, T40, T60]', async () => {
     const { keys } = expectStatus(
       await new ApiClient(tenant.url).request<{ keys: unknown[] }>('GET', '/v1/webhooks/jwks'),
       200,
@@ -258,7 +258,7 @@ describe('webhooks', () => {
 });
 
 describe('every call', () => {
-  it('leaves its events [T61]', async () => {
+  it('records its events [T61]', async () => {
     const { id } = expectStatus(
       await tenant.api.webhooks.create({ events: ['OpenIdCredentialIssued'], url: 'https://hooks.example.com' }),
       201,
@@ -280,7 +280,7 @@ describe('every call', () => {
       ]);
   });
 
-  it('is answered with the three rate limit headers, whatever the answer [T67]', async () => {
+  it('has the three rate limit headers in its response, whatever the status [T67]', async () => {
     const now = Math.floor(Date.now() / 1000);
     const { client } = tenant.api;
     const answers = [
@@ -305,7 +305,7 @@ describe('every call', () => {
   });
 });
 
-it('paths carry a version [T70]', async () => {
+it('has a version in its path [T70]', async () => {
   for (const [path, status] of [
     ['/v1/dids', 200],
     ['/v2/credentials/jwt-vc/configurations', 200],

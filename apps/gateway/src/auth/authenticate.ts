@@ -19,7 +19,7 @@ import { reasonOfRefusal } from './reason-of-refusal.js';
 import { TokenVerifier } from './token-verifier.js';
 import { UserTokenVerifier } from './user-token-verifier.js';
 
-/** RFC 6750 §2.1: the scheme in any case (RFC 9110 §11.1), the token exactly as it was issued. @throws AppError 401 */
+/** RFC 6750 §2.1: the scheme is case-insensitive (RFC 9110 §11.1), the token must be spelled exactly as issued. @throws AppError 401 */
 const bearerOf = (authorization: string | undefined): string => {
   if (!authorization) throw unauthenticated();
   const [, token] = /^[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9\-._~+/]+=*)$/.exec(authorization) ?? [];

@@ -11,11 +11,11 @@ describe('the spelling of a token', () => {
     token = await new SignJWT({ sub: 'x' }).setProtectedHeader({ alg: 'ES256' }).sign(privateKey);
   });
 
-  it('as it was issued is the only one', () => {
+  it('is accepted only as it was issued', () => {
     expect(isExactJwt(token)).toBe(true);
   });
 
-  it('with another last character is no token, though its signature verifies', async () => {
+  it('with another last character is refused, although its signature verifies', async () => {
     const last = ALPHABET.indexOf(token.at(-1)!);
     // 64 bytes are 86 characters: the last four bits of the last one mean nothing.
     const other = `${token.slice(0, -1)}${ALPHABET[last ^ 1]}`;
@@ -28,11 +28,11 @@ describe('the spelling of a token', () => {
     (it: string) => `${it}.`,
     (it: string) => it.split('.').slice(0, 2).join('.'),
     () => '..',
-  ])('with more or less is no token: %s', (change) => {
+  ])('with additional or missing characters is refused: %s', (change) => {
     expect(isExactJwt(change(token))).toBe(false);
   });
 
-  it('in the alphabet of base64 is no token', () => {
+  it('in the alphabet of base64 is refused', () => {
     expect(isExactJwt(`${token.slice(0, -2)}+/`)).toBe(false);
   });
 });

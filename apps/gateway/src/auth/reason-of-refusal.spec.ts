@@ -21,7 +21,7 @@ describe('the reason of a refused access token', () => {
     expect(reasonOfRefusal(token(claims), AUDIENCE, now)).toBe(reason);
   });
 
-  it.each(['x.y.z', 'e30.W10.', 'e30.eA.e30'])('is the same for what has no claims: %s', (malformed) => {
+  it.each(['x.y.z', 'e30.W10.', 'e30.eA.e30'])('is the same for a token without claims: %s', (malformed) => {
     expect(reasonOfRefusal(malformed, AUDIENCE, now)).toBe(NOT_VALID);
   });
 
@@ -29,7 +29,7 @@ describe('the reason of a refused access token', () => {
     { aud: 'a"\r\nset-cookie: x', exp },
     { aud: { toString: 1 }, exp: '1' },
     { aud: null, exp: -1e300 },
-  ])('has nothing of the token in it: %j', (claims) => {
+  ])('contains nothing of the token: %j', (claims) => {
     expect([OTHER_AUDIENCE, NOT_VALID]).toContain(reasonOfRefusal(token(claims), AUDIENCE, now));
   });
 });

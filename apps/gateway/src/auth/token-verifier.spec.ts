@@ -56,7 +56,7 @@ const verify = (token: string) => verifier.verify(token, Date.now() + 5000);
 const pass = (seconds: number) => (clock.time += seconds * 1000);
 
 describe('the verifier of tokens', () => {
-  it('fetches the keys within the deadline of the call that brought the token', async () => {
+  it('fetches the keys within the deadline of the call with the token', async () => {
     const deadline = Date.now() + 1234;
     expect(await verifier.verify('e30.e30.e30', deadline)).toBeUndefined();
     expect(asked.map((context) => context.deadline)).toEqual([deadline]);
@@ -73,7 +73,7 @@ describe('the verifier of tokens', () => {
     });
   });
 
-  it('verifies with a new key at its first token, and with the key before it until its tokens expire', async () => {
+  it('verifies with a new key from its first token, and with the previous key until its tokens expire', async () => {
     const before = await sign(one);
     expect(await verify(before)).toBeDefined();
     pass(10);
@@ -97,7 +97,7 @@ describe('the verifier of tokens', () => {
     expect(await verify(await sign(two))).toBeDefined();
   });
 
-  it('continues with the keys it has for a quarter of an hour while management is unreachable', async () => {
+  it('continues with its cached keys for 15 minutes while management is unreachable', async () => {
     expect(await verify(await sign(one))).toBeDefined();
     answers = false;
     pass(14 * 60);
@@ -106,14 +106,14 @@ describe('the verifier of tokens', () => {
     await expect(verify(await sign(one))).rejects.toThrow('management is away');
   });
 
-  it('remembers no token beyond its expiry', async () => {
+  it('caches no token beyond its expiry', async () => {
     const token = await sign(one, 60);
     expect(await verify(token)).toBeDefined();
     pass(61);
     expect(await verify(token)).toBeUndefined();
   });
 
-  it('fetches the keys once for many calls at the same time', async () => {
+  it('fetches the keys once for many concurrent calls', async () => {
     const batch = await Promise.all(Array.from({ length: 20 }, () => sign(one)));
     expect((await Promise.all(batch.map(verify))).every(Boolean)).toBe(true);
     expect(asked).toHaveLength(1);

@@ -70,7 +70,7 @@ const sign = (payload: Record<string, unknown>, header: Record<string, unknown> 
     .sign(by.privateKey);
 
 describe('access tokens of the OpenID provider', () => {
-  it('are taken for the person they tell of', async () => {
+  it('authenticate the person that they name', async () => {
     const token = await sign(claims({ email: 'ada@x.example', email_verified: true, name: 'Ada', groups: ['x'] }));
     expect(verifier.isOurs(token)).toBe(true);
     const person = {
@@ -89,7 +89,7 @@ describe('access tokens of the OpenID provider', () => {
     expect(await verifier.verify(prefixed, deadline())).toMatchObject({ subject: 'ada' });
   });
 
-  it('of other issuers are not looked at', async () => {
+  it('of other issuers are ignored', async () => {
     for (const token of [await sign(claims({ iss: 'https://else.example' })), 'nonsense', 'e30.e30.e30'])
       expect(verifier.isOurs(token)).toBe(false);
     expect(asked).toEqual([]);
@@ -114,7 +114,7 @@ describe('access tokens of the OpenID provider', () => {
     expect(await verifier.verify(await sign(claims(over), header), deadline())).toBeUndefined();
   });
 
-  it('are refused with a signature that is not the provider’s', async () => {
+  it('are refused with a signature of another key', async () => {
     const forger = await makeKey('one');
     expect(await verifier.verify(await sign(claims(), {}, forger), deadline())).toBeUndefined();
     const unsigned = new UnsecuredJWT(claims()).encode();
@@ -127,14 +127,14 @@ describe('access tokens of the OpenID provider', () => {
     expect(await verifier.verify(confused, deadline())).toBeUndefined();
   });
 
-  it('end with their time, also when they were verified before', async () => {
+  it('are refused after their expiry, also when they were verified before', async () => {
     const token = await sign(claims({ exp: seconds() + 30 }));
     expect(await verifier.verify(token, deadline())).toBeDefined();
     clock.time += 40_000;
     expect(await verifier.verify(token, deadline())).toBeUndefined();
   });
 
-  it('are verified by a key that is new, and no longer by one that was withdrawn', async () => {
+  it('are verified with a new key, and no longer with a withdrawn one', async () => {
     const token = await sign(claims({ exp: seconds() + 86_400 }));
     expect(await verifier.verify(token, deadline())).toBeDefined();
     const next = await makeKey('two');
@@ -145,7 +145,7 @@ describe('access tokens of the OpenID provider', () => {
     expect(await verifier.verify(token, deadline())).toBeUndefined();
   });
 
-  it('with unknown keys do not make the provider be asked again and again', async () => {
+  it('with unknown keys do not cause repeated requests to the provider', async () => {
     expect(await verifier.verify(await sign(claims()), deadline())).toBeDefined();
     const outsider = await makeKey('stranger');
     for (let n = 0; n < 5; n++)
@@ -163,10 +163,10 @@ describe('access tokens of the OpenID provider', () => {
     ['no JSON', () => ({ status: 200, body: '<html>' })],
     ['more than anybody reads', () => ({ status: 200, body: JSON.stringify({ issuer, pad: 'x'.repeat(300_000) }) })],
     ['a redirect', () => ({ status: 302, body: '' })],
-  ])('cannot be judged when discovery answers %s: 503, never let in', async (_what, answer) => {
+  ])('are answered with 503 when discovery answers %s', async (_what, answer) => {
     discovery = answer;
     await expect(verifier.verify(await sign(claims()), deadline())).rejects.toMatchObject({ kind: 'unavailable' });
-    // And are judged once it is mended.
+    // They are verified once discovery works again.
     discovery = () => ({ status: 200, body: JSON.stringify({ issuer, jwks_uri: `${issuer}/jwks` }) });
     expect(await verifier.verify(await sign(claims()), deadline())).toBeDefined();
   });

@@ -74,11 +74,11 @@ describe("a token's secret", () => {
     expect(timesAsked(lookUpTenant)).toBe(1);
   });
 
-  it('has ended when it is not one of the client', async () => {
+  it("has ended when it is not one of the client's secrets", async () => {
     expect(await roles('gone')).toBeUndefined();
   });
 
-  it('ends with its overlap, without a message', async () => {
+  it('ends with its overlap, without an event', async () => {
     secrets = [{ id: 's2' }, { id: 's1', expiresAt: later(60).toISOString() }];
     expect(await roles('s1', later(59.999))).toEqual(['issuer']);
     expect(await roles('s1', later(60))).toBeUndefined();
@@ -86,20 +86,20 @@ describe("a token's secret", () => {
     expect(timesAsked(lookUpTenant)).toBe(1);
   });
 
-  it('ends with the message of a rotation', async () => {
+  it('ends with the event of a rotation', async () => {
     expect(await roles('s1')).toEqual(['issuer']);
     secrets = [{ id: 's2' }];
     await publish(clientSecretRotated.subject, { tenantId: 't', clientId: 'c' });
     expect(await roles('s1')).toBeUndefined();
   });
 
-  it('may be younger than what is known: it is looked up again', async () => {
+  it('is looked up again when it may be newer than the cached entry', async () => {
     expect(await roles('s1')).toEqual(['issuer']);
     secrets = [{ id: 's2' }, { id: 's1', expiresAt: later(60).toISOString() }];
     expect(await roles('s2')).toEqual(['issuer']);
   });
 
-  it('is not compared for tokens and management of the release before', async () => {
+  it('is not compared for tokens and management of the previous release', async () => {
     expect(await roles()).toEqual(['issuer']);
     secrets = undefined;
     await publish(clientSecretRotated.subject, { tenantId: 't', clientId: 'c' });
@@ -129,7 +129,7 @@ describe('a revoked token', () => {
     expect(timesAsked(lookUpToken)).toBe(2);
   });
 
-  it('ends with the message', async () => {
+  it('ends with the event', async () => {
     expect(await isRevoked('a')).toBe(false);
     revoked.add('a');
     expect(await isRevoked('a')).toBe(false);
@@ -138,7 +138,7 @@ describe('a revoked token', () => {
     expect(timesAsked(lookUpToken)).toBe(1);
   });
 
-  it('ends also when the message overtakes the answer', async () => {
+  it('ends also when the event arrives before the response', async () => {
     answering = async (name) => {
       if (name === lookUpToken.name) await message('a');
     };

@@ -81,7 +81,7 @@ const headers = {
 const none = { deprecation: undefined, sunset: undefined, link: undefined };
 
 describe('a deprecated operation is marked in every response', () => {
-  it('in the good one', async () => {
+  it('in a successful one', async () => {
     const serving = engines.bus.serve(old.subject, async () => ({ ok: true, data: { data: [] } }));
     expect(await get('/v1/environments-of-old')).toEqual({ status: 200, received: headers, body: '{"data":[]}' });
     await serving.close();
@@ -95,7 +95,7 @@ describe('a deprecated operation is marked in every response', () => {
     expect(await get('/v1/environments-of-old', address)).toMatchObject({ status: 429, received: headers });
   });
 
-  it('in a 401; without an end that is settled there is no Sunset', async () => {
+  it('in a 401; without a fixed end there is no Sunset', async () => {
     const received = {
       ...none,
       deprecation: headers.deprecation,
@@ -104,12 +104,12 @@ describe('a deprecated operation is marked in every response', () => {
     expect(await get('/v1/environments-of-old-guarded')).toMatchObject({ status: 401, received });
   });
 
-  it('and others do not', async () => {
+  it('and other operations are not marked', async () => {
     expect(await get('/v1/environments')).toMatchObject({ status: 401, received: none });
     expect(await get('/v1/nothing')).toMatchObject({ status: 404, received: none });
   });
 
-  it('and so does the interface definition that is served with it', async () => {
+  it('and the interface definition marks it as well', async () => {
     const { body } = await get('/openapi.json', '203.0.113.3');
     const document = JSON.parse(body) as OpenApiDocument;
     expect(document).toEqual(JSON.parse(JSON.stringify(openApiDocument('management', operations, SHAPES))));

@@ -12,7 +12,7 @@ describe('client credentials in the Authorization header (RFC 6749 section 2.3.1
     [basic('id:a:b'), { client_id: 'id', client_secret: 'a:b' }],
     [basic('a%3Ab+c:%2B%25%C3%A9'), { client_id: 'a:b c', client_secret: '+%é' }],
     [basic('é:ü'), { client_id: 'é', client_secret: 'ü' }],
-  ])('%s are members of the body', (header, expected) => {
+  ])('%s become members of the body', (header, expected) => {
     expect(withBasicCredentials(grant, header)).toEqual({ ...grant, ...expected });
   });
 
@@ -29,7 +29,7 @@ describe('client credentials in the Authorization header (RFC 6749 section 2.3.1
     basic('id:%ff'),
     basic('%zz:secret'),
     basic(Uint8Array.from([0x69, 0x3a, 0xff])),
-  ])('that are malformed are an invalid_request: %s', async (header) => {
+  ])('that are malformed cause invalid_request: %s', async (header) => {
     const error = await errorOf(() => withBasicCredentials(grant, header));
     expect([error.kind, error.code]).toEqual(['invalid', 'invalid_request']);
     expect(error.message).toMatch(/^Basic credentials must be/);
@@ -42,7 +42,7 @@ describe('client credentials in the Authorization header (RFC 6749 section 2.3.1
     { client_id: ['id', 'id'] },
     { client_id: 'id', client_secret: 'secret' },
     { client_secret: ['', ''] },
-  ])('beside others in the body are an invalid_request: %j', async (body) => {
+  ])('together with others in the body cause invalid_request: %j', async (body) => {
     const error = await errorOf(() => withBasicCredentials({ ...grant, ...body }, basic('id:secret')));
     expect([error.code, error.message]).toEqual([
       'invalid_request',
@@ -51,7 +51,7 @@ describe('client credentials in the Authorization header (RFC 6749 section 2.3.1
   });
 
   it.each([{ client_id: 'id' }, { client_id: '', client_secret: '' }, { client_id: null, client_secret: undefined }])(
-    'may stand beside the same client id and empty members: %j',
+    'are allowed together with the same client id and empty members: %j',
     (body) => {
       expect(withBasicCredentials(body, basic('id:secret'))).toEqual(own);
     },
@@ -62,7 +62,7 @@ describe('client credentials in the Authorization header (RFC 6749 section 2.3.1
     expect(withBasicCredentials(grant, header)).toBe(grant);
   });
 
-  it.each([[null], [['x']], ['x']])('leave a body that is no object as it is: %j', (body) => {
+  it.each([[null], [['x']], ['x']])('do not change a body that is not an object: %j', (body) => {
     expect(withBasicCredentials(body, basic('id:secret'))).toBe(body);
   });
 

@@ -5,7 +5,7 @@ const refusal = (param: string, location: string, msg = 'must be valid UTF-8') =
   expect.objectContaining({ kind: 'invalid', details: [{ msg, param, location }] }) as Error;
 const FORM = 'application/x-www-form-urlencoded';
 
-describe('what is no UTF-8', () => {
+describe('invalid UTF-8', () => {
   it.each(['/v1/dids/%ff', '/a%C3', '/%ED%A0%80', '/%C0%AF', '/%C3%28', '/%e2%82/x'])(
     'in the path %s is a 400',
     (path) => {
@@ -41,7 +41,7 @@ describe('what is no UTF-8', () => {
 });
 
 describe('UTF-8', () => {
-  it('is read as it is', () => {
+  it('is read unchanged', () => {
     const text = fc.string({ unit: 'binary' }).filter((it) => it.isWellFormed());
     fc.assert(
       fc.property(text, text, (name, value) => {
@@ -54,12 +54,12 @@ describe('UTF-8', () => {
     );
   });
 
-  it.each(['/v1/dids%', '/%zz', '/%c', '/%00', '/a?b'])('%s is none of its matters', (path) => {
+  it.each(['/v1/dids%', '/%zz', '/%c', '/%00', '/a?b'])('%s is not checked', (path) => {
     expect(() => checkPath(path)).not.toThrow();
     expect(() => checkQuery(path)).not.toThrow();
   });
 
-  it('of a body that is no form may hold percent signs', () => {
+  it('of a body that is not a form may contain percent signs', () => {
     expect(decodeBody(Buffer.from('{"a":"%ff"}'), 'application/json')).toBe('{"a":"%ff"}');
   });
 

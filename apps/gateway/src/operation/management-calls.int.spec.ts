@@ -73,7 +73,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What an operation takes; the others take no body. */
+/** Bodies by operation; other operations have none. */
 const BODIES: Record<string, object> = {
   'management.create-tenant': { subdomain: 'acme', environmentId: ID },
   'management.update-tenant': { name: 'Acme' },
@@ -123,12 +123,12 @@ const STATED =
   TENANT_MEMBER_RETRIEVE_LIST TENANT_MEMBER_RETRIEVE TENANT_MEMBERSHIP_UPDATE TENANT_MEMBERSHIP_DELETE`.split(/\s+/);
 
 describe('each operation of the management API', () => {
-  it('has a prefix, and the stated ones are among them [M47, M48]', () => {
+  it('has a prefix, and the specified ones are among them [M47, M48]', () => {
     expect(operations.map(({ analytics }) => analytics?.prefix)).toEqual(expect.arrayContaining(STATED));
     for (const { analytics } of operations) expect(analytics?.prefix).toMatch(/^[A-Z_]+$/);
   });
 
-  it.each(operations)('leaves a START and its outcome: $name [M47, M48]', async (operation) => {
+  it.each(operations)('records a START and its outcome: $name [M47, M48]', async (operation) => {
     const { prefix, category } = operation.analytics!;
     for (const [outcome, answered] of [
       ['SUCCESS', { ok: true, data: { id: ID, data: [] } }],
@@ -146,7 +146,7 @@ describe('each operation of the management API', () => {
     }
   });
 
-  it('is limited: 429 with the time to wait, for one client and not for another', async () => {
+  it('is rate-limited: 429 with Retry-After, per client', async () => {
     reply = async () => ({ ok: true, data: { data: [] } });
     const list = operations.find(({ name }) => name === 'management.list-tenants')!;
     const statuses: number[] = [];

@@ -21,7 +21,7 @@ const detail = (msg: string) => ({
 describe('an XML body', () => {
   const expected = { name: 'Äcme & Sons', logoUrl: 'https://a.example/l.png?a=1&b=2', domain: 'acme.example' };
 
-  it('says the same as JSON, whatever its root is called', () => {
+  it('is equivalent to JSON, whatever the name of its root', () => {
     for (const root of ['request', 'CustomDomain', 'x:domain'])
       expect(
         parse(
@@ -34,7 +34,7 @@ describe('an XML body', () => {
     expect(parseBody(createCustomDomain, 'application/json', Buffer.from(JSON.stringify(expected)))).toEqual(expected);
   });
 
-  it('holds texts, never numbers, and what comes twice is an array', () => {
+  it('contains strings, never numbers, and a repeated element is an array', () => {
     expect(parse('<a><name>1.50</name><domain>true</domain><n>0x1</n></a>')).toEqual({
       name: '1.50',
       domain: 'true',
@@ -45,7 +45,7 @@ describe('an XML body', () => {
     for (const text of ['<a/>', '<a></a>', '<a>text</a>']) expect(parse(text)).toEqual({});
   });
 
-  it('has no document type, wherever it stands', () => {
+  it('must not have a document type, wherever it occurs', () => {
     const lol = '<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;&a;&a;&a;">';
     for (const text of [
       '<!DOCTYPE a><a><name>x</name></a>',
@@ -62,7 +62,7 @@ describe('an XML body', () => {
     expect(parse('<a><name><![CDATA[<!DOCTYPE a>]]></name></a>')).toEqual({ name: '<!DOCTYPE a>' });
   });
 
-  it('is well-formed', () => {
+  it('must be well-formed', () => {
     for (const text of [
       '',
       'text',
@@ -80,13 +80,13 @@ describe('an XML body', () => {
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 
-  it('is UTF-8', () => {
+  it('must be UTF-8', () => {
     expect(refusal(Buffer.from('<a><name>\xe4</name></a>', 'latin1'))).toMatchObject(detail('must be UTF-8'));
     expect(refusal('<?xml version="1.0" encoding="ISO-8859-1"?><a/>')).toMatchObject(detail('must be UTF-8'));
     expect(refusal('<a/>', 'text/xml; charset="utf-16"')).toMatchObject(detail('must be UTF-8'));
   });
 
-  it('takes little time, however it is made', () => {
+  it('is parsed in little time, whatever its structure', () => {
     const size = MAX_XML - 10;
     expect(refusal('x'.repeat(MAX_XML + 1)).kind).toBe('tooLarge');
     for (const piece of [
@@ -116,7 +116,7 @@ describe('an XML body', () => {
       }
   });
 
-  it('is accepted where the operation declares it, and nowhere else', () => {
+  it('is accepted only by operations that declare it', () => {
     expect(() => parseBody(createDid, 'application/xml', Buffer.from('<a/>'))).toThrow(
       'Unsupported Media Type: expected application/json',
     );

@@ -87,7 +87,7 @@ describe('OAuth errors', () => {
     expect(JSON.parse(rendered.body)).toMatchObject({ error: code });
   });
 
-  it('name the first member that is wrong', () => {
+  it('name the first invalid member', () => {
     const { body } = renderError(invalidBody('client_id', 'must have strings of at most 4096 characters'), 'oauth');
     expect(JSON.parse(body)).toEqual({
       error: 'invalid_request',
@@ -95,13 +95,13 @@ describe('OAuth errors', () => {
     });
   });
 
-  it('keep to the characters RFC 6749 allows', () => {
+  it('contain only the characters that RFC 6749 allows', () => {
     const { body } = renderError(oauthError('invalid_request', 'näh "quoted" \\ \n'), 'oauth');
     expect((JSON.parse(body) as { error_description: string }).error_description).toBe('n?h ?quoted? ? ?');
   });
 });
 
-it.each(['tenant', 'management', 'oauth'] as const)('the cause never reaches a caller: %s', (shape) => {
+it.each(['tenant', 'management', 'oauth'] as const)('never expose the cause to a caller: %s', (shape) => {
   const { body, headers } = renderError(secretCause, shape);
   expect(JSON.stringify([body, headers])).not.toContain('hunter2');
 });

@@ -20,7 +20,7 @@ describe('a list as a stream', () => {
     expect(texts.join('')).toBe('{"n":1}\n{"n":2}\n{"text":"a\\nb"}\n');
   });
 
-  it('queries a page only when the last was read', async () => {
+  it('queries a page only after the previous one was read', async () => {
     const stream = await streamPages(ask);
     expect(asked).toEqual([undefined]);
     await stream.next();
@@ -29,17 +29,17 @@ describe('a list as a stream', () => {
     expect(asked).toEqual([undefined, 'second']);
   });
 
-  it('is empty when there is nothing', async () => {
+  it('is empty without entries', async () => {
     const texts: string[] = [];
     for await (const text of await streamPages(async () => ({ data: [] }))) texts.push(text);
     expect(texts).toEqual([]);
   });
 
-  it('is refused before it begins when the first page is', async () => {
+  it('is refused before it starts when the first page is refused', async () => {
     await expect(streamPages(() => Promise.reject(unavailable()))).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
-  it('continues over a service that was away for a moment', async () => {
+  it('continues after a short outage of the service', async () => {
     let away = 2;
     const stream = await streamPages((cursor) =>
       cursor === 'second' && away-- > 0 ? Promise.reject(unavailable()) : ask(cursor),
@@ -49,7 +49,7 @@ describe('a list as a stream', () => {
     expect(texts).toHaveLength(2);
   });
 
-  it('breaks off, and does not end, when a page is refused', async () => {
+  it('is aborted, not completed, when a page is refused', async () => {
     const stream = await streamPages((cursor) => (cursor ? Promise.reject(forbidden('x')) : ask(cursor)));
     await stream.next();
     await expect(stream.next()).rejects.toMatchObject({ kind: 'forbidden' });

@@ -40,7 +40,7 @@ describe('an error after START', () => {
     expect((await answered(error, exchange)).records).toEqual([]);
   });
 
-  it('and after SUCCESS is not recorded', async () => {
+  it('is not recorded after SUCCESS', async () => {
     const { reply, records } = await answered(new Error('canary'), started(true));
     expect([reply.status, records]).toEqual([500, []]);
   });
@@ -49,7 +49,7 @@ describe('an error after START', () => {
 describe('a body that cannot be read', () => {
   const tooLong = Object.assign(new Error('too long'), { code: 'FST_ERR_CTP_BODY_TOO_LARGE' });
 
-  it('is a call of its operation: it is recorded', async () => {
+  it('is recorded as a call of its operation', async () => {
     const { reply, records, logged } = await answered(tooLong);
     const failure = { status: 413, code: 'PayloadTooLarge', message: 'Payload Too Large' };
     expect([reply.status, records, logged]).toEqual([
@@ -62,7 +62,7 @@ describe('a body that cannot be read', () => {
     ]);
   });
 
-  it('of a request that was not admitted is not', async () => {
+  it('of a request that was not admitted is not recorded', async () => {
     expect((await answered(tooLong, received())).records).toEqual([]);
   });
 });
@@ -103,7 +103,7 @@ describe('a failed token call', () => {
     expect(reply.kept['www-authenticate']).toBe(expected);
   });
 
-  it('that was not admitted, and a failed call of another kind, does not', async () => {
+  it('that was not admitted, and a failed call of another kind, do not count', async () => {
     const refused = exchangeOf({}, TOKEN_CALL, { context: undefined });
     expect((await answered(denied(), refused)).asked).toEqual([]);
     expect((await answered(denied())).asked).toEqual([]);

@@ -3,14 +3,14 @@ import { applyRate, checkPublicCalls, countPublicCall, refuse } from './apply-ra
 import { errorOf, EXCEEDED, exchangeOf, rate, ratesOf } from './exchange.spec-fixture.js';
 
 describe('a limit', () => {
-  it('that is not exceeded is named in the answer', () => {
+  it('that is not exceeded is named in the response', () => {
     const exchange = exchangeOf();
     const state = rate();
     applyRate(exchange, state);
     expect(exchange.rate).toBe(state);
   });
 
-  it('that is exceeded is a 429 with the time to wait, and named too', async () => {
+  it('that is exceeded is a 429 with Retry-After, and named too', async () => {
     const exchange = exchangeOf();
     const error = await errorOf(() => applyRate(exchange, EXCEEDED));
     expect(error.kind).toBe('tooManyRequests');
@@ -18,7 +18,7 @@ describe('a limit', () => {
     expect(exchange.rate).toBe(EXCEEDED);
   });
 
-  it('that resets now asks for one second at least', async () => {
+  it('that resets now sends a Retry-After of at least one second', async () => {
     const error = await errorOf(() => applyRate(exchangeOf(), rate({ exceeded: true, reset: 0 })));
     expect(error.headers).toEqual({ 'retry-after': '1' });
   });
@@ -39,7 +39,7 @@ describe('a refused request', () => {
   });
 });
 
-describe('before costly work', () => {
+describe('before expensive work', () => {
   it('an address below its limit continues, and the limit is not named', async () => {
     const { rates, asked } = ratesOf();
     const exchange = exchangeOf();

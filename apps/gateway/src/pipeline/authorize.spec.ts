@@ -3,7 +3,7 @@ import { authorize } from './authorize.js';
 import { errorOf, exchangeOf, NOW } from './exchange.spec-fixture.js';
 
 describe('authorization', () => {
-  it('is asked for the operation, host and caller', async () => {
+  it('is queried with the operation, host and caller', async () => {
     const exchange = exchangeOf();
     const asked: unknown[] = [];
     await authorize(exchange, {

@@ -5,7 +5,7 @@ import { errorOf, exchangeOf } from './exchange.spec-fixture.js';
 const checked = { params: { id: '7' }, query: {}, body: {} };
 
 describe('the service', () => {
-  it('is called once with the checked request, in the context; what it returns is the result', async () => {
+  it('is called once with the checked request and the context, and returns the result', async () => {
     const exchange = exchangeOf({}, {}, { checked });
     const calls: unknown[][] = [];
     const call = async (...args: unknown[]) => {

@@ -8,7 +8,7 @@ const twoHosts = () => {
 };
 
 describe('the host of a request', () => {
-  it('that is named once is taken, without waiting', () => {
+  it('that is named once is accepted synchronously', () => {
     const { rates, asked } = ratesOf();
     expect(checkHostHeader(exchangeOf(), { rates })).toBeUndefined();
     expect(asked).toEqual([]);
@@ -22,12 +22,12 @@ describe('the host of a request', () => {
     expect((await errorOf(() => checkHostHeader(twoHosts(), ratesOf(EXCEEDED)))).kind).toBe('tooManyRequests');
   });
 
-  it('must be the one of the target as it was sent', async () => {
+  it('must equal that of the target as it was sent', async () => {
     const exchange = exchangeOf({ url: 'https://b.example/v1/things/7' });
     expect((await errorOf(() => checkHostHeader(exchange, ratesOf()))).kind).toBe('invalid');
   });
 
-  it('that is forwarded counts only where a trusted proxy forwards it', async () => {
+  it('that is forwarded is used only from a trusted proxy', async () => {
     const forwarded = (isForwarded: boolean) => {
       const exchange = exchangeOf({}, {}, { isForwarded });
       exchange.request.raw.rawHeaders.push('X-Forwarded-Host', 'a.example, b.example');

@@ -17,13 +17,13 @@ describe('the shape of a request', () => {
     expect([Object.isFrozen(exchange.checked), Object.isFrozen(exchange.checked?.body)]).toEqual([true, true]);
   });
 
-  it('is checked of what was read for START', () => {
+  it('is checked on the request that was read for START', () => {
     const exchange = exchangeOf({}, { http, body: ReleaseIssuerKeyRequest }, { sent: { params: {}, query: {}, body } });
     checkShape(exchange);
     expect(exchange.checked?.body).toEqual(body);
   });
 
-  it('has a detail for each fault', async () => {
+  it('is refused with one detail per fault', async () => {
     const error = await errorOf(() => checkShape(exchangeWith({ did: 'x' })));
     expect(error.details?.map(({ param }) => param)).toEqual(['tenantId', 'did', 'configurationId']);
   });

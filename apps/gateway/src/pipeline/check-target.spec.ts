@@ -5,7 +5,7 @@ const known = { allowed: (path: string) => (path === '/known' ? ['GET', 'HEAD'] 
 const routes = { byApi: { tenant: known } } as never;
 
 describe('the target of a request', () => {
-  it.each(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])('of %s is taken, without waiting', (method) => {
+  it.each(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])('of %s is accepted synchronously', (method) => {
     const { rates, asked } = ratesOf();
     expect(checkTarget(exchangeOf({ method }), { routes, rates })).toBeUndefined();
     expect(asked).toEqual([]);

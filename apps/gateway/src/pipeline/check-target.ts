@@ -18,7 +18,7 @@ export const checkTarget = (exchange: Exchange, deps: Used): void | Promise<void
   }
   if (!host) return refuse(exchange, deps, notFound());
   try {
-    // The target as it was sent: the server routes by a path that was made decodable.
+    // The target as sent by the client: the server routes by a path that was made decodable.
     checkPath(request.originalUrl === request.url ? path : pathOf(originForm(request.originalUrl)));
   } catch (error) {
     return refuse(exchange, deps, error);

@@ -2,14 +2,14 @@ import { countTokenCall } from './count-token-call.js';
 import { EXCEEDED, exchangeOf, ratesOf } from './exchange.spec-fixture.js';
 
 describe('a token call with the right secret', () => {
-  it('counts for its client, and is answered whatever is left', async () => {
+  it('is counted for its client, and answered whatever remains of the limit', async () => {
     const { rates, asked } = ratesOf(EXCEEDED);
     const exchange = exchangeOf({}, {}, { tokenClientId: 'c' });
     await countTokenCall(exchange, { rates });
     expect([exchange.rate, asked]).toEqual([EXCEEDED, [['countTokenCall', 'c']]]);
   });
 
-  it('without a client id counts for none', async () => {
+  it('without a client id is not counted', async () => {
     const { rates, asked } = ratesOf();
     await countTokenCall(exchangeOf(), { rates });
     expect(asked).toEqual([]);

@@ -132,7 +132,7 @@ const token = (clientId: string, host: string) =>
 interface Api {
   errors: Operation['errors'];
   host: string;
-  /** A call that the service answers as `reply` says. */
+  /** A call that the service answers with `reply`. */
   right: Pick<InjectOptions, 'method' | 'url' | 'payload'>;
   /** Takes a JSON body. */
   post: string;
@@ -231,7 +231,7 @@ const CODES: Partial<Record<ErrorKind, string>> = {
 };
 
 describe.each(APIS)('errors of the %s API', (_name, api) => {
-  it.each(Object.entries(CODES) as [ErrorKind, string][])('that a service tells: %s', async (kind, code) => {
+  it.each(Object.entries(CODES) as [ErrorKind, string][])('returned by a service: %s', async (kind, code) => {
     const headers: Record<string, string> = kind === 'unauthenticated' ? { 'www-authenticate': 'Bearer' } : {};
     const error = new AppError(
       kind,
@@ -248,7 +248,7 @@ describe.each(APIS)('errors of the %s API', (_name, api) => {
     expect(answer.payload).not.toContain('canary');
   });
 
-  it('500: a service breaks, and does not tell why [M53]', async () => {
+  it('500: a service fails, without the reason [M53]', async () => {
     reply = () => Promise.reject(new Error('canary of a service'));
     const answer = await send(api, api.right);
     expect(answer.statusCode).toBe(500);
@@ -256,20 +256,20 @@ describe.each(APIS)('errors of the %s API', (_name, api) => {
     expect(answer.payload).not.toContain('canary');
   });
 
-  it('400: a body that is no JSON', async () => {
+  it('400: a body that is not JSON', async () => {
     const answer = await send(api, { method: 'POST', url: api.post, payload: '{', headers: json });
     expect(answer.statusCode).toBe(400);
     expectBody(api.errors, answer, 'BadRequest');
   });
 
-  it('404: a path that no operation has', async () => {
+  it('404: a path without an operation', async () => {
     const answer = await send(api, { method: 'GET', url: '/v9/nothing' });
     expect(answer.statusCode).toBe(404);
-    // No operation says how its errors look, so the host does.
+    // There is no operation to define the error shape, so the host does.
     expectBody(api.errors === 'management' ? 'management' : 'tenant', answer, 'NotFound');
   });
 
-  it('405: with the methods that are there', async () => {
+  it('405: with the methods of the path', async () => {
     const answer = await send(api, { method: 'PATCH', url: api.post });
     expect(answer.statusCode).toBe(405);
     expect(answer.headers['allow']).toContain('POST');
@@ -283,7 +283,7 @@ describe.each(APIS)('errors of the %s API', (_name, api) => {
     expectBody(api.errors, answer, 'PayloadTooLarge');
   });
 
-  it('413: longer than the operation takes, before all of it has come', async () => {
+  it('413: longer than the operation allows, before it has arrived completely', async () => {
     const limit = bodyLimitOf(OPERATIONS.find(({ http }) => http?.method === 'POST' && http.path === api.post)!.http!);
     let read = 0;
     const endless = Readable.from(
@@ -295,7 +295,7 @@ describe.each(APIS)('errors of the %s API', (_name, api) => {
     const chunked = await send(api, { method: 'POST', url: api.post, payload: endless, headers: json });
     expect([chunked.statusCode, read]).toEqual([413, limit + 1024]);
     expectBody(api.errors, chunked, 'PayloadTooLarge');
-    // Nothing of it is sent at all.
+    // No part of it is sent.
     const silent = Readable.from(
       (async function* () {
         await new Promise(() => undefined);
@@ -326,7 +326,7 @@ describe('errors of callers', () => {
   it.each([
     ['tenant', tenant],
     ['management', management],
-  ])('401 on the %s API: no token, a broken one, one for elsewhere', async (_name, api) => {
+  ])('401 on the %s API: no token, a malformed one, one for another audience', async (_name, api) => {
     const other = { ...api, host: api === tenant ? HOSTS.management : HOSTS.tenant };
     const elsewhere = `Bearer ${await token(api.client!, other.host)}`;
     for (const headers of [{}, { authorization: 'Bearer x' }, { authorization: elsewhere }]) {
@@ -337,7 +337,7 @@ describe('errors of callers', () => {
     }
   });
 
-  it('401 for a token that is spelled otherwise; the scheme is taken in any case', async () => {
+  it('401 for a token in a non-canonical spelling; the scheme is case-insensitive', async () => {
     const right = await token('issuer', HOSTS.tenant);
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const respelt = right.slice(0, -1) + alphabet[alphabet.indexOf(right.at(-1)!) ^ 1]!;
@@ -356,7 +356,7 @@ describe('errors of callers', () => {
   it.each([
     ['tenant', tenant, createDid],
     ['management', management, createTenant],
-  ] as [string, Api, Operation][])('503 on the %s API: nobody serves the operation', async (_name, api) => {
+  ] as [string, Api, Operation][])('503 on the %s API: the operation has no responder', async (_name, api) => {
     const payload =
       api === tenant ? { method: 'key', options: { keyType: 'Ed25519' } } : { subdomain: 'abc', environmentId: TENANT };
     const answer = await send(api, { method: 'POST', url: api.post, payload });
@@ -368,7 +368,7 @@ describe('errors of callers', () => {
     [createTenant, { subdomain: 'abc', environmentId: TENANT }],
     [createClient, { name: 'x', roles: ['issuer'] }],
     [deleteClient, undefined],
-  ] as [Operation, object | undefined][])('503 while nobody serves $name [M54]', async (operation, payload) => {
+  ] as [Operation, object | undefined][])('503 while no service serves $name [M54]', async (operation, payload) => {
     const { method, path } = operation.http!;
     const url = path.replace(':tenantId', TENANT).replace(':clientId', 'a'.repeat(32));
     const answer = await send(management, { method, url, ...(payload && { payload }) });
@@ -377,7 +377,7 @@ describe('errors of callers', () => {
     expect(operation.errorStatuses).toContain(503);
   });
 
-  it('429: the limit of the tenant alone, with the time to wait, and by all clients for themselves', async () => {
+  it("429: only at the tenant's limit, with Retry-After, and counted per client", async () => {
     const limited: Api = { ...tenant, host: HOSTS.limited, client: 'limited-issuer' };
     const statuses: number[] = [];
     for (let n = 0; n < 3; n++) statuses.push((await send(limited, limited.right)).statusCode);
@@ -390,7 +390,7 @@ describe('errors of callers', () => {
     const waits = Number(refused.headers['x-ratelimit-reset']) - Date.now() / 1000;
     expect(waits).toBeLessThanOrEqual(61);
     expect(Math.abs(Number(refused.headers['retry-after']) - waits)).toBeLessThan(2);
-    // Its other client, and another tenant, have limits of their own.
+    // Its other client, and another tenant, have separate limits.
     expect((await send(limited, limited.right, 'limited-holder')).statusCode).toBe(403);
     const free = await send(tenant, tenant.right, 'holder');
     expect([free.statusCode, free.headers['x-ratelimit-limit']]).toEqual([403, '3000']);
@@ -427,7 +427,7 @@ describe('errors of callers', () => {
     expect([answer.headers['x-ratelimit-limit'], answer.headers['x-ratelimit-remaining']]).toEqual(['20', '0']);
   });
 
-  it('429 on the OAuth API: no number of wrong secrets locks the client out at another address', async () => {
+  it('429 on the OAuth API: wrong secrets never lock the client out at another address', async () => {
     reply = wrongSecret;
     for (const [from, to] of [
       [10, 15],
@@ -470,7 +470,7 @@ describe('errors of callers', () => {
     expect((await tokenCall('2001:db8:2:1::1')).statusCode).toBe(401);
   });
 
-  it('429 on the OAuth API: too many calls of one client with the right secret, which count for that client alone', async () => {
+  it('429 on the OAuth API: too many calls of one client with the right secret, counted only for that client', async () => {
     reply = async () => ({ ok: true, data: {} });
     expect(await statusesOf(20, () => tokenCall('198.51.102.1', { client_id: 'busy' }))).toEqual([200]);
     const refused = await tokenCall('198.51.102.1', { client_id: 'busy' });
@@ -479,7 +479,7 @@ describe('errors of callers', () => {
     expect([other.statusCode, other.headers['x-ratelimit-remaining']]).toEqual([200, '19']);
   });
 
-  it('429 for an address over its public limit, before a host is looked up or a token is checked', async () => {
+  it('429 for an address over its public limit, before a host is looked up or a token is verified', async () => {
     const headers = { 'x-forwarded-for': '198.51.103.1' };
     // Remembered: a call of a client with its own limit is served.
     const authorization = `Bearer ${await token('issuer', HOSTS.tenant)}`;
@@ -516,7 +516,7 @@ describe('errors of callers', () => {
     delete verifier.checkClientToken;
   });
 
-  it('counts failed token calls by status for the operator', async () => {
+  it('counts failed token calls by status in the metrics', async () => {
     const counted = async () => {
       const { values } = await app.get(Metrics).counter('clientTokenFailures').get();
       return values.find(({ labels }) => labels['status'] === '401')?.value ?? 0;

@@ -2,7 +2,7 @@ import { notFound } from '@attestry/contracts';
 import { appErrorOf, methodNotAllowed } from './errors.js';
 
 describe('an error', () => {
-  it('of a step is taken as it is', () => {
+  it('of a step is used unchanged', () => {
     const error = notFound();
     expect(appErrorOf(error)).toBe(error);
   });
@@ -20,7 +20,7 @@ describe('an error', () => {
     expect(appErrorOf(error).kind).toBe(kind);
   });
 
-  it('of the method names those there are', () => {
+  it('of the method names the allowed methods', () => {
     expect(methodNotAllowed(['GET', 'HEAD']).headers).toEqual({ allow: 'GET, HEAD' });
   });
 });

@@ -10,7 +10,7 @@ export const addExchangeHook = (scope: FastifyInstance, handle: Handle): void =>
 };
 
 /**
- * A plugin that sees every request, in the order of registration, and may answer it. Without `skip-override` Fastify would scope the hook
+ * A plugin that receives every request, in the order of registration, and may answer it. Without `skip-override` Fastify would scope the hook
  * to the plugin.
  */
 export const exchangePlugin = (handle: Handle): FastifyPluginAsync =>

@@ -18,7 +18,7 @@ const unrouted = (url: string, method = 'GET') =>
   exchangeOf({ method, url }, {}, { plan: undefined, params: undefined, caller: undefined, context: undefined });
 
 describe('a request whose path and method an operation has', () => {
-  it('takes its plan: parameters, shape of errors, deadline', () => {
+  it('gets its plan: parameters, shape of errors, deadline', () => {
     const exchange = unrouted('/v1/things/a%20b');
     expect(findRoute(exchange, { routes, ...ratesOf() })).toBeUndefined();
     expect(exchange.params).toEqual({ id: 'a b' });
@@ -31,20 +31,20 @@ describe('a request whose path and method an operation has', () => {
     ['/v1/things/7', { kind: 'public' }],
     ['/v1/held', { kind: 'holder' }],
     ['/v1/guarded', undefined],
-  ])('has its caller where no token is read: %s', (url, caller) => {
+  ])('has its caller when no token is read: %s', (url, caller) => {
     const exchange = unrouted(url);
     void findRoute(exchange, { routes, ...ratesOf() });
     expect(exchange.caller).toEqual(caller);
   });
 
-  it('takes the plan of GET for HEAD', () => {
+  it('uses the plan of GET for HEAD', () => {
     const exchange = unrouted('/v1/held', 'HEAD');
     void findRoute(exchange, { routes, ...ratesOf() });
     expect(exchange.deadline).toBe(NOW + 5000);
   });
 });
 
-describe('a request that no operation is for', () => {
+describe('a request without an operation', () => {
   it('is a 405 with the methods of its path, counted as a public call', async () => {
     const limits = ratesOf();
     const exchange = unrouted('/v1/held', 'PUT');
@@ -53,7 +53,7 @@ describe('a request that no operation is for', () => {
     expect([limits.asked.length, exchange.plan]).toEqual([1, undefined]);
   });
 
-  it('is a 404 where the path has none, counted as a public call', async () => {
+  it('is a 404 when the path has none, counted as a public call', async () => {
     const limits = ratesOf();
     const error = await errorOf(() => findRoute(unrouted('/v1/held/x'), { routes, ...limits }));
     expect([error.kind, limits.asked.length]).toEqual(['notFound', 1]);

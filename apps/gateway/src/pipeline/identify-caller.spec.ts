@@ -21,7 +21,7 @@ describe('a caller', () => {
     expect(seen).toEqual([exchange.plan.operation, exchange.host, 'Bearer x', NOW + 1000]);
   });
 
-  it('whose token is wrong is a 401, counted as a public call', async () => {
+  it('whose token is invalid is a 401, counted as a public call', async () => {
     const state = rate();
     const { rates, asked } = ratesOf(state);
     const exchange = unidentified();
@@ -31,7 +31,7 @@ describe('a caller', () => {
     expect(asked).toEqual([['count', 'public', { address: '192.0.2.1' }]]);
   });
 
-  it('over the public limit of the address is a 429, and the token is not checked', async () => {
+  it('over the public limit of the address is a 429, and the token is not verified', async () => {
     let checked = 0;
     const deps = authenticateBy(async (_operation, _host, _token, _deadline, beforeCheck) => {
       await beforeCheck();

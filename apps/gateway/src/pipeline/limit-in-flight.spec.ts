@@ -26,7 +26,7 @@ describe('requests in flight', () => {
     [{ 'content-length': String(MAX_BODY_BYTES) }, MAX_BODY_BYTES],
     // A 413, and not read.
     [{ 'content-length': String(MAX_BODY_BYTES + 1) }, 0],
-  ])('hold the declared length: %j', (headers, bytes) => {
+  ])('reserve the declared length: %j', (headers, bytes) => {
     const taken: unknown[] = [];
     limitInFlight(exchangeOf({ headers }), { ...inFlightOf(taken), routes });
     expect(taken).toEqual([['192.0.2.1', bytes]]);

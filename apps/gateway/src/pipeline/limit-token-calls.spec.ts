@@ -19,7 +19,7 @@ describe('token calls of a client id', () => {
     expect(asked).toEqual([['tokenCalls', 'c']]);
   });
 
-  it('are those of the id in the Authorization header where the body has none', async () => {
+  it('use the id in the Authorization header when the body has none', async () => {
     const { rates, asked } = ratesOf();
     const authorization = `Basic ${Buffer.from('h:secret').toString('base64')}`;
     const exchange = post('{"grant_type":"client_credentials"}', { authorization });

@@ -31,7 +31,7 @@ export class Pipeline {
     this.steps = new Map(withHttp.map((operation) => [operation, stepsOf(operation)]));
   }
 
-  /** In a scope of its own. */
+  /** In a separate Fastify scope. */
   mount(server: FastifyInstance): void {
     // Fastify would answer methods that it does not know itself. A tunnel (CONNECT) never gets here.
     for (const method of METHODS)

@@ -16,19 +16,19 @@ describe('the context of a call', () => {
     });
   });
 
-  it('has the address of the request where the operation declares it', () => {
+  it('has the address of the request when the operation declares it', () => {
     const exchange = exchangeOf({}, { publicUrl: true });
     openContext(exchange);
     expect(exchange.context.publicUrl).toBe(`https://${HOST}`);
   });
 
-  it('has no roles of the client: they were checked before', () => {
+  it('has no roles of the client, because they were checked before', () => {
     const exchange = exchangeOf({}, {}, { caller: { kind: 'client', clientId: 'c', roles: ['admin'] } });
     openContext(exchange);
     expect(exchange.context.caller).toEqual({ kind: 'client', clientId: 'c' });
   });
 
-  it('has the idempotency key of operations that take one', () => {
+  it('has the idempotency key of operations that accept one', () => {
     const exchange = exchangeOf({ headers }, { idempotent: true });
     openContext(exchange);
     expect(exchange.context.idempotencyKey).toBe('k1');
@@ -37,7 +37,7 @@ describe('the context of a call', () => {
     expect(without.context).not.toHaveProperty('idempotencyKey');
   });
 
-  it('has the trace of the span, and no tenant where the host has none', () => {
+  it('has the trace of the span, and no tenant when the host has none', () => {
     const host = { api: 'management' as const, publicUrl: 'https://m.example' };
     const exchange = exchangeOf({}, {}, { host, observed: { traceparent: 't' } });
     openContext(exchange);

@@ -32,7 +32,7 @@ describe('a request', () => {
     expect(reply.kept).toEqual({ 'x-content-type-options': 'nosniff' });
   });
 
-  it('to the management host has its errors', () => {
+  it('to the management host has its error shape', () => {
     expect(open({ host: 'm.example' }).exchange.shape.errors).toBe('management');
   });
 

@@ -23,7 +23,7 @@ describe('a plan', () => {
     expect(plan({ http: { ...http, body: 'raw', maxBodyBytes: 7 } })).toMatchObject({ bodyKind: 'raw', bodyLimit: 7 });
   });
 
-  it('opens public operations and wallets to pages of other origins, and nothing else', () => {
+  it('allows CORS for public and wallet operations, and nothing else', () => {
     for (const access of [publicAccess, holderAccess])
       expect(plan({ access })).toMatchObject({
         allowsOrigins: true,
@@ -34,7 +34,7 @@ describe('a plan', () => {
     expect(plan({ rate: 'client-token' })).toMatchObject({ allowsOrigins: false, corsHeaders: {} });
   });
 
-  it('refuses unknown members of clients and members, of no other caller', () => {
+  it('refuses unknown members from clients and members, and from no other caller', () => {
     for (const access of [requires('dids:read'), managementAccess]) expect(plan({ access }).refusesUnknown).toBe(true);
     for (const access of [publicAccess, holderAccess]) expect(plan({ access }).refusesUnknown).toBe(false);
     expect(plan({ rate: 'client-token' }).refusesUnknown).toBe(false);

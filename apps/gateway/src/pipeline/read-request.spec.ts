@@ -20,7 +20,7 @@ describe('the request of an operation', () => {
     expect(readRequest(exchangeOf())).toEqual({ params: { id: '7' }, query: {}, body: {} });
   });
 
-  it('that is raw has what was sent, and is not parsed', () => {
+  it('that is raw contains the bytes as sent, and is not parsed', () => {
     const headers = { 'content-type': 'text/plain', 'x-two': ['a', 'b'] };
     const sent = { method: 'POST', url: '/x?a=1', headers, body: '{' };
     expect(readRequest(exchangeOf(sent, { http: { ...post, body: 'raw' } }))).toEqual({
@@ -49,7 +49,7 @@ describe('the request of an operation', () => {
       }
     });
 
-    it('is not strict where it prefers that unknown members are dropped (RFC 7240)', () => {
+    it('is not strict with Prefer: handling=lenient (RFC 7240)', () => {
       const exchange = sent({ prefer: ['return=minimal', 'handling=lenient'] });
       expect(readRequest(exchange)).toEqual({ params: { id: '7' }, query: {}, body: {} });
       expect(exchange.isLenient).toBe(true);
@@ -60,7 +60,7 @@ describe('the request of an operation', () => {
     ['public', { access: publicAccess }],
     ['wallet', { access: holderAccess }],
     ['token call of a client', { access: publicAccess, rate: 'client-token' as const }],
-  ])('of another is never strict, and has no preference: %s', (_what, declared) => {
+  ])('of another caller is never strict, and ignores the preference: %s', (_what, declared) => {
     const exchange = exchangeOf({ headers: { prefer: 'handling=lenient' } }, declared);
     expect(readRequest(exchange)).not.toHaveProperty('strict');
     expect(exchange.isLenient).toBe(false);
@@ -92,7 +92,7 @@ describe('the request of an operation', () => {
     expect((await errorOf(() => readRequest(exchange))).kind).toBe(kind);
   });
 
-  it('with an idempotency key that is none is refused before all else', async () => {
+  it('with an invalid idempotency key is refused first', async () => {
     const exchange = exchangeOf({ url: '/x?a=%ff' });
     exchange.context.idempotencyKey = 'a b';
     expect(JSON.stringify((await errorOf(() => readRequest(exchange))).details)).toContain('Idempotency-Key');

@@ -24,7 +24,7 @@ describe('SUCCESS', () => {
     expect(record).toEqual(['SUCCESS', { entriesCount: 2, nextCursor: 'n' }, {}]);
   });
 
-  it('has what the service wants recorded, and the data of the answer without it', async () => {
+  it('has the data that the service records, or without them those of the response', async () => {
     const { record, sealed } = await recorded(started(httpAnswer({ body: { a: 1 }, metadata: { n: 3 } })), 'sealed');
     expect(record).toEqual(['SUCCESS', { n: 3 }, { data: 'sealed' }]);
     expect(sealed).toEqual([[{ params: {}, query: {}, body: {} }, { a: 1 }]]);
@@ -33,15 +33,15 @@ describe('SUCCESS', () => {
   it.each([
     ['params', started(undefined, { tenantFrom: 'params' }, { tenantId: ID.toUpperCase() })],
     ['answer', started({ id: ID }, { tenantFrom: 'answer' })],
-  ])('names the tenant that a management call was about, from %s', async (_from, exchange) => {
+  ])('names the tenant of a management call, from %s', async (_from, exchange) => {
     expect((await recorded(exchange)).record).toEqual(['SUCCESS', {}, { about: { tenantId: ID, startedAt } }]);
   });
 
-  it('names none that is no UUID', async () => {
+  it('names no tenant that is not a UUID', async () => {
     expect((await recorded(started({ id: 'x' }, { tenantFrom: 'answer' }))).record).toEqual(['SUCCESS', {}, {}]);
   });
 
-  it('that cannot be written does not undo what was done: it is logged', async () => {
+  it('that cannot be written does not change the result, and is logged', async () => {
     const { logged, used } = recordsOf({ lost: true });
     await recordSuccess(started({}), used);
     expect(logged).toEqual([LOST]);

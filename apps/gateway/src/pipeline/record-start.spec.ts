@@ -4,7 +4,7 @@ import { isRecorded, recordStart } from './record-start.js';
 const startedAt = new Date(NOW).toISOString();
 
 describe('START', () => {
-  it('has the limit of a list and the data that the tenant keeps', async () => {
+  it('has the limit of a list and the data that the tenant records', async () => {
     const { records, sealed, used } = recordsOf({ data: 'sealed' });
     const exchange = exchangeOf({ url: '/v1/things/7?limit=2' }, RECORDED);
     await recordStart(exchange, used);
@@ -14,7 +14,7 @@ describe('START', () => {
     expect(exchange.recorded).toEqual({ startedAt, hasOutcome: false });
   });
 
-  it('is recorded of a request that cannot be read, so that its FAIL follows', async () => {
+  it('is recorded for a request that cannot be read, so that its FAIL follows', async () => {
     const { records, sealed, used } = recordsOf();
     const exchange = exchangeOf({ url: '/v1/things/7?a=%ff' }, RECORDED);
     expect((await errorOf(() => recordStart(exchange, used))).kind).toBe('invalid');
@@ -42,7 +42,7 @@ describe('START', () => {
     [RECORDED.analytics, true],
     [{ ...RECORDED.analytics, recordedBy: 'service' as const }, false],
     [undefined, false],
-  ])('is the gateway’s to record unless the service does: %j', (analytics, expected) => {
+  ])('is recorded by the gateway unless the service does: %j', (analytics, expected) => {
     const { plan } = exchangeOf({}, analytics ? { analytics } : {});
     expect(isRecorded(plan.operation)).toBe(expected);
   });

@@ -2,7 +2,7 @@ import { exchangeOf, LOST, RECORDED, recordsOf } from './exchange.spec-fixture.j
 import { recordUnreadBody } from './record-unread-body.js';
 
 describe('a body that cannot be read', () => {
-  it('is a call of its operation: START is recorded without the request', async () => {
+  it('is recorded as a START without the request', async () => {
     const { records, logged, sealed, used } = recordsOf();
     const exchange = exchangeOf({}, RECORDED);
     await recordUnreadBody(exchange, used);

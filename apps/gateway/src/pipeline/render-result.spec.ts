@@ -23,14 +23,14 @@ describe('a result', () => {
     expect(rendered(result)).toEqual({ status: 201, headers: NO_STORE, body: undefined });
   });
 
-  it('may choose status, headers and text', () => {
+  it('may set status, headers and text', () => {
     const headers = { 'content-type': 'text/html', 'cache-control': 'max-age=1' };
     const answer = rendered(httpAnswer({ status: 400, headers, body: '<p>' }));
     expect(answer).toEqual({ status: 400, headers, body: '<p>' });
     expect(rendered(httpAnswer({ body: '' }))).toEqual({ status: 201, headers: NO_STORE, body: '' });
   });
 
-  it('may choose the type of its JSON', () => {
+  it('may set the media type of its JSON', () => {
     const headers = { 'content-type': 'application/jwk-set+json' };
     expect(rendered(httpAnswer({ headers, body: [1] }))).toEqual({
       status: 201,
@@ -39,7 +39,7 @@ describe('a result', () => {
     });
   });
 
-  it('of 204 has no body, whatever was returned', () => {
+  it('with 204 has no body, whatever was returned', () => {
     expect(rendered({ id: '7' }, { success: 204 })).toEqual({ status: 204, headers: NO_STORE, body: undefined });
     expect(rendered('text', { success: 204 })?.body).toBeUndefined();
   });
@@ -51,7 +51,7 @@ describe('a result', () => {
     });
   });
 
-  it('may be read by pages of other origins where the operation is public', () => {
+  it('may be read by pages of other origins when the operation is public', () => {
     const exchange = exchangeOf({}, {}, { result: {} });
     renderResult(exchange);
     expect(exchange.answer?.headers).toMatchObject({ 'access-control-allow-origin': '*' });

@@ -9,7 +9,7 @@ type Resolve = (header: unknown, deadline: number, beforeLookUp: () => Promise<v
 const hosts = (resolve: Resolve) => ({ resolve }) as never;
 
 describe('the host', () => {
-  it.each([[found], [undefined]])('is that of the directory: %j', async (host) => {
+  it.each([[found], [undefined]])('is resolved by the tenant directory: %j', async (host) => {
     const exchange = exchangeOf({}, {}, { host: undefined });
     const before = exchange.shape;
     const asked: unknown[] = [];
@@ -22,13 +22,13 @@ describe('the host', () => {
     expect(asked).toEqual([HOST, NOW + 1000]);
   });
 
-  it('in memory is waited for by nothing', () => {
+  it('in the cache is resolved synchronously', () => {
     const exchange = exchangeOf({}, {}, { host: undefined });
     expect(resolveHost(exchange, { hosts: hosts(() => found), routes, ...ratesOf() })).toBeUndefined();
     expect(exchange.host).toBe(found);
   });
 
-  it('is looked up only for an address below its limit; errors take the shape of the route', async () => {
+  it('is looked up only for an address below its limit; errors have the shape of the route', async () => {
     const looked: string[] = [];
     const resolve: Resolve = async (_header, _deadline, beforeLookUp) => {
       await beforeLookUp();

@@ -15,7 +15,7 @@ describe('the routes', () => {
     expect(routes.byApi.tenant.allowed('/v1/things/7')).toEqual(['GET', 'HEAD']);
   });
 
-  it('tell the shape of errors before the host is looked up', () => {
+  it('determine the shape of errors before the host is looked up', () => {
     const on = (hostHeader: string, url: string) => {
       const exchange = exchangeOf({ url }, {}, { hostHeader });
       return [routes.expectedShape(exchange).errors, routes.expectedShape(exchange) === exchange.shape];

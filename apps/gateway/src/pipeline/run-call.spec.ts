@@ -13,7 +13,7 @@ const run = async (call: () => Promise<unknown>, sent: object = body, declared: 
   return { result, outcomes: records.map(([outcome]) => outcome), logged: logged.map((line) => line.at(-1)), running };
 };
 
-describe('a call that no request was made for', () => {
+describe('a call without an HTTP request', () => {
   it('is checked and recorded', async () => {
     expect(await run(async () => 'done')).toMatchObject({ result: 'done', outcomes: ['START', 'SUCCESS'], logged: [] });
   });
@@ -23,7 +23,7 @@ describe('a call that no request was made for', () => {
     expect([(await errorOf(() => running)).kind, outcomes, logged]).toEqual(['notFound', ['START', 'FAIL'], []]);
   });
 
-  it('of the wrong shape is not sent', async () => {
+  it('with an invalid shape is not sent', async () => {
     let sent = 0;
     const { running, outcomes } = await run(async () => ++sent, {});
     expect([(await errorOf(() => running)).kind, outcomes, sent]).toEqual(['invalid', ['START', 'FAIL'], 0]);
@@ -35,7 +35,7 @@ describe('a call that no request was made for', () => {
     expect(logged).toEqual(['request failed']);
   });
 
-  it('is not recorded where the service does', async () => {
+  it('is not recorded when the service does', async () => {
     expect((await run(async () => 'done', body, {})).outcomes).toEqual([]);
   });
 });

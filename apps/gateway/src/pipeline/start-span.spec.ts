@@ -10,12 +10,12 @@ describe('the span of a request', () => {
     return asked[2];
   };
 
-  it('begins when the request arrived, in the trace that a proxy sent', () => {
+  it('starts when the request arrived, in the trace that a proxy sent', () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     expect(begun({ traceparent })).toEqual({ requestId: 'r1', startedAt: NOW, parent: traceparent, tenantId: 't1' });
   });
 
-  it('has no tenant where the host has none', () => {
+  it('has no tenant when the host has none', () => {
     expect(begun({ host: { api: 'management', publicUrl: 'https://m.example' } })).toMatchObject({
       tenantId: undefined,
     });

@@ -19,7 +19,7 @@ const broken: Step = () => {
 beforeEach(() => void (ran.length = 0));
 
 describe('steps', () => {
-  it('that wait for nothing are run without waiting', () => {
+  it('that are synchronous run without awaiting', () => {
     expect(runSteps([sync('a'), sync('b')], exchangeOf(), deps)).toBeUndefined();
     expect(ran).toEqual(['a', 'b']);
   });

@@ -55,7 +55,7 @@ describe('the steps of an operation', () => {
 
   const served = OPERATIONS.filter(({ http }) => http);
   it.each(served.map((operation) => [operation.name, operation] as [string, Operation]))(
-    'limit each call once, and authenticate where a caller is needed: %s',
+    'limit each call once, and authenticate when a caller is required: %s',
     (_name, operation) => {
       const before = names(stepsOf(operation).beforeBody);
       expect(before.filter((name) => name.startsWith('limit'))).toHaveLength(1);

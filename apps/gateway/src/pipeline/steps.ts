@@ -58,7 +58,7 @@ export const STEPS = {
     { step: identifyCaller, when: hasCredentials }, // access token → client or user
     { step: limitCaller, when: isLimitedByCaller }, // calls of the client or user
     { step: authorize, when: hasRoles }, // a role that the operation requires
-    { step: openContext }, // what the operation knows beside its request
+    { step: openContext }, // context of the operation
   ],
   // Here Fastify reads the body, up to the limit of the plan.
   /** Of the operation, after the body was read. */

@@ -37,7 +37,7 @@ describe('a list that is streamed', () => {
     expect(asked).toEqual([[undefined, NOW + 5050, true], 'caller', ['b', NOW + 5050, true]]);
   });
 
-  it('asks for no token where the operation needs none', async () => {
+  it('requires no token when the operation needs none', async () => {
     const { asked, used } = deps();
     const exchange = exchangeOf({}, { http });
     await streamList(exchange, used);
@@ -45,7 +45,7 @@ describe('a list that is streamed', () => {
     expect(asked).not.toContain('caller');
   });
 
-  it('ends without its rest where the caller lost its rights', async () => {
+  it('is aborted when the caller lost its rights', async () => {
     const { used } = deps(() => Promise.reject(forbidden('x')));
     const exchange = exchangeOf({}, { http, access });
     await streamList(exchange, used);

@@ -14,7 +14,7 @@ const preflight = async (exchange: ReturnType<typeof exchangeOf>, limits = rates
 };
 
 describe('OPTIONS', () => {
-  it('names all methods of the path, and to other origins the public ones', async () => {
+  it('lists all methods of the path, and only the public ones for other origins', async () => {
     const { reply, asked } = await preflight(exchangeOf({ method: 'OPTIONS' }));
     expect([reply.status, asked.length]).toEqual([204, 1]);
     expect(reply.kept).toMatchObject({

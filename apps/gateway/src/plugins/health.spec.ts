@@ -19,7 +19,7 @@ describe('health', () => {
     expect([asked, exchange.observed, exchange.inFlight]).toEqual([[], { uncounted: true }, undefined]);
   });
 
-  it('is unready once the process drains', async () => {
+  it('is not ready once the process drains', async () => {
     const exchange = exchangeOf({ url: '/health/ready' });
     await passes(plugin().health, exchange);
     expect(replyOf(exchange).status).toBe(200);
@@ -37,7 +37,7 @@ describe('health', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it.each(['/health', '/health/live/', '/v1/health/live'])('is not at %s', async (url) => {
+  it.each(['/health', '/health/live/', '/v1/health/live'])('is not served at %s', async (url) => {
     expect(await passes(plugin().health, exchangeOf({ url }))).toBe(true);
   });
 });

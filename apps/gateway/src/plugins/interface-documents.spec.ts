@@ -29,7 +29,7 @@ describe('a document', () => {
     expect(reply.kept).toMatchObject(OPEN);
   });
 
-  it('that the caller has is a 304', async () => {
+  it('with a matching ETag is a 304', async () => {
     const { reply } = await serve(exchangeOf({ url: '/docs', headers: { 'if-none-match': '"2"' } }));
     expect([reply.status, reply.sent]).toEqual([304, [undefined]]);
   });
@@ -55,7 +55,7 @@ describe('a document', () => {
     expect((await errorOf(() => serve(exchange, ratesOf(EXCEEDED)))).kind).toBe('tooManyRequests');
   });
 
-  it('is nowhere else', async () => {
+  it('is not served at other paths', async () => {
     for (const host of [undefined, { api: 'auth' as const, publicUrl: 'https://a.example' }])
       expect((await serve(exchangeOf({ url: '/docs' }, {}, { host }))).passed).toBe(true);
     const { passed, asked } = await serve(exchangeOf());

@@ -50,7 +50,7 @@ const visit = async (url: string, { host = AUTH, limits = ratesOf(), offered = t
 };
 
 describe('the pages of the sign-in', () => {
-  it.each(['/sign-in', '/sign-in/login?x=1'])('answer %s themselves, as the configured host', async (url) => {
+  it.each(['/sign-in', '/sign-in/login?x=1'])('serve %s as the configured host', async (url) => {
     const limits = ratesOf();
     const { visits, raw } = await visit(url, { limits });
     expect(visits).toHaveLength(1);
@@ -87,7 +87,7 @@ describe('the pages of the sign-in', () => {
     ['another path', '/sign-inn', {}],
     ['another host', '/sign-in', { host: { ...AUTH, publicUrl: 'https://auth.other.example' } }],
     ['a process without a sign-in', '/sign-in', { offered: false }],
-  ])('are not at %s', async (_what, url, options) => {
+  ])('are not served at %s', async (_what, url, options) => {
     const limits = ratesOf();
     expect((await visit(url, { ...options, limits })).visits).toEqual([]);
     expect(limits.asked).toEqual([]);

@@ -21,11 +21,11 @@ describe('the host of a request', () => {
     [['a.example'], 'https://a.example:443/'],
     [['a.example'], 'http://a.example'],
     [['a.example'], '*'],
-  ])('%j with the target %s is taken', (hosts, target) => {
+  ])('%j with the target %s is accepted', (hosts, target) => {
     expect(check(hosts, target)).not.toThrow();
   });
 
-  it('may be missing in HTTP/1.0 alone', () => {
+  it('may be missing only in HTTP/1.0', () => {
     expect(check([], '/', { httpVersion: '1.0' })).not.toThrow();
     expect(check([])).toThrow(detail('is required'));
   });

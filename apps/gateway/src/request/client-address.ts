@@ -70,8 +70,8 @@ export interface Forwarded {
 }
 
 /**
- * The client's address and the host it asked for. `X-Forwarded-For` is read from the right, past trusted proxies only,
- * and ends at a hop that is no address: what is left of it may come from the client. From other peers this header, `X-Forwarded-Host` and `traceparent` are ignored.
+ * The client's address and the requested host. `X-Forwarded-For` is read from the right, past trusted proxies only,
+ * up to a hop that is not an address: entries further left may come from the client. From other peers this header, `X-Forwarded-Host` and `traceparent` are ignored.
  */
 export const forwarded = (
   socketAddress: string,

@@ -26,14 +26,14 @@ describe('a host', () => {
     ['acme.com', { api: 'custom-domain', publicUrl: 'https://acme.com', tenant: context }],
     ['127.0.0.1', undefined],
     [undefined, undefined],
-  ])('in memory is resolved at once: %s', (header, expected) => {
+  ])('in the cache is resolved synchronously: %s', (header, expected) => {
     expect(resolve(hostsOf(entry, context), header)).toEqual(expected);
   });
 
   it.each([
     ['acme.tenants.example', entry.host],
     ['acme.com', { api: 'custom-domain', publicUrl: 'https://acme.com', tenant: context }],
-  ])('that management is queried for is waited for: %s', async (header, expected) => {
+  ])('that is queried from management is awaited: %s', async (header, expected) => {
     const found = resolve(hostsOf(Promise.resolve(entry), Promise.resolve(context)), header);
     expect(found).toBeInstanceOf(Promise);
     expect(await found).toEqual(expected);

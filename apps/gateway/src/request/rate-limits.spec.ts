@@ -46,7 +46,7 @@ describe('wallet limits', () => {
   it.each([
     ['one after the other', async (call: () => Promise<unknown>) => void (await sequence(100, call))],
     ['at once', async (call: () => Promise<unknown>) => void (await times(100, call))],
-  ])('count calls that the address is refused not against the tenant: %s', async (_name, send) => {
+  ])('do not count calls refused by the address limit against the tenant: %s', async (_name, send) => {
     await send(() => wallet('192.0.2.1'));
     // Three of the five were admitted; the 97 refused calls cost the tenant nothing.
     expect(shown(await wallet('192.0.2.2'))).toEqual([5, 1, false]);
@@ -70,7 +70,7 @@ describe('wallet limits of an IPv6 /48', () => {
     for (let n = 0; n < networks; n++) await times(each, () => wallet(`2001:db8:1:${n.toString(16)}::1`));
   };
 
-  it('are those of five addresses; what it is refused does not count against the tenant', async () => {
+  it('are five times those of an address; refused calls do not count against the tenant', async () => {
     await fromMany(100, 3);
     expect(shown(await wallet('2001:db8:1:ffff::1'))).toEqual([15, 0, true]);
     expect(shown(await wallet('192.0.2.1'))).toEqual([3, 2, false]);
@@ -80,7 +80,7 @@ describe('wallet limits of an IPv6 /48', () => {
     expect(shown(await wallet('192.0.2.5'))).toEqual([20, 0, true]);
   });
 
-  it('count no calls that an address is refused', async () => {
+  it('do not count calls refused by the address limit', async () => {
     await fromMany(1, 100);
     expect((await wallet('2001:db8:1:1::1')).exceeded).toBe(false);
     expect((await wallet('2001:db8:1:2::1')).exceeded).toBe(false);
@@ -123,7 +123,7 @@ describe('limits of token calls', () => {
     expect(shown((await failed('192.0.2.1'))[0]!)).toEqual([3, 2, false]);
   });
 
-  it('of a client id are used up by its own calls alone', async () => {
+  it('of a client id are used up only by its own calls', async () => {
     await failed('192.0.2.1', 100);
     expect(shown(await limits.tokenCalls('client'))).toEqual([2, 2, false]);
     await limits.countTokenCall('client');

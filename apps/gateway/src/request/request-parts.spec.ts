@@ -8,7 +8,7 @@ import { forwarded, rateKeyOf, TrustedProxies } from './client-address.js';
 import { newRequestId } from './request-id.js';
 
 describe('request ids', () => {
-  it('are 22 characters base62 and do not repeat', () => {
+  it('are 22 base62 characters and unique', () => {
     const ids = Array.from({ length: 5000 }, newRequestId);
     for (const id of ids) expect(id).toMatch(/^[0-9A-Za-z]{22}$/);
     expect(new Set(ids).size).toBe(ids.length);
@@ -42,7 +42,7 @@ describe('the client address', () => {
     });
   });
 
-  it('is the last address that is no trusted proxy', () => {
+  it('is the last address that is not a trusted proxy', () => {
     const headers = { host: 'a.example', 'x-forwarded-for': '6.6.6.6, 198.51.100.7, 10.1.2.3' };
     expect(forwarded('127.0.0.1', headers, proxies).address).toBe('198.51.100.7');
     expect(forwarded('::ffff:127.0.0.1', headers, proxies).address).toBe('198.51.100.7');
@@ -61,7 +61,7 @@ describe('the client address', () => {
   });
 
   it.each(['unknown', '_hidden', '', '198.51.100.7:x', '[198.51.100.7', '2001:db8::7]:1', '198.51.100.7:1:2'])(
-    'is that of the last proxy where a hop is no address, never what is left of it: "%s"',
+    'is that of the last proxy when a hop is not an address: "%s"',
     (hop) => {
       const of = (hops: string) => forwarded('10.1.1.1', { 'x-forwarded-for': hops }, proxies).address;
       expect(of(`6.6.6.6, ${hop}`)).toBe('10.1.1.1');
@@ -69,13 +69,13 @@ describe('the client address', () => {
     },
   );
 
-  it('takes the forwarded host of a trusted proxy only', () => {
+  it('uses the forwarded host only of a trusted proxy', () => {
     const headers = { host: 'inside', 'x-forwarded-host': 'acme.example' };
     expect(forwarded('10.1.1.1', headers, proxies).host).toBe('acme.example');
     expect(forwarded('11.1.1.1', headers, proxies).host).toBe('inside');
   });
 
-  it('takes the trace of a trusted proxy only, and only a valid one', () => {
+  it('uses the trace only of a trusted proxy, and only a valid one', () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const headers = { host: 'a.example', traceparent };
     expect(forwarded('10.1.1.1', headers, proxies).traceparent).toBe(traceparent);
@@ -115,7 +115,7 @@ describe('the router', () => {
       }
   });
 
-  it('tells the methods of a known path and nothing of an unknown one', () => {
+  it('returns the methods of a known path and none of an unknown one', () => {
     const router = routerOf('tenant');
     expect(router.allowed('/v1/webhooks/x')).toEqual(['GET', 'HEAD', 'PUT', 'DELETE']);
     expect(router.allowed('/v1/webhooks/x/y')).toEqual([]);
@@ -161,14 +161,14 @@ describe('bodies', () => {
   });
 
   it.each(['"\\ud800"', '{"a":["x\\uDFFFy"]}', '{"a":{"\\uD83d":1}}'])(
-    'that hold half of a surrogate pair are a 400 on body: %s',
+    'with a lone surrogate are a 400 on body: %s',
     (text) => {
       const details = [{ msg: 'must be well-formed Unicode', param: 'body', location: 'body' }];
       expect(() => parse(text)).toThrow(expect.objectContaining({ kind: 'invalid', details }) as Error);
     },
   );
 
-  it('may hold whole pairs and what only looks like an escape', () => {
+  it('may contain surrogate pairs and text that resembles an escape', () => {
     expect(parse('{"\\ud83d\\ude00":"\\\\ud800"}')).toEqual({ '😀': '\\ud800' });
   });
 
@@ -189,14 +189,14 @@ describe('bodies', () => {
     expect(JSON.stringify(checked)).toBe('{"method":"key","options":{}}');
   });
 
-  it('cannot name a constructor, however it is written', () => {
+  it('cannot name a constructor, in any spelling', () => {
     const text =
       '{"constructor":1,"method":"key","options":{"\\u0063onstructor":{"prototype":{}},"\\u005f_proto__":{},"b":1}}';
     const { body: checked } = checkRequest(operation, { params: {}, query: {}, body: parse(text) });
     expect(JSON.stringify(checked)).toBe('{"method":"key","options":{"b":1}}');
   });
 
-  it('of any depth is refused as such, also with a name that is dropped', () => {
+  it('that are too deep are refused as such, also with a dropped name', () => {
     const deep = `{"__proto__":1,"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
     expect(() => parse(deep)).toThrow(expect.objectContaining({ kind: 'invalid' }) as Error);
   });
@@ -216,7 +216,7 @@ describe('the target of a request', () => {
     ['/v1/dids/100%25%zz?limit=%', '/v1/dids/100%25%25zz?limit=%'],
     ['/v1/dids/%ff', '/v1/dids/%25ff'],
     ['/%ed%a0%80%', '/%25ed%25a0%2580%25'],
-  ])('%s reaches the edge as %s', (sent, read) => {
+  ])('%s reaches the pipeline as %s', (sent, read) => {
     expect(readableUrl({ url: sent })).toBe(read);
   });
 

@@ -18,7 +18,7 @@ const subnet = (n: number) => `2001:db8:1:${n.toString(16)}::1`;
 const refusal = /^Too many .* in flight from this address$/;
 
 describe('requests in flight of an IPv6 /48', () => {
-  it('are limited to those of five addresses, and given back', () => {
+  it('are limited to five times those of an address, and released', () => {
     const held = Array.from({ length: 10 }, (_, n) => take(subnet(n)));
     expect(() => take(subnet(99))).toThrow(refusal);
     expect(() => take('2001:db8:2:1::1')).not.toThrow();
@@ -28,7 +28,7 @@ describe('requests in flight of an IPv6 /48', () => {
     expect(() => take(subnet(99))).toThrow(refusal);
   });
 
-  it('are limited in bytes of bodies too; what is refused holds nothing', () => {
+  it('are limited in bytes of bodies too; a refused request reserves nothing', () => {
     const held = Array.from({ length: 5 }, (_, n) => take(subnet(n), MAX_BYTES));
     expect(() => take(subnet(99), 1)).toThrow(refusal);
     const without = take(subnet(99));
@@ -38,7 +38,7 @@ describe('requests in flight of an IPv6 /48', () => {
     expect(() => without.add(1)).toThrow(refusal);
   });
 
-  it('leave the limit of one address as it is', () => {
+  it('do not change the limit of one address', () => {
     take(subnet(1));
     take(subnet(1));
     expect(() => take(subnet(1))).toThrow(refusal);

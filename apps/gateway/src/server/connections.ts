@@ -26,7 +26,7 @@ const queuedOf = (socket: Socket): number =>
 
 /** The open connections of the HTTP server: their limits, in total and per peer, and the requests in flight on each. */
 export class Connections {
-  /** By peer; a trusted proxy has no limit of its own, since many clients come through it. */
+  /** By peer; a trusted proxy has no separate limit, because many clients connect through it. */
   private readonly peers = new Map<string, Set<Socket>>();
   /** In the order of their requests; more than one where requests are pipelined. */
   private readonly exchanges = new WeakMap<Socket, Set<Exchange>>();
@@ -96,8 +96,8 @@ export class Connections {
   }
 
   /**
-   * Closes a connection of the peer that has most, so that a few peers cannot use up the total. Only one that waits for its client: for a
-   * request, for the rest of one, or until it reads its response.
+   * Closes a connection of the peer with the most, so that a few peers cannot exhaust the total. Only one that waits for its client:
+   * idle, with an incomplete request, or with an unread response.
    */
   private makeRoom(ofPeer: number): boolean {
     let most = new Set<Socket>();

@@ -34,7 +34,7 @@ interface Peer {
   text: () => string;
   closed: Promise<number>;
 }
-/** @param localAddress the peer that the server sees */
+/** @param localAddress the peer address for the server */
 const open = async (localAddress = '127.0.0.1'): Promise<Peer> => {
   const { port } = server.address() as AddressInfo;
   const begun = performance.now();
@@ -58,7 +58,7 @@ const count = async (name: string): Promise<number> => {
 };
 
 describe('connections', () => {
-  it('of one peer are limited; another peer, and what is closed, are not counted', async () => {
+  it('of one peer are limited; those of other peers and closed ones are not counted', async () => {
     await listen({ maxConnectionsPerPeer: 3 });
     const peers = [await open(), await open(), await open()];
     for (const peer of peers) expect(await isOpen(peer)).toBe(true);
@@ -73,7 +73,7 @@ describe('connections', () => {
     expect(await isOpen(await open())).toBe(true);
   });
 
-  it('of a trusted proxy are limited by the total alone', async () => {
+  it('of a trusted proxy are limited only by the total', async () => {
     await listen({ maxConnections: 5, maxConnectionsPerPeer: 2, trustedProxies: ['127.0.0.1'] });
     for (let n = 0; n < 5; n++) expect(await isOpen(await open())).toBe(true);
     const sixth = await open();
@@ -81,7 +81,7 @@ describe('connections', () => {
     expect(await count('attestry_http_refused_total{reason="connections"}')).toBe(1);
   });
 
-  it('of the peer that has most make room for another one', async () => {
+  it('of the peer with the most are closed when another peer connects', async () => {
     await listen({ maxConnections: 4, maxConnectionsPerPeer: 3 });
     const many = [await open('127.0.0.2'), await open('127.0.0.2'), await open('127.0.0.2')];
     for (const peer of many) expect(await isOpen(peer)).toBe(true);
@@ -96,7 +96,7 @@ describe('connections', () => {
     expect(many.filter(({ socket }) => !socket.destroyed)).toHaveLength(1);
   });
 
-  it('whose request has arrived are not closed for others', async () => {
+  it('whose request has arrived are not closed for other peers', async () => {
     await listen({ maxConnections: 2, maxConnectionsPerPeer: 2 }, () => undefined);
     const busy = [await open('127.0.0.2'), await open('127.0.0.2')];
     for (const { socket } of busy) socket.write('GET / HTTP/1.1\r\nHost: a.example\r\n\r\n');
@@ -108,7 +108,7 @@ describe('connections', () => {
   });
 });
 
-describe('answers that are not read', () => {
+describe('responses that are not read', () => {
   /** More than the buffers of both kernels hold. */
   const LARGE = Buffer.alloc(32 * 1024 * 1024, 'x');
   const GET_LARGE = 'GET /large HTTP/1.1\r\nHost: a.example\r\n\r\n';
@@ -120,7 +120,7 @@ describe('answers that are not read', () => {
     return peer;
   };
 
-  it('end the connection after the time that a request may take', async () => {
+  it('close the connection after the request time-out', async () => {
     let closed = 0;
     await listen({ requestTimeoutMs: 400 }, (request, answer) => {
       answer.once('close', () => closed++);
@@ -135,7 +135,7 @@ describe('answers that are not read', () => {
     expect(closed).toBeGreaterThanOrEqual(2);
   });
 
-  it('a client that reads one slowly gets all of it', async () => {
+  it('a client that reads slowly receives the whole response', async () => {
     // Longer than any pause of a busy machine, and much shorter than the whole answer takes.
     await listen({ requestTimeoutMs: 2000 }, large);
     const { port } = server.address() as AddressInfo;
@@ -157,13 +157,13 @@ describe('answers that are not read', () => {
     expect(performance.now() - begun).toBeGreaterThan(3000);
   });
 
-  it('leave a connection that has nothing to write alone', async () => {
+  it('do not close a connection without pending bytes', async () => {
     await listen({ requestTimeoutMs: 200 }, (_request, answer) => void setTimeout(() => answer.end(), 1000));
     const peer = await open();
     expect(await isOpen(peer)).toBe(true);
   });
 
-  it('make room for another peer', async () => {
+  it('are ended when another peer connects', async () => {
     await listen({ maxConnections: 2, maxConnectionsPerPeer: 2 }, large);
     await unread('127.0.0.2');
     await unread('127.0.0.2');
@@ -177,7 +177,7 @@ describe('requests that take too long to arrive', () => {
   it.each([
     ['nothing', ''],
     ['half a head', 'GET / HTTP/1.1\r\nHost: a.exa'],
-  ])('%s: 408 with a request id, and the end', async (_what, text) => {
+  ])('%s: 408 with a request id, then the connection is closed', async (_what, text) => {
     await listen({ requestTimeoutMs: 400 });
     const peer = await open();
     peer.socket.write(text);
@@ -186,7 +186,7 @@ describe('requests that take too long to arrive', () => {
     expect(await count('attestry_http_refused_total{reason="timeout"}')).toBe(1);
   });
 
-  it('a head in drops is ended too', async () => {
+  it('headers that arrive byte by byte are ended too', async () => {
     await listen({ requestTimeoutMs: 400 });
     const peer = await open();
     peer.socket.write('GET / HTTP/1.1\r\nHost: a.example\r\n');
@@ -195,7 +195,7 @@ describe('requests that take too long to arrive', () => {
     clearInterval(drops);
   });
 
-  it('do not end a connection that waits for its next request', async () => {
+  it('do not close an idle connection', async () => {
     await listen({ requestTimeoutMs: 300 });
     const peer = await open();
     expect(await isOpen(peer)).toBe(true);
@@ -204,7 +204,7 @@ describe('requests that take too long to arrive', () => {
   });
 });
 
-describe('what is no request', () => {
+describe('invalid requests', () => {
   const answerTo = async (bytes: string | Buffer): Promise<string> => {
     const peer = await open();
     peer.socket.write(bytes);
@@ -220,19 +220,22 @@ describe('what is no request', () => {
     ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
     ['a head without end', `GET / HTTP/1.1\r\nHost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
     ['an expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n', 417],
-  ])('%s is answered without content, with a request id, and ended', async (_what, bytes, status) => {
-    await listen({});
-    const text = await answerTo(bytes);
-    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    expect(text).toMatch(/\r\nx-request-id: [0-9A-Za-z]{22}\r\n/);
-    expect(text).toMatch(/\r\ncontent-length: 0\r\n/);
-    expect(text).toMatch(/\r\nx-content-type-options: nosniff\r\n/);
-    expect(text).toMatch(/\r\nstrict-transport-security: max-age=31536000\r\n/);
-    expect(text.endsWith('\r\n\r\n')).toBe(true);
-    expect(/\r\nallow: /.test(text)).toBe(status === 405);
-  });
+  ])(
+    '%s is answered without content, with a request id, and the connection is closed',
+    async (_what, bytes, status) => {
+      await listen({});
+      const text = await answerTo(bytes);
+      expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+      expect(text).toMatch(/\r\nx-request-id: [0-9A-Za-z]{22}\r\n/);
+      expect(text).toMatch(/\r\ncontent-length: 0\r\n/);
+      expect(text).toMatch(/\r\nx-content-type-options: nosniff\r\n/);
+      expect(text).toMatch(/\r\nstrict-transport-security: max-age=31536000\r\n/);
+      expect(text.endsWith('\r\n\r\n')).toBe(true);
+      expect(/\r\nallow: /.test(text)).toBe(status === 405);
+    },
+  );
 
-  it('an expectation after a request that is not answered yet: 417 after that answer', async () => {
+  it('an expectation after an unanswered request: 417 after the first response', async () => {
     await listen({}, (_request, answer) => void setTimeout(() => answer.end('first'), 50));
     const text = await answerTo(`${GET}GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n`);
     expect(text).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\nfirstHTTP\/1\.1 417 /);
@@ -251,7 +254,7 @@ describe('what is no request', () => {
   it.each([
     ['garbage', 'GARBAGE\r\n\r\n'],
     ['a tunnel', TUNNEL],
-  ])('%s never becomes the answer to a request before it, and ends all of them', async (_what, bytes) => {
+  ])('%s is never sent as the response to a previous request, and closes the connection', async (_what, bytes) => {
     let closed = 0;
     await listen({}, (_request, answer) => void answer.once('close', () => closed++));
     expect(await answerTo(GET + GET + GET + bytes)).toBe('');
@@ -277,7 +280,7 @@ describe('a client that resets its connection', () => {
     ['an unknown method', 'FROB / HTTP/1.1\r\nHost: a.example\r\n\r\n'],
     ['garbage', 'GARBAGE\r\n\r\n'],
     ['a head without end', `GET / HTTP/1.1\r\nHost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`],
-  ])('%s: alone, and after requests not answered yet, the process goes on', async (_what, bytes) => {
+  ])('%s: alone and after unanswered requests, the process continues', async (_what, bytes) => {
     await listen({ maxConnections: 1000, maxConnectionsPerPeer: 1000 }, (_request, answer) => {
       setImmediate(() => answer.end('x'.repeat(1000)));
     });

@@ -106,7 +106,7 @@ const parse = (text: string): Answer | undefined => {
     return undefined;
   return { status: Number(first!.split(' ')[1]), headers, body };
 };
-/** Sends the text as it is. @param localAddress the peer that the server sees */
+/** Sends the text unchanged. @param localAddress the peer address for the server */
 const send = (text: string | Buffer, localAddress = '127.0.0.1'): Peer => {
   const begun = performance.now();
   const socket = connect({ host: '127.0.0.1', port, localAddress });
@@ -168,7 +168,7 @@ describe('a body that takes too long to arrive', () => {
   it.each([
     ['with a length', ['content-length: 1000'], 'x'],
     ['in chunks', ['transfer-encoding: chunked'], '1\r\nx\r\n'],
-  ])('%s is a 408 in the shape of its operation, and the end', async (_what, lines, drop) => {
+  ])('%s is a 408 in the error shape of its operation, then the connection is closed', async (_what, lines, drop) => {
     const peer = send(nonceHead(...lines));
     const drops = setInterval(() => peer.socket.write(drop), 100);
     const answer = await peer.answer;
@@ -180,11 +180,11 @@ describe('a body that takes too long to arrive', () => {
     expect(texts).toEqual([]);
   });
 
-  it('is ended by the default as well: 30 s', () => {
+  it('is ended with the default time-out of 30 s', () => {
     expect(parseConfig({}).requestTimeoutMs).toBe(30_000);
   });
 
-  it('of a request that was refused before is ended too', async () => {
+  it('is ended also when the request was already refused', async () => {
     const peer = send(head('POST', '/v1/dids', 'content-length: 1000', 'content-type: application/json'));
     expect((await peer.answer).status).toBe(401);
     const drops = setInterval(() => peer.socket.write('x'), 100);
@@ -194,7 +194,7 @@ describe('a body that takes too long to arrive', () => {
 });
 
 describe('requests in flight of one address', () => {
-  it('are at most 256: the next is a 429, in the shape of its operation; another address is not affected', async () => {
+  it('are at most 256: the next is a 429 in the error shape of its operation; other addresses are not affected', async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     reply = async () => {
@@ -217,7 +217,7 @@ describe('requests in flight of one address', () => {
     expect((await send(nonceHead('content-length: 0')).answer).status).toBe(200);
   });
 
-  it('are given back when callers go away', async () => {
+  it('are released when callers disconnect', async () => {
     let release: () => void = () => undefined;
     const held = new Promise<Reply>((resolve) => (release = () => resolve({ ok: true, data: {} })));
     reply = () => held;
@@ -234,13 +234,13 @@ describe('requests in flight of one address', () => {
 
 describe('bytes of bodies in flight of one address', () => {
   const chunk = (size: number) => `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`;
-  /** Requests that declare so many bytes together and send none of them. */
+  /** Requests that together declare this number of bytes and send none of them. */
   const holding = (bytes: number) =>
     Array.from({ length: Math.ceil(bytes / LONGEST) }, (_, at) =>
       send(credentialHead(`content-length: ${Math.min(LONGEST, bytes - at * LONGEST)}`)),
     );
 
-  it('are at most 8 MiB: a body that is longer than what is left is refused before it is read', async () => {
+  it('are at most 8 MiB: a body longer than the remainder is refused before it is read', async () => {
     const before = await refused('body-bytes-in-flight');
     const many = holding(8 * MIB);
     await pause(200);
@@ -256,7 +256,7 @@ describe('bytes of bodies in flight of one address', () => {
     expect((await send(`${nonceHead('content-length: 1')}x`).answer).status).toBe(200);
   });
 
-  it('count what comes in chunks', async () => {
+  it('include chunked bodies', async () => {
     const many = holding(8 * MIB - LONGEST);
     const streaming = send(credentialHead('transfer-encoding: chunked') + chunk(LONGEST - 100));
     await pause(200);
@@ -270,7 +270,7 @@ describe('bytes of bodies in flight of one address', () => {
     for (const { socket } of many) socket.destroy();
   });
 
-  it('leave a body beyond 1 MiB a 413', async () => {
+  it('do not change the 413 of a body beyond 1 MiB', async () => {
     expect((await send(nonceHead(`content-length: ${9 * MIB}`)).answer).status).toBe(413);
     const peer = send(nonceHead('transfer-encoding: chunked') + chunk(MIB) + chunk(1));
     expect((await peer.answer).status).toBe(413);
@@ -297,12 +297,12 @@ describe('a request that names two hosts', () => {
     });
   });
 
-  it('is refused in the shape of the first', async () => {
+  it('is refused in the error shape of the first', async () => {
     const answer = await get('/v1/tenants', `Host: ${MANAGEMENT}`, `Host: ${HOST}`);
     expect(JSON.parse(answer.body)).toMatchObject({ code: 'BadRequest', type: 'ValidationError' });
   });
 
-  it('one host in either form is served', async () => {
+  it('is served when both forms name the same host', async () => {
     const post = (target: string) =>
       send(`POST ${target} HTTP/1.1\r\nHost: ${HOST}\r\nContent-Length: 0\r\n\r\n`).answer;
     expect((await post(NONCE)).status).toBe(200);
@@ -321,7 +321,7 @@ describe('methods', () => {
     expect(JSON.parse(answer.body)).toEqual({ code: 'MethodNotAllowed', message: 'Method Not Allowed' });
   });
 
-  it('are refused on paths and hosts that are none, too', async () => {
+  it('are also refused on unknown paths and hosts', async () => {
     for (const text of [head('TRACE', '/v9/nothing'), head('TRACE', '*'), 'TRACE / HTTP/1.1\r\nHost: b\r\n\r\n']) {
       const answer = await send(text).answer;
       expect(answer.status).toBe(405);
@@ -339,7 +339,7 @@ describe('methods', () => {
   });
 });
 
-describe('what is no UTF-8', () => {
+describe('invalid UTF-8', () => {
   const BAD = Buffer.from([0xff]);
   const FORM = 'content-type: application/x-www-form-urlencoded';
 
@@ -361,7 +361,7 @@ describe('what is no UTF-8', () => {
     ['the query', 'a', Buffer.from(head('POST', `${NONCE}?a=%ff`, 'content-length: 0'))],
     ['the body', 'body', Buffer.concat([Buffer.from(nonceHead('content-length: 1')), BAD])],
     ['a form', 'b', Buffer.from(`${nonceHead('content-length: 9', FORM)}a=1&b=%ff`)],
-  ])('in %s is a 400 on %s, and no operation sees it', async (_what, param, bytes) => {
+  ])('in %s is a 400 on %s, and reaches no operation', async (_what, param, bytes) => {
     const answer = await send(bytes).answer;
     expect(answer.status).toBe(400);
     expectCommon(answer);
@@ -373,7 +373,7 @@ describe('what is no UTF-8', () => {
   });
 });
 
-describe('every answer', () => {
+describe('every response', () => {
   const TEXTS: [string, string][] = [
     ['an operation', nonceHead('content-length: 0')],
     ['a refusal', head('GET', '/v1/dids')],
@@ -384,16 +384,13 @@ describe('every answer', () => {
     ['no request', 'FROB / HTTP/1.1\r\n\r\n'],
   ];
 
-  it.each(TEXTS)(
-    '(%s) forbids guessing of types, and demands https only where it came by https',
-    async (_what, text) => {
-      const { headers } = await send(text).answer;
-      expect(headers['x-content-type-options']).toBe('nosniff');
-      expect(headers).not.toHaveProperty('strict-transport-security');
-    },
-  );
+  it.each(TEXTS)('(%s) has nosniff, and Strict-Transport-Security only over https', async (_what, text) => {
+    const { headers } = await send(text).answer;
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(headers).not.toHaveProperty('strict-transport-security');
+  });
 
-  it('that came by https demands it for a year, of this host alone', async () => {
+  it('over https has Strict-Transport-Security for a year, without subdomains', async () => {
     const by = async (scheme: string, from: string) => {
       const answer = await send(head('GET', '/v1/dids', `X-Forwarded-Proto: ${scheme}`), from).answer;
       return answer.headers['strict-transport-security'];
@@ -401,7 +398,7 @@ describe('every answer', () => {
     expect(await by('https', '127.0.0.9')).toBe('max-age=31536000');
     expect(await by('http, https', '127.0.0.9')).toBe('max-age=31536000');
     expect(await by('http', '127.0.0.9')).toBeUndefined();
-    // Only a trusted proxy can tell.
+    // Only a trusted proxy can state the scheme.
     expect(await by('https', '127.0.0.1')).toBeUndefined();
   });
 });
@@ -441,13 +438,13 @@ describe('pages of other origins', () => {
     ['/oauth/token', 'auth.example.test', 'POST, OPTIONS'],
     ['/v1/oauth/authorize', HOST, 'GET, HEAD, OPTIONS'],
     ['/docs', HOST, 'GET, HEAD, OPTIONS'],
-  ])('may not call %s: the preflight names the methods alone', async (path, host, allow) => {
+  ])('may not call %s: the preflight names only the methods', async (path, host, allow) => {
     const answer = await preflight(path, host);
     expect([answer.status, answer.headers['allow']]).toEqual([204, allow]);
     expect(corsOf(answer)).toEqual({});
   });
 
-  it('read answers and errors of what they may call, and of nothing else', async () => {
+  it('may read responses and errors only of operations that they may call', async () => {
     const open = { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED };
     expect(corsOf(await send(nonceHead('content-length: 0')).answer)).toEqual(open);
     expect(corsOf(await send(head('POST', `${NONCE}?a=%ff`, 'content-length: 0')).answer)).toEqual(open);
@@ -459,7 +456,7 @@ describe('pages of other origins', () => {
 });
 
 describe('readiness on the public port', () => {
-  it('is a word: which check holds it up is for the operator', async () => {
+  it('is one word, without the failing check', async () => {
     let healthy = false;
     engines.health.register('dids.lists', () => [{ name: 'x', healthy, error: 'broken' }]);
     const down = await send(head('GET', '/health/ready')).answer;

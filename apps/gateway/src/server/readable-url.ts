@@ -23,7 +23,7 @@ export const originForm = (target: string): string => {
 
 /**
  * The target of a request with a path that can be decoded. Fastify itself responds to one that cannot, past the pipeline, without request
- * id, rate limit and error shape. A percent sign that encodes nothing stands for itself (WHATWG URL, percent-decode); where octets are not
+ * id, rate limit and error shape. A percent sign that encodes nothing is literal (WHATWG URL, percent-decode); where octets are not
  * UTF-8, all of them do, and no route is found.
  */
 export const readableUrl = ({ url: target = '/' }: { url?: string }): string => {

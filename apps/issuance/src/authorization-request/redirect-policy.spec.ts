@@ -5,7 +5,7 @@ const development = redirectPolicyOf({ nodeEnv: 'development', walletRedirectUri
 const production = redirectPolicyOf({ nodeEnv: 'production', walletRedirectUris: undefined });
 const listed = redirectPolicyOf({ nodeEnv: 'production', walletRedirectUris: [LISTED] });
 
-describe('where a browser may be sent', () => {
+describe('the redirect policy', () => {
   it.each([
     ...['https://wallet.example/back', 'HTTPS://wallet.example', 'http://127.0.0.1:3000/', 'http://[::1]/x'],
     ...['http://localhost/back', 'org.example.wallet:/back', 'openid-credential-offer://', 'haip://authorize'],
@@ -41,7 +41,7 @@ describe('where a browser may be sent', () => {
       expect(decideRedirect(redirectUri, policy)).toBe('unusable');
   });
 
-  it('in production nowhere until there is a list, and then to what is on it, as it stands', () => {
+  it('in production refuses every address without a list, and otherwise compares exactly with the list', () => {
     expect(decideRedirect(LISTED, production)).toBe('unlisted');
     expect(decideRedirect('http://127.0.0.1/', production)).toBe('unlisted');
     expect(decideRedirect(LISTED, listed)).toBe('allowed');
@@ -51,7 +51,7 @@ describe('where a browser may be sent', () => {
     expect(redirectPolicyOf({ nodeEnv: 'development', walletRedirectUris: [LISTED] })).toEqual(listed);
   });
 
-  it('has each refused scheme once, in the spelling that addresses are compared in', () => {
+  it('lists each refused scheme once, in the spelling used for the comparison', () => {
     expect(new Set(REFUSED_SCHEMES).size).toBe(REFUSED_SCHEMES.length);
     for (const scheme of REFUSED_SCHEMES) expect(scheme).toMatch(/^[a-z][a-z0-9.-]*\*?$/);
   });

@@ -7,7 +7,7 @@ describe('the page of a refused authorization request', () => {
     requestId: 'r<1',
   }).$http;
 
-  it('says what happened, without scripts and without what the request says', () => {
+  it('states the reason, without scripts and without content of the request', () => {
     expect(page.status).toBe(400);
     const body = page.body as string;
     expect(body).toContain('<html lang="en">');
@@ -18,7 +18,7 @@ describe('the page of a refused authorization request', () => {
     expect(body).not.toMatch(/<script|<b>|<a |<form|https?:\/\//);
   });
 
-  it('may load nothing, be framed by no other page, and tell its address to none', () => {
+  it('loads nothing, cannot be framed, and sends no referrer', () => {
     expect(page.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': expect.stringMatching(

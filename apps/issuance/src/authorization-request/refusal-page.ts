@@ -34,8 +34,8 @@ const HEADERS = {
 };
 
 /**
- * Error page when the browser is not redirected to the wallet. RFC 6749 §4.1.2.1. It repeats nothing of the request: the author of the link
- * would otherwise speak in the issuer's name.
+ * Error page when the browser is not redirected to the wallet. RFC 6749 §4.1.2.1. It repeats nothing of the request: otherwise a link
+ * could display text in the issuer's name.
  */
 export const refusalPage = (
   refusal: AppError,

@@ -44,7 +44,7 @@ describe('parse-client', () => {
     'http://[::1]:99/',
     'eudi-openid4ci://authorize',
     'org.example.wallet:/back',
-  ])('takes %s', (redirectUri) => expect(client(redirectUri)).toEqual({ clientId: 'wallet', redirectUri }));
+  ])('accepts %s', (redirectUri) => expect(client(redirectUri)).toEqual({ clientId: 'wallet', redirectUri }));
   it.each([
     '',
     'back',
@@ -66,7 +66,7 @@ describe('parse-client', () => {
   it.each(['', 'é', 'a\nb', 'x'.repeat(1025)])('refuses the client %j', (id) =>
     expect(client('https://wallet.example/', id)).toBe('invalid_request'),
   );
-  it('takes of a list what stands there, letter by letter', () => {
+  it('accepts exactly the listed addresses', () => {
     const allowed = ['https://wallet.example/back'];
     const requested = (redirect: string) =>
       outcome(() =>
@@ -76,14 +76,14 @@ describe('parse-client', () => {
     for (const other of ['https://wallet.example/back/', 'https://wallet.example/back?a=1', 'org.example.wallet:/back'])
       expect(requested(other)).toBe('invalid_request');
   });
-  it('keeps a state that can be returned, and no other', () => {
+  it('stores a state that can be returned, and no other', () => {
     const stateOf = (state: string) =>
       parseClient(new URLSearchParams(`client_id=w&redirect_uri=https://wallet.example/&${state}`), OPEN).state;
     expect(stateOf('state=x')).toBe('x');
     for (const state of ['', 'state=', 'state=a&state=b', `state=${'x'.repeat(4097)}`])
       expect(stateOf(state)).toBeUndefined();
   });
-  it('says which of the two it does not believe, and why', () => {
+  it('names the invalid parameter, and the reason', () => {
     const says = (text: string) => refusal(() => parseClient(new URLSearchParams(text), OPEN));
     const at = 'parse-authorization-request';
     const once = (name: string) => ['invalid_request', `${name} must be sent once, with a value`, at];
@@ -104,7 +104,7 @@ describe('parse-client', () => {
         OPEN,
       ),
     ).toEqual({ clientId: 'w', redirectUri: 'https://wallet.example/', state: 'x'.repeat(4096) }));
-  it('refuses two of either', () => {
+  it('refuses repeated parameters', () => {
     for (const name of ['client_id', 'redirect_uri']) {
       const twice = new URLSearchParams({ client_id: 'w', redirect_uri: 'https://wallet.example/' });
       twice.append(name, twice.get(name)!);
@@ -116,12 +116,12 @@ describe('parse-client', () => {
 describe('parse-authorization-request', () => {
   const parse = (more: Record<string, string> = {}) => outcome(() => parseAuthorizationRequest(query(more), ISSUER));
 
-  it('reads what it knows and ignores the rest', () =>
+  it('reads the known parameters and ignores the others', () =>
     expect(parse({ login_hint: 'zoe', __proto__x: '1', prompt: '', state: '' })).toEqual({
       codeChallenge: CHALLENGE,
       scopes: ['a', 'b'],
     }));
-  it('takes the issuer as the resource, also twice', () => {
+  it('accepts the issuer as the resource, also twice', () => {
     const twice = query({ resource: ISSUER });
     twice.append('resource', ISSUER);
     expect(outcome(() => parseAuthorizationRequest(twice, ISSUER))).toMatchObject({ codeChallenge: CHALLENGE });
@@ -153,19 +153,19 @@ describe('parse-authorization-request', () => {
     [{ code_challenge: CHALLENGE.slice(1) }, 'code_challenge must be a SHA-256 digest in base64url'],
     [{ dpop_jkt: 'x' }, 'DPoP is not supported'],
     [{ resource: 'https://other.example' }, 'resource must be the credential issuer identifier'],
-  ])('says what is wrong with %j', (more, message) =>
+  ])('names the fault in %j', (more, message) =>
     expect(refusal(() => parseAuthorizationRequest(query(more), ISSUER))).toEqual([
       expect.any(String),
       message,
       'parse-authorization-request',
     ]),
   );
-  it('takes response_mode query, an empty resource, a scope with spaces around, and none', () => {
+  it('accepts response_mode query, an empty resource, a scope surrounded by spaces, and no scope', () => {
     expect(parse({ response_mode: 'query', resource: '' })).toMatchObject({ scopes: ['a', 'b'] });
     expect(parse({ scope: ' a  b ' })).toEqual({ codeChallenge: CHALLENGE, scopes: ['a', 'b'] });
     expect(parse({ scope: '' })).toEqual({ codeChallenge: CHALLENGE, scopes: [] });
   });
-  it('says that a parameter is repeated', () => {
+  it('names a repeated parameter', () => {
     const twice = query();
     twice.append('scope', 'c');
     expect(refusal(() => parseAuthorizationRequest(twice, ISSUER))).toEqual([
@@ -174,7 +174,7 @@ describe('parse-authorization-request', () => {
       'parse-authorization-request',
     ]);
   });
-  it('refuses what is repeated', () => {
+  it('refuses repeated parameters', () => {
     const twice = query();
     twice.append('scope', 'c');
     expect(outcome(() => parseAuthorizationRequest(twice, ISSUER))).toBe('invalid_request');
@@ -199,15 +199,15 @@ describe('requested-entries', () => {
     { credentialConfigurationId: B, scope: 'jwt_vc_json:Course' },
   ];
 
-  it('are what scopes name; others are ignored', () => {
+  it('are those named by scopes; other scopes are ignored', () => {
     expect(request(['openid', 'ldp_vc:Course', 'ldp_vc:Other'])).toEqual({ entries: [course] });
     expect(request(['jwt_vc_json:Course', 'ldp_vc:Course'])).toEqual({ entries: [course, pass] });
   });
-  it('are returned as identifiers once details name one', () => {
+  it('are returned as identifiers when details name one', () => {
     expect(request([], B!)).toEqual({ entries: [pass], detailed: [B] });
     expect(request(['ldp_vc:Course'], B!)).toEqual({ entries: [course, pass], detailed: [B, A] });
   });
-  it('are not none, nor unknown', () => {
+  it('must exist and be known', () => {
     expect(request([])).toBe('invalid_scope');
     expect(request(['ldp_vc:Other'])).toBe('invalid_scope');
     for (const id of ['x', '33333333-3333-4333-8333-333333333333'])
@@ -221,7 +221,7 @@ describe('a redirection to the wallet', () => {
       'location'
     ];
 
-  it('keeps what the address has, and overwrites what would pass for an answer', () => {
+  it('keeps the query of the address, and overwrites parameters of the response', () => {
     expect(locationOf('https://wallet.example/back?a=1&code=theirs', { code: 'ours' }, 'x y')).toBe(
       'https://wallet.example/back?a=1&code=ours&state=x+y&iss=https%3A%2F%2Facme.example',
     );
@@ -233,7 +233,7 @@ describe('a redirection to the wallet', () => {
 
 describe('the cookie', () => {
   const binding = { id: '11111111-1111-4111-8111-111111111111', secret: 'abc' };
-  it('is for the callback alone, and for encrypted connections where there are such', () => {
+  it('is sent only to the callback, and only over https when it is used', () => {
     expect(setCookie(binding, ISSUER)).toBe(
       `attestry-sign-in-${binding.id}=abc; Path=/v1/oauth/authentication; Max-Age=1200; HttpOnly; SameSite=Lax; Secure`,
     );

@@ -118,7 +118,7 @@ export class CompleteAuthorization {
     const person = await this.signedIn(waiting, state, query, context);
     await start.acknowledged();
     const { providerId } = waiting;
-    // Under a request id of its own: the user exists before the wallet has its code, and analytics would close an open START as
+    // With a separate request id: the user exists before the wallet has its code, and analytics would close an open START as
     // SUCCESS for it (ADR 0004).
     const aside = { ...eventContext(context), requestId: this.ids.uuid() };
     const userId = await this.users.admit(tenantId, { ...person, providerId }, aside);

@@ -45,7 +45,7 @@ const referencesOf = (context: unknown): string[] => {
   });
 };
 
-/** Whether a list of contexts names one twice. Lists of lists would multiply: few values could stand for millions of contexts. */
+/** Whether a list of contexts names one twice. Nested lists would multiply: a few values could expand to millions of contexts. */
 const repeatsContext = (value: unknown): boolean => {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) {

@@ -24,7 +24,7 @@ describe('the request of a pre-authorized offer', () => {
     expect(checkOfferRequest(request({ expiresIn }))).toMatchObject({ seconds }),
   );
 
-  it('keeps the claims that it names, __proto__ as well as any other, as members like any other', () => {
+  it('keeps all claims as ordinary members, also __proto__', () => {
     const claims = JSON.parse('{"__proto__":{"a":1},"name":"Ann","age":3}');
     const { stored } = checkOfferRequest(request({ claims, claimsToPersist: ['__proto__', 'name'] }));
     expect(JSON.stringify(stored)).toBe('{"__proto__":{"a":1},"name":"Ann"}');
@@ -56,7 +56,7 @@ describe('the request of a pre-authorized offer', () => {
     ),
   );
 
-  it('repeats a configuration also when only the case of its id differs', () => {
+  it('treats configuration ids that differ only in case as repeated', () => {
     const upper = 'ABCDEF11-1111-4111-8111-111111111111';
     expect(checkOfferRequest(request({ credentials: [upper] })).configurationIds).toEqual([upper.toLowerCase()]);
     expect(() => checkOfferRequest(request({ credentials: [upper, upper.toLowerCase()] }))).toThrow(
@@ -66,18 +66,18 @@ describe('the request of a pre-authorized offer', () => {
     );
   });
 
-  it('has every fault in one answer', () =>
+  it('is refused with all its faults at once', () =>
     expect(() => checkOfferRequest(request({ credentials: ['x'], expiresIn: {} }))).toThrow(
       expect.objectContaining({
         details: [expect.objectContaining({ param: 'credentials' }), expect.objectContaining({ param: 'expiresIn' })],
       }),
     ));
 
-  it.each([null, undefined, 'as text'])('takes %j for the description of its transaction code', (description) =>
+  it.each([null, undefined, 'as text'])('accepts %j as the description of its transaction code', (description) =>
     expect(() => checkOfferRequest(withDescription(description))).not.toThrow(),
   );
 
-  it('keeps claims up to 64 KiB, and not a byte more', () => {
+  it('accepts claims up to 64 KiB, and not a byte more', () => {
     const keeping = (text: string) => () =>
       checkOfferRequest(request({ claims: { text }, claimsToPersist: ['text'] })).stored;
     const most = 'a'.repeat(MAX_CLAIMS_BYTES - JSON.stringify({ text: '' }).length);

@@ -53,7 +53,7 @@ const create = (state: Parameters<typeof createCredentialConfiguration>[0]) =>
 describe('credential configuration', () => {
   it('is created with its key pinned', () => given(credentialConfiguration, []).when(create).then([created]));
 
-  it('counts its version up with every replacement', () => {
+  it('increments its version with every replacement', () => {
     const next = contentOf(request({ name: 'Member' }), []);
     given(credentialConfiguration, [created])
       .when((state) => replaceConfigurationContent(state, { format: 'jwt_vc_json', type: 'Membership', content: next }))
@@ -85,7 +85,7 @@ describe('credential configuration', () => {
     );
   });
 
-  it('names what must not change, with the value that was sent', () =>
+  it('names the immutable member, with the value that was sent', () =>
     expect(() =>
       replaceConfigurationContent(credentialConfiguration.evolve(credentialConfiguration.initial, created), {
         format: 'jwt_vc_json',
@@ -139,7 +139,7 @@ describe('credential configuration', () => {
     given(credentialConfiguration, []).when(remove).thenThrows('NotFound');
   });
 
-  it('shows contexts and proof type only where the format has them', () => {
+  it('returns contexts and proof type only if the format has them', () => {
     const state = { id, format: 'jwt_vc_json' as const, type: 'Membership', issuerKey, content };
     expect(configurationRecord(state)).toEqual({
       id,
@@ -256,7 +256,7 @@ describe('rules of a configuration', () => {
     [mapping({ defaultValue: 1 }, ''), body('claimMappings.', 'must have a name of 1 to 1024 characters')],
     [mapping({ defaultValue: 1 }, 'prototype'), body('claimMappings.prototype', 'is a reserved name')],
     [mapping(1), body('claimMappings.x', 'must be an object')],
-  ])('says what is wrong with %j', (more, detail) =>
+  ])('names the fault in %j', (more, detail) =>
     expect(configurationFaults(request(more as Partial<ConfigurationRequest>), 'ldp_vc')).toEqual([detail]),
   );
 
@@ -265,7 +265,7 @@ describe('rules of a configuration', () => {
       'claimMappings.__proto__',
     ]));
 
-  it('takes the longest name, the largest number of mappings and null for what is absent', () => {
+  it('accepts the longest name, the largest number of mappings and null for absent members', () => {
     expect(params(mapping({ defaultValue: 1 }, 'n'.repeat(1024)))).toEqual([]);
     expect(params(mapping({ defaultValue: 1 }, 'n'.repeat(1025)))).toEqual([`claimMappings.${'n'.repeat(1025)}`]);
     expect(params({ claimMappings: many(200) })).toEqual([]);
@@ -297,11 +297,11 @@ describe('rules of a configuration', () => {
     ['https://acme.example/a b', false],
     ['http://acme.example/?to=https://acme.example/', false],
     ['https://acme.example:port/', false],
-  ])('takes %s as the URL of an image: %s', (logoUrl, accepted) =>
+  ])('accepts %s as the URL of an image: %s', (logoUrl, accepted) =>
     expect(params({ issuer: { name: 'A', logoUrl } })).toEqual(accepted ? [] : ['issuer.logoUrl']),
   );
 
-  it('bounds linked data, and refuses its keywords, only where the format is linked data', () => {
+  it('bounds linked data, and refuses its keywords, only for linked data formats', () => {
     const deep = mapping({ defaultValue: JSON.parse(`${'['.repeat(100)}1${']'.repeat(100)}`) });
     const [fault] = configurationFaults(request(deep), 'ldp_vc');
     expect(fault).toMatchObject({
@@ -320,14 +320,14 @@ describe('rules of a configuration', () => {
       `must not have the member ${'m'.repeat(100)}; allowed: mapFrom, defaultValue and required`,
     ));
 
-  it('throws the faults, and nothing when there is none', () => {
+  it('throws the faults, or nothing', () => {
     expect(() => checkConfiguration(request(), 'ldp_vc')).not.toThrow();
     expect(() => checkConfiguration(request({ revocable: true }), 'ldp_vc')).toThrow(
       expect.objectContaining({ kind: 'invalid', details: [body('revocable', 'is not supported yet', true)] }),
     );
   });
 
-  it('tries contexts on every type and claim that a credential will have', () => {
+  it('applies contexts to every type and claim that a credential will have', () => {
     expect(trialOf(request({ additionalTypes: ['Card'], proofType: 'Ed25519Signature2018' }))).toEqual({
       types: ['Membership', 'Card'],
       claims: ['given_name'],
@@ -345,7 +345,7 @@ describe('rules of a configuration', () => {
       },
     ]));
 
-  it('lets names with white space be where no IRI is made of them', () =>
+  it('accepts names with white space when no IRI is derived from them', () =>
     expect(params(mapping({ defaultValue: 1 }, 'given name'), 'jwt_vc_json')).toEqual([]));
 
   it('reports every fault at once', () =>

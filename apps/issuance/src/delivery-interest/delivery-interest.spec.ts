@@ -10,12 +10,12 @@ const after = (events: DeliveryInterestEvent[]) =>
   given<DeliveryInterestState, DeliveryInterestEvent>(deliveryInterest, events);
 
 describe('delivery interest', () => {
-  it('begins with the first webhook that wants credentials', () =>
+  it('starts with the first webhook that subscribes to credentials', () =>
     after([])
       .when((state) => noteInterest(state, { webhookId: 'w1', wanted: true }))
       .then([requested]));
 
-  it('says nothing twice', () => {
+  it('appends nothing twice', () => {
     after([requested])
       .when((state) => noteInterest(state, { webhookId: 'w1', wanted: true }))
       .then([]);

@@ -4,8 +4,8 @@ import type { GrantedDetail } from '../issuance-session/issuance-session.events.
 import type { RequestedDetail } from '../protocol/authorization-details.js';
 
 /**
- * OID4VCI §6.1.1 and §6.2: what the offer or the authorization request holds is granted, with an identifier for each. Who asked by
- * details before need not do so again.
+ * OID4VCI §6.1.1 and §6.2: the credentials of the offer or the authorization request are granted, with an identifier for each. Details of the
+ * authorization request need not be repeated.
  * @param identifiers one for each entry of the session
  */
 export const checkAuthorizationDetails = (

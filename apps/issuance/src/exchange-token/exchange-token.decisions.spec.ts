@@ -76,12 +76,12 @@ const after = (...events: IssuanceSessionEvent[]) =>
   given<IssuanceSessionState, IssuanceSessionEvent>(issuanceSession, events);
 
 describe('a pre-authorized code', () => {
-  it('becomes an access token for everything that was offered', () =>
+  it('is exchanged for an access token for all offered credentials', () =>
     after(created())
       .when((state) => exchangeCode(state, offerCode, facts()))
       .then([redeemed('PreAuthorizedCodeRedeemed')]));
 
-  it('becomes one for the details asked for, each with an identifier of its own', () =>
+  it('is exchanged for one for the requested details, each with a separate identifier', () =>
     after(created())
       .when((state) => exchangeCode(state, { ...offerCode, ...details('c2', 'c1') }, facts()))
       .then([
@@ -93,7 +93,7 @@ describe('a pre-authorized code', () => {
         }),
       ]));
 
-  it('with a wrong transaction code counts, and the third locks the offer', () => {
+  it('with a wrong transaction code is counted, and the third locks the offer', () => {
     const wrong = { ...offerCode, transactionCode: '000000' };
     const decide = (state: IssuanceSessionState) => exchangeCode(state, wrong, facts({ transactionCode: false }));
     after(created({ transactionCode })).when(decide).then([refused]);
@@ -123,12 +123,12 @@ describe('a pre-authorized code', () => {
 });
 
 describe('an authorization code', () => {
-  it('becomes an access token for everything that was requested', () =>
+  it('is exchanged for an access token for all requested credentials', () =>
     after(granted())
       .when((state) => exchangeCode(state, authorizationCode, facts()))
       .then([redeemed('AuthorizationCodeRedeemed')]));
 
-  it('becomes one for the details of the authorization request', () =>
+  it('is exchanged for one for the details of the authorization request', () =>
     after(granted({ detailed: ['c2'] }))
       .when((state) => exchangeCode(state, authorizationCode, facts()))
       .then([
@@ -138,7 +138,7 @@ describe('an authorization code', () => {
         }),
       ]));
 
-  it('that comes again ends the session, whoever sends it and whenever', () => {
+  it('that is used again ends the session, by any client and at any time', () => {
     const spent = after(granted(), redeemed('AuthorizationCodeRedeemed'));
     spent.when((state) => exchangeCode(state, authorizationCode, facts())).then([replayed]);
     const late = { ...facts({ verifier: false }), now: new Date('2026-05-02T10:00:00.000Z') };
@@ -172,7 +172,7 @@ describe('the checks', () => {
     }
   };
 
-  it('come in their order: the code, the transaction code, the details', () => {
+  it('run in order: the code, the transaction code, the details', () => {
     const wrong = { ...offerCode, ...details('c3') };
     expect(refusal(created({ transactionCode }), wrong, facts({ code: false }))).toBe('check-code');
     expect(refusal(created({ transactionCode }), wrong)).toBe('check-transaction-code');
@@ -184,7 +184,7 @@ describe('the checks', () => {
     expect(refusal(created({ transactionCode }), wrong, facts({ transactionCode: false }))).toEqual([refused]);
   });
 
-  it('come in their order: the authorization code with all that belongs to it, the details', () => {
+  it('run in order: the authorization code with its parameters, the details', () => {
     const wrong = { ...authorizationCode, ...details('c1', 'c1') };
     expect(refusal(granted(), wrong, facts({ verifier: false }))).toBe('check-authorization-code');
     expect(refusal(granted(), wrong)).toBe('check-authorization-details');
@@ -192,7 +192,7 @@ describe('the checks', () => {
 });
 
 describe('the outcome', () => {
-  it('of a redemption is what the token covers', () =>
+  it('of a redemption is the content of the token', () =>
     expect(outcomeOf([redeemed('PreAuthorizedCodeRedeemed')])).toMatchObject({ scope: 'jwt_vc_json:A ldp_vc:B' }));
 
   it.each([

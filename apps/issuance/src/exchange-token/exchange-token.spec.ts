@@ -31,7 +31,7 @@ const raw = (headers: Record<string, string>, url = '/v1/oauth/token'): RawReque
   text: '',
 });
 
-/** Code and check of the refusal, or what came back. */
+/** Code and check of the refusal, or the result. */
 const outcome = (run: () => unknown): unknown => {
   try {
     return run();
@@ -43,7 +43,7 @@ const outcome = (run: () => unknown): unknown => {
 
 describe('check-content-type', () => {
   it.each(['application/x-www-form-urlencoded', 'APPLICATION/x-www-form-urlencoded; charset=UTF-8'])(
-    'takes %s',
+    'accepts %s',
     (type) => expect(outcome(() => checkContentType(raw({ 'content-type': type })))).toBeUndefined(),
   );
   it.each(['', 'application/json', 'multipart/form-data', 'application/x-www-form-urlencoded+x', 'foo'])(
@@ -54,7 +54,7 @@ describe('check-content-type', () => {
         'check-content-type',
       ]),
   );
-  it('refuses none', () =>
+  it('refuses a missing content type', () =>
     expect(outcome(() => checkContentType(raw({})))).toEqual(['invalid_request', 'check-content-type']));
 });
 
@@ -67,7 +67,7 @@ describe('check-parameters-location', () => {
         'check-parameters-location',
       ]),
   );
-  it('leaves other queries alone', () =>
+  it('accepts other queries', () =>
     expect(outcome(() => checkParametersLocation(raw({}, '/v1/oauth/token?trace=1')))).toBeUndefined());
 });
 
@@ -83,14 +83,14 @@ describe('check-no-duplicates', () => {
 describe('parse-token-request', () => {
   const parse = (form: Record<string, string>) => outcome(() => parseTokenRequest(new URLSearchParams(form)));
 
-  it('reads what it knows and ignores the rest', () =>
+  it('reads the known parameters and ignores the others', () =>
     expect(parse({ grant_type: GRANT, 'pre-authorized_code': 'c', tx_code: '1', client_id: 'x', other: 'y' })).toEqual({
       grant: 'preAuthorizedCode',
       code: 'c',
       transactionCode: '1',
     }));
 
-  it('reads an authorization code with all that belongs to it', () => {
+  it('reads an authorization code with its parameters', () => {
     const form = { grant_type: 'authorization_code', code: 'c', client_id: 'w', redirect_uri: 'r', code_verifier: 'v' };
     const read = { grant: 'authorizationCode', code: 'c', clientId: 'w', redirectUri: 'r', codeVerifier: 'v' };
     expect(parse({ ...form, tx_code: '1', other: 'y' })).toEqual(read);
@@ -99,7 +99,7 @@ describe('parse-token-request', () => {
     expect(parse({ ...form, code_verifier: '' })).toEqual(['invalid_grant', 'parse-token-request']);
   });
 
-  it('takes a parameter without a value as absent', () =>
+  it('treats a parameter without a value as absent', () =>
     expect(parse({ grant_type: GRANT, 'pre-authorized_code': 'c', tx_code: '', authorization_details: '' })).toEqual({
       grant: 'preAuthorizedCode',
       code: 'c',
@@ -121,7 +121,7 @@ describe('check-lengths', () => {
   const check = (parameters: [string, string][]) =>
     outcome(() => checkLengths(maxLengths, new URLSearchParams(parameters)));
 
-  it('knows the maximum of every parameter that is declared', () =>
+  it('has a maximum for every declared parameter', () =>
     expect([...maxLengths].sort()).toEqual([
       ['authorization_details', 16_384],
       ['client_id', 1024],
@@ -132,12 +132,12 @@ describe('check-lengths', () => {
       ['tx_code', 64],
     ]));
 
-  it.each([...maxLengths])('takes %s with at most %i characters', (name, most) => {
+  it.each([...maxLengths])('accepts %s with at most %i characters', (name, most) => {
     expect(check([[name, 'x'.repeat(most)]])).toBeUndefined();
     expect(check([[name, 'x'.repeat(most + 1)]])).toEqual(['invalid_request', 'check-lengths']);
   });
 
-  it('takes a hundred parameters and no more', () => {
+  it('accepts a hundred parameters and no more', () => {
     const parameters = Array.from({ length: 100 }, (_, at): [string, string] => [`p${at}`, '']);
     expect(check(parameters)).toBeUndefined();
     expect(check([...parameters, ['one', 'more']])).toEqual(['invalid_request', 'check-lengths']);
@@ -207,7 +207,7 @@ describe('check-code', () => {
     });
   const refused = ['invalid_grant', 'check-code'];
 
-  it('takes the code of an open offer', () => expect(check(offered())).toEqual(offered()));
+  it('accepts the code of an open offer', () => expect(check(offered())).toEqual(offered()));
   it('refuses another secret, another tenant, an expired one', () => {
     expect(check(offered(), now, makeBearerValue(SESSION, code.tokenId).value)).toEqual(refused);
     expect(check(offered(), now, code.value, 't2')).toEqual(refused);
@@ -260,7 +260,8 @@ describe('check-authorization-code', () => {
     });
   const refused = ['invalid_grant', 'check-authorization-code'];
 
-  it('takes the code from who asked for it', () => expect(check(authorized)).toEqual({ fresh: authorized }));
+  it('accepts the code from the client that requested it', () =>
+    expect(check(authorized)).toEqual({ fresh: authorized }));
   it.each<[string, Partial<AuthorizationCodeRequest>]>([
     ['another secret', { code: makeBearerValue(SESSION, code.tokenId).value }],
     ['another client', { clientId: 'other' }],
@@ -280,7 +281,7 @@ describe('check-authorization-code', () => {
     expect(check(authorized, {}, new Date(grant.expiresAt))).toEqual(refused);
     expect(check(authorized, {}, now, 't2')).toEqual(refused);
   });
-  it('knows a spent one by its value alone, whoever has it and whenever it comes', () => {
+  it('recognizes a spent one by its value alone, from any client and at any time', () => {
     expect(check(redeemed)).toEqual({ spent: redeemed });
     expect(check(redeemed, { clientId: 'other', codeVerifier: 'x' }, new Date(grant.expiresAt))).toEqual({
       spent: redeemed,
@@ -293,7 +294,7 @@ describe('check-authorization-code', () => {
     { status: 'deleted', id: SESSION },
     offered(),
   ])('refuses $status', (state) => expect(check(state)).toEqual(refused));
-  it('is no pre-authorized code', () => {
+  it('cannot be redeemed as a pre-authorized code', () => {
     const sent = { grant: 'preAuthorizedCode', code: code.value } as const;
     expect(matchSecrets(authorized, sent, 't1', macs)).toEqual({
       code: false,
@@ -324,12 +325,12 @@ describe('check-transaction-code', () => {
     });
   const numeric = withCode('numeric', `012345|${SESSION}`);
 
-  it('compares the code, zeros and all', () => {
+  it('compares the code including leading zeros', () => {
     expect(check(numeric, '012345')).toBe(true);
     for (const wrong of ['12345', '0123456', ' 012345', 'foo']) expect(check(numeric, wrong)).toBe(false);
   });
-  it('reads letters in either case', () => expect(check(withCode('text', `ABC234|${SESSION}`), 'abc234')).toBe(true));
-  it('refuses a missing and an unexpected one as faults of the request', () => {
+  it('compares letters without case', () => expect(check(withCode('text', `ABC234|${SESSION}`), 'abc234')).toBe(true));
+  it('refuses a missing and an unexpected one with invalid_request', () => {
     expect(check(numeric)).toEqual(['invalid_request', 'check-transaction-code']);
     expect(check(offered(), '012345')).toEqual(['invalid_request', 'check-transaction-code']);
   });
@@ -344,11 +345,11 @@ describe('check-authorization-details', () => {
         ['next'],
       ),
     );
-  it('grants what the offer holds', () => {
+  it('grants the offered credentials', () => {
     expect(check('c1')).toEqual([{ credentialConfigurationId: 'c1', credentialIdentifiers: ['next'] }]);
     expect(checkAuthorizationDetails(offered(), undefined, ['next'])).toBeUndefined();
   });
-  it('grants what an authorization request named by details, also when they are not repeated', () => {
+  it('grants the details of the authorization request, also when they are not repeated', () => {
     const origin = {
       kind: 'authorizationRequest',
       clientId: 'w',

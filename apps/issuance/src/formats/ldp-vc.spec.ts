@@ -13,7 +13,7 @@ import type { UnsignedCredential } from './format.js';
 import { LdpVc } from './ldp-vc.js';
 
 const config = parseConfig({});
-// No configuration here pins contexts of its own, so no stream is read.
+// No configuration here has its own contexts, so no stream is read.
 const contexts = new ContextLoader(undefined as unknown as Streams, config);
 const TENANT = '10000000-0000-4000-8000-00000000000a';
 const canonicalization = new Canonicalization({ shared: sharedContexts(config.contextUrl), threads: 1 });
@@ -142,7 +142,7 @@ describe('ldp_vc', () => {
     ['a keyword', { about: { '@id': 'http://x' } }],
     ['a keyword inside', { about: [{ deep: { '@type': 'http://x' } }] }],
     ['an id that is no IRI', { about: { id: 'x y' } }],
-  ])('denies claims that are not data: %s', async (_, claims) => {
+  ])('denies claims that are not plain data: %s', async (_, claims) => {
     await expect(one(credential(claims))).rejects.toMatchObject({ code: 'credential_request_denied' });
   });
 });
@@ -191,7 +191,7 @@ describe('ldp_vc with Ed25519Signature2018', () => {
     });
   });
 
-  it('says so in the metadata', () => {
+  it('is named in the metadata', () => {
     expect(format.signingAlgorithms(old)).toEqual(['Ed25519Signature2018']);
     expect(format.signingAlgorithms(configuration)).toEqual(['eddsa-rdfc-2022']);
     expect(format.typeMember(old)).toMatchObject({
@@ -203,7 +203,7 @@ describe('ldp_vc with Ed25519Signature2018', () => {
     ['a keyword', { about: { '@id': 'http://x' } }],
     ['an id that is no IRI', { about: { id: 'x y' } }],
     ['a proof of its own', { proof: 'y' }],
-  ])('denies claims that are not data: %s', async (_, claims) => {
+  ])('denies claims that are not plain data: %s', async (_, claims) => {
     await expect(encode(claims)).rejects.toMatchObject({ code: 'credential_request_denied' });
   });
 });

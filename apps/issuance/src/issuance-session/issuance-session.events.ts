@@ -138,7 +138,7 @@ export type IssuanceSessionEvent =
         issuedAt: string;
         validFrom: string;
         validUntil?: string;
-        /** The credential under a delivery key of its own; only while a webhook wants it (ADR 0008). */
+        /** The credential, sealed under a separate delivery key; only while a webhook subscribes to it (ADR 0008). */
         sealedCredential?: { keyId: string; sealed: string };
       };
     }

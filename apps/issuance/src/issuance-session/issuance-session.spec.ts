@@ -62,7 +62,7 @@ const after = (events: IssuanceSessionEvent[]) =>
 const offered = (state: IssuanceSessionState) => state as OfferedSession;
 
 describe('an issuance session', () => {
-  it('begins with an offer, once', () => {
+  it('starts with an offer, once', () => {
     after([])
       .when((state) => createOffer(state, offer, now))
       .then([created]);
@@ -96,15 +96,14 @@ describe('an issuance session', () => {
     after([created, refused, refused, refused, locked]).thenState({ status: 'locked', id: 's1' });
   });
 
-  it('stays locked whatever comes', () =>
-    after([created, locked, redeemed, issued]).thenState({ status: 'locked', id: 's1' }));
+  it('remains locked', () => after([created, locked, redeemed, issued]).thenState({ status: 'locked', id: 's1' }));
 
-  it('redeems the code for everything it holds', () =>
+  it('redeems the code for all its credentials', () =>
     after([created])
       .when((state) => redeemCode(offered(state), { accessToken: grant('access', 300) }, now))
       .then([redeemed]));
 
-  it('redeems the code for the details asked for', () => {
+  it('redeems the code for the requested details', () => {
     const authorizationDetails = [{ credentialConfigurationId: 'c2', credentialIdentifiers: ['i1'] }];
     after([created])
       .when((state) => redeemCode(offered(state), { accessToken: grant('access', 300), authorizationDetails }, now))
@@ -142,7 +141,7 @@ describe('an issuance session', () => {
     };
     const authorized = (state: IssuanceSessionState) => state as AuthorizedSession;
 
-    it('begins when a person signed in, once', () => {
+    it('starts when a person has signed in, once', () => {
       after([])
         .when((state) => grantAuthorization(state, authorization, now))
         .then([granted]);
@@ -151,7 +150,7 @@ describe('an issuance session', () => {
         .thenThrows('Conflict');
     });
 
-    it('spends its code for a token, and keeps which it was', () => {
+    it('spends its code for a token, and stores which code it was', () => {
       after([granted])
         .when((state) => redeemAuthorizationCode(authorized(state), { accessToken: grant('access', 300) }, now))
         .then([exchanged]);
@@ -161,7 +160,7 @@ describe('an issuance session', () => {
       });
     });
 
-    it('ends with its tokens when the code comes again', () => {
+    it('ends with its tokens when the code is used again', () => {
       const events = [granted, exchanged, issued];
       after(events)
         .when((state) => replayAuthorizationCode(state as RedeemedSession, now))
@@ -171,7 +170,7 @@ describe('an issuance session', () => {
         .thenState({ status: 'revoked', id: 's1' });
     });
 
-    it('is no offer that could be deleted', () => {
+    it('cannot be deleted as an offer', () => {
       for (const events of [[granted], [granted, exchanged]])
         after(events)
           .when((state) => deleteOffer(state, now))
@@ -179,12 +178,12 @@ describe('an issuance session', () => {
     });
   });
 
-  it('says each scope once', () =>
+  it('names each scope once', () =>
     expect(scopeOf([...offer.entries, { credentialConfigurationId: 'c3', scope: 'ldp_vc:A' }])).toBe(
       'jwt_vc_json:A ldp_vc:A',
     ));
 
-  it('counts what it issued by configuration', () => {
+  it('counts issued credentials by configuration', () => {
     after([created, redeemed])
       .when(() => issueCredentials([issuedData, issuedData]))
       .then([issued, issued]);

@@ -2,7 +2,7 @@ import { oauthError } from '@attestry/contracts';
 import { jwkThumbprint } from '@attestry/keys';
 import type { VerifiedProof } from './verify-jwt-proof.js';
 
-/** OID4VCI §8.3: each credential of a batch is bound to a key of its own. */
+/** OID4VCI §8.3: each credential of a batch is bound to a different key. */
 export const checkDistinctKeys = (proofs: readonly VerifiedProof[]): void => {
   if (proofs.length === 1) return;
   const keys = new Set(proofs.map(({ holder }) => jwkThumbprint(holder.publicJwk)));

@@ -70,7 +70,7 @@ describe('check-access-token-location', () => {
   ])('%j', (authorization, expected) =>
     expect(outcome(() => checkAccessTokenLocation(raw({ authorization })))).toEqual(expected),
   );
-  it('asks for a token without an error code', () => {
+  it('requests a token without an error code', () => {
     expect(outcome(() => checkAccessTokenLocation(raw({})))).toEqual(refused);
     try {
       checkAccessTokenLocation(raw({}));
@@ -79,7 +79,7 @@ describe('check-access-token-location', () => {
     }
     expect.assertions(2);
   });
-  it('refuses a token in the query, whatever the header holds', () =>
+  it('refuses a token in the query, whatever the header contains', () =>
     expect(outcome(() => checkAccessTokenLocation(raw({ authorization: 'Bearer abc' }, '/?access_token=abc')))).toEqual(
       ['invalid_request', 'check-access-token-location'],
     ));
@@ -185,13 +185,13 @@ describe('parse-credential-request', () => {
       false,
       `a proof must have at most ${MAX_PROOF_LENGTH} characters`,
     ],
-  ])('tells the wallet what is wrong: %s', (_, body, byIdentifier, description) =>
+  ])('names the fault to the wallet: %s', (_, body, byIdentifier, description) =>
     expect(
       descriptionOf(() => parseCredentialRequest(typeof body === 'string' ? body : JSON.stringify(body), byIdentifier)),
     ).toBe(description),
   );
 
-  it('takes the longest proof, the largest batch and names up to their length', () => {
+  it('accepts the longest proof, the largest batch and names of maximum length', () => {
     const body = { proofs: { jwt: Array.from({ length: 10 }, () => 'x'.repeat(MAX_PROOF_LENGTH)) } };
     expect(parse(named(body))).toMatchObject({ proofs: { length: 10 } });
     const tooLong = 'x'.repeat(100_000);
@@ -202,7 +202,7 @@ describe('parse-credential-request', () => {
     ).toMatch(/^credential_configuration_id must have at most \d+ characters$/);
   });
 
-  it('refuses to encrypt', () =>
+  it('refuses response encryption', () =>
     expect(parse({ credential_configuration_id: 'c', proofs, credential_response_encryption: {} })).toEqual([
       'invalid_encryption_parameters',
       check,
@@ -296,7 +296,7 @@ const make = (
     .setProtectedHeader({ alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk, ...header } as JWTHeaderParameters)
     .sign(key, { crit: { foo: true } });
 const verify = (jwt: string) => outcome(() => verifyJwtProof(jwt, expected).holder.did);
-/** Header and payload as they are, signed with nothing that fits. */
+/** Header and payload unchanged, with a signature that does not match. */
 const unsigned = (header: unknown, payload: unknown) =>
   [header, payload, 'x'.repeat(64)]
     .map((part) => Buffer.from(typeof part === 'string' ? part : JSON.stringify(part)).toString('base64url'))
@@ -305,14 +305,14 @@ const unsigned = (header: unknown, payload: unknown) =>
 describe('verify-jwt-proof', () => {
   const refused = ['invalid_proof', 'verify-jwt-proof'];
 
-  it('takes each way of naming a key', async () => {
+  it('accepts each way of naming a key', async () => {
     expect(verify(await make())).toBe(encodeDidJwk(ecJwk));
     expect(verify(await make({}, { jwk: undefined, kid: kid(ecJwk) }))).toBe(encodeDidKey(ecJwk));
     expect(verify(await make({}, { jwk: undefined, kid: encodeDidJwk(ecJwk) }))).toBe(encodeDidJwk(ecJwk));
     expect(verify(await make({}, { alg: 'EdDSA', jwk: edJwk }, ed.privateKey))).toBe(encodeDidJwk(edJwk));
   });
 
-  it('takes an iss, for it says nothing here, and one audience in an array', async () =>
+  it('accepts an iss, which is ignored here, and one audience in an array', async () =>
     expect(verify(await make({ iss: 'x', aud: [expected.issuer] }))).toBe(encodeDidJwk(ecJwk)));
 
   it.each<[string, Record<string, unknown>]>([
@@ -334,7 +334,7 @@ describe('verify-jwt-proof', () => {
     ...[undefined, '', 1, true, null, []].map((nonce): [string, Record<string, unknown>] => ['nonce', { nonce }]),
     ...['', true, null, 'foo', [], seconds].map((exp): [string, Record<string, unknown>] => ['exp', { exp }]),
   ])('refuses %s: %j', async (_, claims) => {
-    // By hand, for the library that signs refuses some of these itself.
+    // Signed without the library, which refuses some of these.
     const payload = { aud: expected.issuer, iat: seconds, nonce: 'n', ...claims };
     const { CompactSign } = await import('jose');
     const jwt = await new CompactSign(Buffer.from(JSON.stringify(payload)))
@@ -343,7 +343,7 @@ describe('verify-jwt-proof', () => {
     expect(verify(jwt)).toEqual(refused);
   });
 
-  it('takes iat at the edges of the window', async () => {
+  it('accepts iat at the limits of the window', async () => {
     for (const iat of [seconds - 300, seconds + 300]) expect(verify(await make({ iat }))).toBe(encodeDidJwk(ecJwk));
   });
 
@@ -433,12 +433,12 @@ describe('verify-jwt-proof', () => {
     ['nonce is missing', { nonce: undefined }, {}],
     ['nonce is missing', { nonce: '' }, {}],
     ['nonce is missing', { nonce: 1 }, {}],
-  ])('tells the wallet: %s (%j, %j)', async (description, claims, header) => {
+  ])('names the fault to the wallet: %s (%j, %j)', async (description, claims, header) => {
     const jwt = await proofWith(claims, header);
     expect(descriptionOf(() => verifyJwtProof(jwt, expected))).toBe(`proof: ${description}`);
   });
 
-  it('tells the wallet what cannot be read or is not signed', async () => {
+  it('names unreadable and unsigned proofs to the wallet', async () => {
     const header = { alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk };
     const says = (jwt: string) => descriptionOf(() => verifyJwtProof(jwt, expected));
     expect(says('a.b')).toBe('proof: must be a compact JWS');
@@ -453,10 +453,10 @@ describe('verify-jwt-proof', () => {
     expect(says(`${start}.${payload}.AAAA`)).toBe('proof: the signature is invalid');
   });
 
-  it('takes an exp in the future and returns the nonce', async () =>
+  it('accepts an exp in the future and returns the nonce', async () =>
     expect(verifyJwtProof(await proofWith({ exp: seconds + 1 }), expected)).toMatchObject({ nonce: 'n' }));
 
-  it('compares iss with the client id, where there is one', async () => {
+  it('compares iss with the client id, if there is one', async () => {
     const withClient = { ...expected, clientId: 'wallet' };
     const says = (jwt: string) => descriptionOf(() => verifyJwtProof(jwt, withClient));
     expect(says(await proofWith({ iss: 'wallet' }))).toBeUndefined();
@@ -464,7 +464,7 @@ describe('verify-jwt-proof', () => {
     expect(says(await proofWith({ iss: 'other' }))).toBe('proof: iss must be the client id');
   });
 
-  it('refuses a changed signature and one in DER', async () => {
+  it('refuses a modified signature and one in DER', async () => {
     const jwt = await make();
     const [header, payload, signature] = jwt.split('.') as [string, string, string];
     const bytes = Buffer.from(signature, 'base64url');
@@ -479,7 +479,7 @@ describe('verify-jwt-proof', () => {
 const proofOf = (jwk: PublicJwk, nonce = 'n') => ({ holder: { publicJwk: jwk }, nonce }) as VerifiedProof;
 
 describe('check-distinct-keys', () => {
-  it('wants a key for each', () => {
+  it('requires a distinct key for each proof', () => {
     expect(outcome(() => checkDistinctKeys([proofOf(ecJwk), proofOf(edJwk)]))).toBeUndefined();
     expect(outcome(() => checkDistinctKeys([proofOf(ecJwk), proofOf(edJwk), proofOf({ ...ecJwk })]))).toEqual([
       'invalid_proof',
@@ -502,7 +502,7 @@ describe('check-nonce', () => {
   const check = (value: string, at = now) => outcome(() => checkNonce([proofOf(ecJwk, value)], 't1', at, macs).length);
   const refused = ['invalid_nonce', 'check-nonce'];
 
-  it('knows its own until they end', () => {
+  it('accepts its own nonces until they expire', () => {
     expect(check(nonce)).toBe(1);
     expect(check(nonce, new Date(now.getTime() + 1000))).toEqual(refused);
   });
@@ -510,17 +510,17 @@ describe('check-nonce', () => {
     'refuses %s',
     (value) => expect(check(value)).toEqual(refused),
   );
-  it('does not accept a forged later end', () => {
+  it('does not accept a forged expiry', () => {
     const [end, ...rest] = nonce.split('.');
     expect(check([(Number.parseInt(end!, 36) + 1_000_000).toString(36), ...rest].join('.'))).toEqual(refused);
   });
-  it('counts a nonce that several proofs carry once', () =>
+  it('counts a nonce once when several proofs contain it', () =>
     expect(checkNonce([proofOf(ecJwk, nonce), proofOf(edJwk, nonce)], 't1', now, macs)).toHaveLength(1));
 });
 
 describe('spend-nonce', () => {
   const nonce = { id: 'n', expiresAt: now };
-  it('is refused for a used one and fails when the guard does', async () => {
+  it('refuses a used nonce and fails when the replay guard fails', async () => {
     const guard = (spend: () => Promise<boolean>) => ({ spend, close: async () => undefined });
     await expect(
       spendNonce(
@@ -566,7 +566,7 @@ describe('map-claims', () => {
     [{ mapFrom: 'claims.a.n', required: true }, ['credential_request_denied', 'map-claims']],
   ])('%j', (mapping, expected) => expect(map(mapping)).toEqual(expected));
 
-  it('merges level by level not, later wins', () =>
+  it('does not merge nested values; the later one takes precedence', () =>
     expect(mergeClaims({ a: { x: 1 }, b: 1 }, { a: { y: 2 } })).toEqual({ a: { y: 2 }, b: 1 }));
 
   it('merges own members __proto__ and constructor as members like any other', () => {

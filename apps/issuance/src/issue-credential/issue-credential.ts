@@ -166,7 +166,7 @@ export class IssueCredential {
     return response;
   }
 
-  /** The user's own claims, then the offer's or the provider's, mapped as the configuration says. */
+  /** The user's own claims, then the offer's or the provider's, mapped by the configuration. */
   private async claimsOf(
     tenantId: string,
     session: RedeemedSession,

@@ -44,7 +44,7 @@ const load = async (states: IssuanceSessionState[]) => {
 };
 
 describe('load-access-token', () => {
-  it('computes the MAC once for every state that holds the same grant', async () => {
+  it('computes the MAC once for every state with the same grant', async () => {
     const { presented, verified, loads } = await load([redeemed(), { ...redeemed(), issued: { c1: 1 } }]);
     const { check, confirm, session } = await presented;
     expect(session.status).toBe('redeemed');
@@ -53,7 +53,7 @@ describe('load-access-token', () => {
     expect([verified, loads()]).toEqual([[mac], 2]);
   });
 
-  it('verifies again when a later state holds another MAC or pepper, and refuses it', async () => {
+  it('verifies again when a later state has another MAC or pepper, and refuses it', async () => {
     const { presented, verified } = await load([redeemed()]);
     const { check } = await presented;
     expect(() => check(redeemed({ mac: 'other' }))).toThrow('the access token is not valid');
@@ -72,7 +72,7 @@ describe('load-access-token', () => {
       expect(() => check(state)).toThrow('the access token is not valid');
   });
 
-  it('refuses on the stored state only: a cached one that does not hold the token is loaded again', async () => {
+  it('refuses only on the stored state: a cached one without the token is loaded again', async () => {
     const { presented, loads } = await load([{ ...redeemed(), accessTokens: [] }, redeemed()]);
     await expect(presented).resolves.toMatchObject({ tokenId: token.tokenId });
     expect(loads()).toBe(2);

@@ -63,7 +63,7 @@ let configurationId: string;
 let ahead = 0;
 const operations: OperationEventMessage[] = [];
 
-/** The tenant-config service as issuance sees it: who signs in is what the query says. */
+/** A simulated tenant-config service: the query determines the user who signs in. */
 const people = new Map<string, Omit<CompletedSignIn, 'url'>>();
 let refusal: AppError | undefined;
 const serveSignIn = () => {
@@ -231,7 +231,7 @@ const userOf = async (subjectId: string): Promise<User> => {
 };
 
 describe('a person who signs in', () => {
-  it('gets a credential with the claims of the provider, which are kept nowhere else', async () => {
+  it('gets a credential with the claims of the provider, which are stored nowhere else', async () => {
     const person = newPerson();
     const { access_token, scope } = await exchange(await signIn(person));
     expect(scope).toBe('jwt_vc_json:Course');
@@ -243,7 +243,7 @@ describe('a person who signs in', () => {
     });
   });
 
-  it('is the same user every time, with the newest of what is to be kept', async () => {
+  it('is the same user every time, with the newest values of the persisted claims', async () => {
     const person = newPerson();
     await signIn(person);
     const { id } = await userOf(person);
@@ -255,13 +255,13 @@ describe('a person who signs in', () => {
     const stream = `user-${TENANT}+${id}`;
     const before = await engines.events.readStream(stream);
     expect(await admin(retrieveUser, { params: { id } })).toMatchObject({ id, claims: { email: 'b@x.example' } });
-    // Nothing new is no event.
+    // Without new values no event is appended.
     await signIn(person);
     expect(await engines.events.readStream(stream)).toEqual(before);
     expect(await usersOf(person)).toHaveLength(1);
   });
 
-  it('is one user, however many sign in first at once', async () => {
+  it('is one user after concurrent first sign-ins', async () => {
     const person = newPerson();
     const codes = await Promise.all(Array.from({ length: 5 }, () => signIn(person)));
     expect(new Set(codes).size).toBe(5);
@@ -269,7 +269,7 @@ describe('a person who signs in', () => {
     expect(await usersOf(person)).toHaveLength(1);
   });
 
-  it('was deleted: the code and the token give nothing more, and a new sign-in is newPerson new', async () => {
+  it('whose user was deleted gets nothing more with code and token, and becomes a new user at the next sign-in', async () => {
     const person = newPerson();
     const [first, second] = [await signIn(person), await signIn(person)];
     const { id } = await userOf(person);
@@ -283,7 +283,7 @@ describe('a person who signs in', () => {
     expect(again.id).not.toBe(id);
   });
 
-  it('leaves nothing personal and no secret in the log', async () => {
+  it('leaves no personal data and no secret in the log', async () => {
     const person = newPerson('Canary-Subject', {
       claims: { given_name: 'Canary-Name' },
       claimsToPersist: ['given_name'],
@@ -306,7 +306,7 @@ const allEvents = async () => {
 };
 
 describe('between the wallet and the provider', () => {
-  it('a request lives for twenty minutes', async () => {
+  it('a request is valid for twenty minutes', async () => {
     const person = newPerson();
     const [inTime, late] = [await askFor(), await askFor()];
     ahead = 1_199_000;
@@ -316,7 +316,7 @@ describe('between the wallet and the provider', () => {
     ahead = 0;
   });
 
-  it('it survives a restart, is of its tenant, of its browser, and good once', async () => {
+  it('it survives a restart and is valid once, for its tenant and browser', async () => {
     const person = newPerson();
     const asked = await askFor();
     await close();
@@ -329,7 +329,7 @@ describe('between the wallet and the provider', () => {
     expect(await errorOf(comeBack(asked, person))).toBe('invalid_request');
   });
 
-  it('it says why there is no code, and leaves a START and a FAIL', async () => {
+  it('the error names the reason, and START and FAIL are recorded', async () => {
     for (const [fault, error] of [
       [oauthError('access_denied', 'nobody'), 'access_denied'],
       [new AppError('notFound', 'gone'), 'access_denied'],
@@ -370,7 +370,7 @@ describe('between the wallet and the provider', () => {
 });
 
 describe('an authorization code', () => {
-  it('lives for a minute', async () => {
+  it('is valid for a minute', async () => {
     const [inTime, late] = [await signIn(newPerson()), await signIn(newPerson())];
     ahead = 59_000;
     expect((await exchange(inTime)).access_token).toEqual(expect.any(String));
@@ -379,7 +379,7 @@ describe('an authorization code', () => {
     ahead = 0;
   });
 
-  it('ends the session when it comes again: its claims too', async () => {
+  it('ends the session, including its claims, when it is used again', async () => {
     const code = await signIn(newPerson());
     const { access_token } = await exchange(code);
     expect(await sealedClaims(code)).toBe('{"given_name":"Canary-Name"}');
@@ -388,7 +388,7 @@ describe('an authorization code', () => {
     expect(await sealedClaims(code)).toBe('erased');
   });
 
-  it('that was not exchanged leaves no claims behind', async () => {
+  it('that is not exchanged leaves no claims behind', async () => {
     const code = await signIn(newPerson());
     const keys = services.app.get(SessionKeys, { strict: false });
     await keys.running.waitForHead(10_000);
@@ -398,7 +398,7 @@ describe('an authorization code', () => {
     ahead = 0;
   });
 
-  it('binds the proof to the client that asked', async () => {
+  it('binds the proof to the requesting client', async () => {
     const { access_token } = await exchange(await signIn(newPerson()));
     expect(await errorOf(collect(access_token, { iss: 'another' }))).toBe('invalid_proof');
     expect(await collect(access_token, { iss: 'wallet' })).toHaveProperty('givenName');

@@ -19,7 +19,7 @@ const context: OperationContext = {
   publicUrl: '',
 };
 
-/** The feed as far as the recorder knows it; `refuse` names the outcome whose disk is full. */
+/** The part of the feed that the recorder uses; `refuse` names the outcome that cannot be written. */
 const feed = (refuse?: string) => {
   const written: string[] = [];
   const publish = async ([message]: readonly OutgoingMessage[]) => {
@@ -64,7 +64,7 @@ describe('the record of a wallet operation', () => {
     expect(await refusedBy(new Error('secret'))).toEqual(['START', 'FAIL 500 InternalError']);
   });
 
-  it('is nothing for unknown callers', async () => {
+  it('is empty for unknown callers', async () => {
     const { written, run } = feed();
     await expect(run(async () => Promise.reject(oauthError('invalid_grant', 'no')))).rejects.toMatchObject({
       code: 'invalid_grant',
@@ -72,7 +72,7 @@ describe('the record of a wallet operation', () => {
     expect(written).toEqual([]);
   });
 
-  it('lets nothing happen without START', async () => {
+  it('permits no effect without START', async () => {
     const { written, run } = feed('START');
     let effect = false;
     const result = run(async (start) => {
@@ -84,13 +84,13 @@ describe('the record of a wallet operation', () => {
     expect([effect, written]).toEqual([false, []]);
   });
 
-  it('answers nothing without START, also what had no effect to hold back', async () => {
+  it('returns no result without START, also for calls without effect', async () => {
     const { written, run } = feed('START');
     await expect(run(async (start) => start.begin())).rejects.toMatchObject({ kind: 'unavailable' });
     expect(written).toEqual([]);
   });
 
-  it('does not undo what was done when its outcome cannot be written, and reports it in the log', async () => {
+  it('does not change the result when the outcome cannot be written, and logs the failure', async () => {
     const { written, logged, run } = feed('SUCCESS');
     const result = run(async (start) => {
       start.begin();

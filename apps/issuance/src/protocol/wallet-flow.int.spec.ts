@@ -289,7 +289,7 @@ const outcomes = (requestId = `request-${requests}`) =>
   operations.filter((event) => event.requestId === requestId).map(({ prefix, outcome }) => `${prefix}_${outcome}`);
 
 describe('an offer', () => {
-  it('is given by value and by reference, the same', async () => {
+  it('is the same by value and by reference', async () => {
     const made = await offer({ credentials: [jwtVc, ldpVc] });
     const document = read(made);
     expect(document).toEqual({
@@ -327,7 +327,7 @@ describe('an offer', () => {
     expect(await code(content(value!))).toBe('NotFound');
   });
 
-  it('lives for the time asked for', async () => {
+  it('is valid for the requested time', async () => {
     const before = Date.now();
     const { expiresAt } = await offer({ credentials: [jwtVc], expiresIn: { minutes: 9, seconds: 60 } });
     expect(Date.parse(expiresAt) - before).toBeGreaterThanOrEqual(600_000);
@@ -364,7 +364,7 @@ describe('an offer', () => {
       'PayloadTooLarge',
     ));
 
-  it('ends when it is deleted, tokens included, once', async () => {
+  it('is ended by its deletion, including its tokens, once', async () => {
     const remove = (id: string, tenantId = TENANT) => admin(deletePreAuthorizedOffer, { params: { id } }, tenantId);
     const open = await offer({ credentials: [jwtVc] });
     expect(await code(remove(open.id, OTHER))).toBe('NotFound');
@@ -456,7 +456,7 @@ describe('the state of an offer', () => {
 });
 
 describe('claims', () => {
-  it('are kept on a new user only where the offer says so', async () => {
+  it('are stored on a new user only when the offer requests it', async () => {
     const { userId } = await offer({
       credentials: [jwtVc],
       claims: { given_name: 'Ada', secret: 'x' },
@@ -468,7 +468,7 @@ describe('claims', () => {
     });
   });
 
-  it("of the offer go over the user's own, level by level not", async () => {
+  it("of the offer override the user's own, without merging nested values", async () => {
     const { id: userId } = (await admin(createUser, {
       body: { claims: { given_name: 'Augusta', address: { city: 'London' }, 'https://acme.example/nick': 'Countess' } },
     })) as { id: string };
@@ -492,14 +492,14 @@ describe('claims', () => {
     });
   });
 
-  it('that are required and missing deny the credential', async () => {
+  it('that are required but missing cause the credential to be denied', async () => {
     const { token } = await start(jwtVc, { claims: { family_name: 'Lovelace' } });
     const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
     const error = await refusal(collect(token, { credential_configuration_id: jwtVc, proofs }));
     expect(error.code).toBe('credential_request_denied');
   });
 
-  it('of a deleted user are gone', async () => {
+  it('of a deleted user are unreadable', async () => {
     const { made, token } = await start(jwtVc);
     await admin(deleteUser, { params: { id: made.userId } });
     const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
@@ -508,7 +508,7 @@ describe('claims', () => {
     );
   });
 
-  it('end with the session, when no token can live any more', async () => {
+  it('are erased with the session, when no token can be valid any more', async () => {
     const made = await offer({ credentials: [jwtVc] });
     const keys = services.app.get(SessionKeys, { strict: false });
     await keys.running.waitForHead(5000);
@@ -524,7 +524,7 @@ describe('claims', () => {
 });
 
 describe('the token endpoint', () => {
-  it('answers with an opaque token and the scope', async () => {
+  it('returns an opaque token and the scope', async () => {
     const made = await offer({ credentials: [jwtVc, ldpVc] });
     expect(await redeem(codeOf(made))).toEqual({
       access_token: expect.stringMatching(/^[A-Za-z0-9_-]{86}$/) as string,
@@ -537,7 +537,7 @@ describe('the token endpoint', () => {
     expect(outcomes(request)).toEqual(['OPENID_TOKEN_START', 'OPENID_TOKEN_SUCCESS']);
   });
 
-  it('redeems a code once, whichever call is first', async () => {
+  it('redeems a code once, also with concurrent calls', async () => {
     const made = await offer({ credentials: [jwtVc] });
     const tries = await Promise.allSettled(Array.from({ length: 8 }, () => redeem(codeOf(made))));
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -549,7 +549,7 @@ describe('the token endpoint', () => {
     expect(outcomes(request)).toEqual(['OPENID_TOKEN_START', 'OPENID_TOKEN_FAIL']);
   });
 
-  it('knows no expired, foreign or changed code, and records no noise', async () => {
+  it('refuses expired, foreign and modified codes, and records nothing for them', async () => {
     const made = await offer({ credentials: [jwtVc] });
     const value = codeOf(made);
     expect(await code(redeem(value, {}, OTHER))).toBe('invalid_grant');
@@ -566,7 +566,7 @@ describe('the token endpoint', () => {
     expect(await code(redeem(value))).toBe('invalid_grant');
   });
 
-  it('wants the transaction code, and locks at the third wrong one', async () => {
+  it('requires the transaction code, and locks the offer at the third wrong one', async () => {
     const make = () =>
       offer({
         credentials: [jwtVc],
@@ -601,13 +601,13 @@ describe('the token endpoint', () => {
     expect(await code(redeem(codeOf(await offer({ credentials: [jwtVc] })), { tx_code: '1' }))).toBe('invalid_request');
   });
 
-  it('takes a text code in either case', async () => {
+  it('accepts a text code in upper and lower case', async () => {
     const made = await offer({ credentials: [jwtVc], transactionCodeConfiguration: { inputMode: 'text' } });
     expect(made.transactionCode).toMatch(/^[2-9A-HJ-KM-NP-Z]{6}$/);
     await redeem(codeOf(made), { tx_code: made.transactionCode!.toLowerCase() });
   });
 
-  it('grants authorization details with identifiers, which then must be used', async () => {
+  it('grants authorization details with identifiers, which the wallet must then use', async () => {
     const made = await offer({ credentials: [jwtVc, ldpVc] });
     const details = (...ids: string[]) => ({
       authorization_details: JSON.stringify(
@@ -646,7 +646,7 @@ describe('the credential endpoint', () => {
     ['EdDSA', 'did:key'],
     ['EdDSA', 'did:jwk'],
     ['EdDSA', 'jwk'],
-  ])('binds to %s by %s', async (alg, binding) => {
+  ])('binds the credential to %s by %s', async (alg, binding) => {
     const holder = makeHolder(alg);
     const { made, token } = await start(jwtVc, { claims: { given_name: 'Ada', address: { city: 'London' } } });
     const proofs = { jwt: [await prove(holder, await nonceFor(), binding)] };
@@ -697,7 +697,7 @@ describe('the credential endpoint', () => {
     expect((await ask([twice[0]])).credentials).toHaveLength(1);
   });
 
-  it('takes a nonce once, and a token again', async () => {
+  it('accepts a nonce once, and a token repeatedly', async () => {
     const { token } = await start(jwtVc);
     const nonce = await nonceFor();
     const ask = async (value: string) =>
@@ -727,7 +727,7 @@ describe('the credential endpoint', () => {
     expect(await code(redeemLater(nonce, token))).toBe('invalid_nonce');
   });
 
-  it("knows no other tenant's token and no changed one", async () => {
+  it('refuses tokens of another tenant and modified ones', async () => {
     const { token } = await start(jwtVc);
     const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
     const body = { credential_configuration_id: jwtVc, proofs };
@@ -756,7 +756,7 @@ describe('the credential endpoint', () => {
       );
   });
 
-  it('says that a configuration deleted meanwhile is unknown', async () => {
+  it('returns unknown_credential_configuration for a configuration deleted meanwhile', async () => {
     const id = await configure('jwt_vc_json', 'Short');
     const { token } = await start(id);
     await admin(jwtVcConfigurations.delete, { params: { id } });
@@ -766,7 +766,7 @@ describe('the credential endpoint', () => {
     );
   });
 
-  it('issues no more than a configuration allows a session', async () => {
+  it('issues no more credentials than the configuration allows per session', async () => {
     const id = await configure('jwt_vc_json', 'Capped', { maxIssuances: 2 });
     const { token } = await start(id);
     const ask = async (count: number) => {
@@ -780,7 +780,7 @@ describe('the credential endpoint', () => {
     expect(await code(ask(1))).toBe('credential_request_denied');
   });
 
-  it('signs linked data and refuses claims that are none', async () => {
+  it('signs linked data and refuses claims that are not valid linked data', async () => {
     const { token } = await start(ldpVc);
     const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
     const { credentials } = await collect(token, { credential_configuration_id: ldpVc, proofs });
@@ -800,7 +800,7 @@ describe('the credential endpoint', () => {
     );
   });
 
-  it('keeps the credential for delivery only while a webhook wants it', async () => {
+  it('stores the credential for delivery only while a webhook subscribes to it', async () => {
     const webhookId = '33333333-3333-4333-8333-333333333333';
     const publish = (id: string, type: typeof webhookSaved | typeof webhookDeleted, data: object) =>
       engines.bus.publish([{ id, subject: type.subject, data: { tenantId: TENANT, webhookId, ...data } }]);
@@ -817,7 +817,7 @@ describe('the credential endpoint', () => {
     expect((await issueOne()).kept).toBeUndefined();
     await publish('m1', webhookSaved, { events: ['OpenIdCredentialIssued'], disabled: false });
     await keeps(true);
-    // What a process that has just started knows.
+    // As in a process that has just started.
     const reactions = undefined as unknown as Reactions;
     expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).wants(TENANT)).toBe(true);
     expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).wants(OTHER)).toBe(false);
@@ -887,7 +887,7 @@ describe('the credential endpoint', () => {
 });
 
 describe('metadata', () => {
-  it('asked for under the custom domain names that, and the endpoints of the tenant', async () => {
+  it('requested under the custom domain names that domain, and the endpoints of the tenant', async () => {
     const context = contextFor('x', { kind: 'public' });
     const own = (await client.call(retrieveIssuerMetadata, {}, context)) as Record<string, unknown>;
     const branded = await client.call(retrieveIssuerMetadata, {}, { ...context, publicUrl: 'https://brand.example' });
@@ -899,7 +899,7 @@ describe('metadata', () => {
     expect(own).not.toHaveProperty('authorization_servers');
   });
 
-  it('describes every configuration, and the newest', async () => {
+  it('describes every configuration, including the newest', async () => {
     const get = () =>
       client.call(retrieveIssuerMetadata, {}, contextFor('x', { kind: 'public' })) as Promise<
         Record<string, unknown> & { credential_configurations_supported: Record<string, Record<string, unknown>> }
@@ -948,7 +948,7 @@ describe('metadata', () => {
     expect(metadata['credential_configurations_supported']).toEqual({});
   });
 
-  it('of the authorization server lists what works', async () => {
+  it('of the authorization server lists the supported features', async () => {
     const metadata = await client.call(retrieveAuthorizationServerMetadata, {}, contextFor('x', { kind: 'public' }));
     expect(metadata).toMatchObject({
       issuer: issuerOf(TENANT),
@@ -1033,7 +1033,7 @@ describe('large linked data', () => {
     expect(credentials).toHaveLength(7);
   });
 
-  it('is denied when it takes too long, and refused with 503 when there is no capacity, the nonce unspent', async () => {
+  it('is denied when it takes too long, and refused with 503 when there is no capacity, without spending the nonce', async () => {
     const pool = services.app.get(Canonicalization, { strict: false });
     Object.assign(pool, { deadlineMs: 1500 });
     const { token: poisoned } = await start(ldpVc, { claims: ring(4900) });

@@ -6,7 +6,7 @@ import { openOfferDocument, type OfferDocument } from '../protocol/offer-documen
 import { isExpired } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 
-/** As it was issued: base64url has more than one spelling of 32 bytes. */
+/** Only the issued spelling: base64url has more than one for 32 bytes. */
 const isExactSecret = (secret: string): boolean =>
   /^[A-Za-z0-9_-]{43}$/.test(secret) && Buffer.from(secret, 'base64url').toString('base64url') === secret;
 

@@ -20,7 +20,7 @@ import {
 import { issuanceSession } from '../issuance-session/issuance-session.state.js';
 
 export interface SessionKeyTables {
-  /** Sessions whose claims are sealed under a key of their own, until that key is destroyed. */
+  /** Sessions whose claims are sealed under a session key, until that key is destroyed. */
   issuance_session_keys: { tenant_id: string; session_id: string; code_expires_at: string };
 }
 

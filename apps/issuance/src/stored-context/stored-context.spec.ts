@@ -6,8 +6,8 @@ import { storedContext } from './stored-context.state.js';
 const document = { sha256: 'digest', document: '{"@context":{}}' };
 const kept: StoredContextEvent = { type: 'ContextKept', data: document };
 
-describe('kept context', () => {
-  it('is kept once', () => {
+describe('a stored context', () => {
+  it('is stored once', () => {
     given(storedContext, [])
       .when((state) => keepContext(state, document))
       .then([kept]);

@@ -15,7 +15,7 @@ export interface SignedIn extends CompletedSignIn {
 const linkKey = ({ providerId, subjectId, identitySpaceId }: SignedIn): string =>
   JSON.stringify([providerId, subjectId, ...(identitySpaceId === undefined ? [] : [identitySpaceId])]);
 
-/** More conflicts than a person can cause who is deleted and signs in again. */
+/** More conflicts than concurrent deletion and sign-in of a person can cause. */
 const MAX_ROUNDS = 5;
 
 /** People from the tenant's authentication provider: found, or created, by provider, identity space and subject. */

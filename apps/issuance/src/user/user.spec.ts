@@ -19,7 +19,7 @@ describe('user', () => {
       .when((state) => createUser(state, { userId: id, createdAt: new Date(at) }))
       .then([{ type: 'UserCreated', data: { userId: id, createdAt: at } }]));
 
-  it('replaces claims as long as it is there', () => {
+  it('replaces claims until it is deleted', () => {
     given(user, [created])
       .when((state) => replaceUserClaims(state, { sealedClaims: 'v1.other' }))
       .thenState({ status: 'active', id, sealedClaims: 'v1.other', createdAt: at });
@@ -42,17 +42,17 @@ describe('user', () => {
       .thenThrows('NotFound');
   });
 
-  describe('who signs in', () => {
+  describe('that signs in', () => {
     const linked = { type: 'UserLinked', data: { sealedLink: 'v1.link' } } as UserEvent;
     const sign = (more: Partial<SignIn>) => (state: UserState) =>
       signIn(state, { userId: id, signedInAt: new Date(at), ...more });
 
-    it('is made known with what is new', () =>
+    it('is created with its new claims', () =>
       given(user, [])
         .when(sign({ sealedLink: 'v1.link', sealedClaims: 'v1.sealed' }))
         .then([created, linked]));
 
-    it('gets only what changed', () => {
+    it('gets only changed claims', () => {
       given(user, [created, linked]).when(sign({})).then([]);
       given(user, [created])
         .when(sign({ sealedLink: 'v1.link', sealedClaims: 'v1.other' }))
@@ -80,7 +80,7 @@ describe('user', () => {
       .thenThrows('NotFound');
   });
 
-  it('keeps to 64 KiB of claims and to what is supported', () => {
+  it('accepts at most 64 KiB of claims, and only supported members', () => {
     expect(() => checkUser({}, 65_536)).not.toThrow();
     expect(() => checkUser({ claims: { secret: 'canary' } }, 65_537)).toThrow(
       expect.objectContaining({

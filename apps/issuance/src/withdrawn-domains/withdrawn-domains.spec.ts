@@ -20,7 +20,7 @@ const note =
     noteDomain(state, { domain, revision, isVerified }, { activeConfigurations });
 
 describe('withdrawn domains', () => {
-  it('are those that were verified once and are no more', () => {
+  it('are those that were verified and no longer are', () => {
     given([])
       .when(note('a.example', 1, true))
       .then([]);
@@ -36,7 +36,7 @@ describe('withdrawn domains', () => {
     });
   });
 
-  it('say how many configurations issued under them', () =>
+  it('record how many configurations issued under them', () =>
     given([])
       .when(note('a.example', 2, false, 3))
       .then([withdrawn('a.example', 2, 3)]));

@@ -49,19 +49,19 @@ describe('an account', () => {
     ['sunshine over brno', undefined],
     // A part of three letters occurs by chance.
     ['a canada goose', undefined],
-  ])('takes or refuses the password %s', async (password, fault) => {
+  ])('accepts or refuses the password %s', async (password, fault) => {
     const found = passwordFault(password, 'ada.lovelace@people.example', await commonPasswords());
     if (fault) expect(found).toMatch(fault);
     else expect(found).toBeUndefined();
   });
 
-  it('knows at least 10,000 common passwords', async () => {
+  it('refuses at least 10,000 common passwords', async () => {
     const common = await commonPasswords();
     expect(common.size).toBeGreaterThanOrEqual(10_000);
     for (const one of ['password', 'administrator', '123456789012']) expect(common.has(one)).toBe(true);
   });
 
-  it('takes names that can be shown', () => {
+  it('accepts displayable names', () => {
     for (const name of ['Ada', '李', 'x'.repeat(255)]) expect(accountNameFault(name)).toBeUndefined();
     for (const name of ['', 'x'.repeat(256), 'a\nb', 'a\ud800']) expect(accountNameFault(name)).toBeDefined();
   });

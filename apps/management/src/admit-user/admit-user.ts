@@ -15,7 +15,7 @@ const MAX_NAME = 255;
 
 /**
  * A person is identified by issuer and subject (OpenID Connect Core 1.0 §5.7: nothing else is stable). The first call registers them: as
- * the user who was invited by an e-mail that the provider has verified, or as a new one. An address of another registered user is never
+ * the invited user with the e-mail address that the provider has verified, or as a new one. An address of another registered user is never
  * taken over: two providers may mean two people.
  */
 @Operation(admitUser)

@@ -18,7 +18,7 @@ export class ClientAuthentication {
     this.noSecret = macs.mac(randomSecret());
   }
 
-  /** The first matching MAC. All are compared, whatever the result of the one before: the time does not reveal which one matches. */
+  /** The first matching MAC. All are compared, whatever the previous results, so that the time does not reveal which one matches. */
   fitting(clientId: string, secrets: readonly PresentedSecret[]): SecretMac | undefined {
     const fits = secrets.map(({ presented, mac }) => this.macs.verifyMac(presented, mac ?? this.noSecret, clientId));
     return secrets.find(({ mac }, index) => mac !== undefined && fits[index])?.mac;

@@ -11,7 +11,7 @@ describe('canonicalHost', () => {
     ['acme.localhost:8080', 'acme.localhost:8080'],
   ])('%j is %j', (text, host) => expect(canonicalHost(text, 'http')).toBe(host));
 
-  it('drops the usual port of its own scheme only', () => {
+  it('removes only the default port of its own scheme', () => {
     expect(canonicalHost('a.b:443', 'https')).toBe('a.b');
     expect(canonicalHost('a.b:80', 'https')).toBe('a.b:80');
   });
@@ -35,7 +35,7 @@ describe('canonicalHost', () => {
     'аcme.example',
     'acme.example..',
     'x'.repeat(300),
-  ])('%j is no host', (text) => expect(canonicalHost(text, 'http')).toBeUndefined());
+  ])('%j is not a host', (text) => expect(canonicalHost(text, 'http')).toBeUndefined());
 });
 
 describe('hostOfAddress', () => {
@@ -62,7 +62,7 @@ describe('splitTenantHost', () => {
     expect(splitTenantHost(host, environments, 'http')).toMatchObject({ environment: { id }, subdomain }),
   );
   it.each(['example', 'eu.example', 'a.b.example', 'acme.local', 'acmeexample', 'acme.example.org', '-ab.example'])(
-    '%s is nobody',
+    '%s belongs to no tenant',
     (host) => expect(splitTenantHost(host, environments, 'http')).toBeUndefined(),
   );
 });

@@ -90,9 +90,9 @@ const open = async (token: string) => {
   const answer = await hostFetch(`${base}/invitation?${new URLSearchParams({ token }).toString()}`);
   return { status: answer.status, text: await answer.text() };
 };
-/** As links were before they carried a MAC. */
+/** A link of a release before links had a MAC. */
 const olderFormat = (token: string) => token.split('.').slice(0, 4).join('.');
-/** Another secret, everything else as it is. */
+/** Another secret, everything else unchanged. */
 const forged = (token: string) => {
   const parts = token.split('.');
   parts[3] = 'A'.repeat(43);
@@ -164,7 +164,7 @@ describe('the link of an invitation into a tenant with a long history', () => {
   );
 
   it(
-    'says whether it was replaced or withdrawn without reading the history',
+    'shows whether it was replaced or withdrawn, without reading the history',
     async () => {
       const { userId, token } = await invite('changed@people.example');
       await client.call(resendInvitation, { params: { tenantId, userId } }, boss());

@@ -22,7 +22,7 @@ describe('the token of an invitation', () => {
     expect(isAuthentic(macs, { ...rest, ...(seal && { seal }) })).toBe(true);
   });
 
-  it.each(['tenantId', 'userId', 'invitationId'] as const)('with %s in another case is none', (member) => {
+  it.each(['tenantId', 'userId', 'invitationId'] as const)('with %s in another case is refused', (member) => {
     expect(sealed({ [member]: token[member].toUpperCase() })).toBeUndefined();
   });
 
@@ -41,7 +41,7 @@ describe('the token of an invitation', () => {
     expect(isAuthentic(macs, token)).toBe(false);
   });
 
-  it.each(['.', '.p1', '.p1.short', `.p1.${'A'.repeat(43)}.more`])('with %j at its end is none', (end) => {
+  it.each(['.', '.p1', '.p1.short', `.p1.${'A'.repeat(43)}.more`])('with %j at its end is refused', (end) => {
     const text = [token.tenantId, token.userId, token.invitationId, token.secret].join('.');
     expect(parseInvitationToken(text + end)).toBeUndefined();
   });

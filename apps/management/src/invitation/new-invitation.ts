@@ -5,8 +5,8 @@ import { bytesFor, idFor, sealIdempotently } from '@attestry/service-kit';
 import type { InvitationFacts } from '../tenant/membership.decisions.js';
 
 /**
- * Input of an invitation. The event contains the link's secret twice: as the MAC that it is checked by, and sealed under a delivery key of
- * its own, so that the e-mail can be composed after a crash too; once it is sent the key is destroyed, and only the mailbox has the secret.
+ * Input of an invitation. The event contains the link's secret twice: as the MAC for its verification, and sealed under a separate
+ * delivery key, so that the e-mail can be composed after a crash too; once it is sent the key is destroyed, and only the mailbox has the secret.
  * @param registered registered users get no e-mail
  * @param now RFC 3339
  */

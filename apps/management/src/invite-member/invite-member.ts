@@ -32,7 +32,7 @@ export class InviteMember {
   ): Promise<InvitationResult> {
     const { tenantId } = request.params;
     const { email } = request.body;
-    // A caller who is not a member leaves no trace: the person they name is not stored either.
+    // A caller who is not a member stores nothing, not even the person they name.
     await loadAdministeredTenant(this.streams, tenantId, context);
     // Registered users are added without an e-mail.
     if (await this.people.isRegistered(email)) return this.invite(request, context);

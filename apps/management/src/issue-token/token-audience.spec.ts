@@ -40,7 +40,7 @@ describe('the audience of a token request', () => {
     expect(at(MANAGEMENT, 'acme.example')).toEqual({ kind: 'other' });
   });
 
-  it('is nothing on other hosts, and nothing when it is no host', () => {
+  it('is refused on other hosts, and when it is not a host', () => {
     expect(at('https://acme.example')).toEqual({ kind: 'other' });
     expect(at('')).toEqual({ kind: 'other' });
     for (const audience of [

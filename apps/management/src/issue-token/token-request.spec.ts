@@ -13,7 +13,7 @@ const refused = (body: object): AppError => {
 };
 
 describe('a token request', () => {
-  it('is read', () => {
+  it('is parsed', () => {
     expect(parseTokenRequest({ ...valid, audience: 'a.b' })).toEqual({
       clientId: 'id',
       clientSecret: 'hunter2-hunter2',

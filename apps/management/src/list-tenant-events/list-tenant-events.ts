@@ -11,7 +11,7 @@ import { managementCaller } from '../caller/management-caller.js';
 import { requireAdmin } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
-/** Only this service knows the admins, and only analytics the events. */
+/** Only this service has the admins, and only analytics the events. */
 @Operation(listTenantEvents)
 export class ListTenantEvents {
   constructor(

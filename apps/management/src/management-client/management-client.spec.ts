@@ -46,7 +46,7 @@ describe('a management client', () => {
     });
   });
 
-  it('may have any id that is text, each with a stream of its own', () => {
+  it('may have any string as id, each with a separate stream', () => {
     const ids = ['ops', 'Ops', 'o+ps', 'o%2Bps', '__proto__', 'ö', ' ', '\u0000', 'x'.repeat(128)];
     expect(ids.filter((id) => !isManagementClientId(id))).toEqual([]);
     expect(new Set(ids.map(managementClientStream)).size).toBe(ids.length);

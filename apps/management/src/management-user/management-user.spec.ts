@@ -17,7 +17,7 @@ const register = (identity: string) => (state: ManagementUserState) =>
   registerUser(state, { userId, identity }, { now });
 
 describe('a user of the management API', () => {
-  it('is known by an invitation once', () => {
+  it('is created by an invitation, once', () => {
     const invite = (state: ManagementUserState) => inviteUser(state, { userId, sealedEmail: 'e1' }, { now });
     given(managementUser, []).when(invite).then([invited]);
     given(managementUser, [invited]).when(invite).then([]);

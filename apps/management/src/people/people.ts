@@ -11,7 +11,7 @@ import {
 } from '../management-user/management-user.state.js';
 import { userEmail } from '../management-user/user-email.claim.js';
 
-/** Personal data of a user, in clear. */
+/** Personal data of a user, in plain text. */
 export interface Person {
   /** Empty while none is known. */
   email: string;

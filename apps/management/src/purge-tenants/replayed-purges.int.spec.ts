@@ -11,7 +11,7 @@ import { PurgeTenants } from './purge-tenants.js';
 
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
 
-it('destroys the keys of purged tenants again when older keys were restored, and is ready only then', async () => {
+it('destroys the keys of purged tenants again after older keys were restored, before it is ready', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'restored-'));
   const older = await mkdtemp(join(tmpdir(), 'older-'));
   const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir, BASE_DOMAIN: 'one.example' });

@@ -14,7 +14,7 @@ const refused = (body: object): AppError => {
 
 describe('a revocation request', () => {
   it.each([undefined, 'access_token', 'refresh_token', 'anything', ['a', 'b']])(
-    'is read, whatever its hint is: %j',
+    'is parsed, whatever its hint is: %j',
     (hint) =>
       expect(parseRevocationRequest({ ...valid, token_type_hint: hint })).toEqual({
         token: 'a.b.c',

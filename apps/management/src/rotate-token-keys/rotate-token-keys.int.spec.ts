@@ -70,12 +70,12 @@ const verifies = async (jwt: string): Promise<boolean> => {
 };
 
 describe('the keys that sign tokens', () => {
-  it('are one, which all replicas sign with', async () => {
+  it('are one key, with which all replicas sign', async () => {
     expect(await kids()).toHaveLength(1);
     expect([kidOf(await token(keys)), kidOf(await token(replica))]).toEqual([...(await kids()), ...(await kids())]);
   });
 
-  it('rotate: published before it signs, on every replica, and the key before it until its last token has expired', async () => {
+  it('rotate: the new key is published before it signs, on every replica, the previous one until its last token has expired', async () => {
     const [first] = await kids();
     const early = await token(keys);
     const rotation = await keys.rotate();
@@ -86,7 +86,7 @@ describe('the keys that sign tokens', () => {
       previous: { kid: first, publishedUntil: new Date(clock.time + (LEAD + LIFE + LEAD) * 1000).toISOString() },
     });
     expect(second).not.toBe(first);
-    // Asked for again, it is the same rotation.
+    // A repeated request is the same rotation.
     expect(await replica.rotate()).toEqual(rotation);
     expect(await kids()).toEqual([first, second]);
     pass(LEAD - 1);
@@ -108,7 +108,7 @@ describe('the keys that sign tokens', () => {
     expect(kidOf(await token(replica))).toBe(second);
   });
 
-  it('rotate in a replica that has signed a moment before', async () => {
+  it('rotate in a replica that has just signed', async () => {
     const { kid } = await keys.rotate();
     for (let second = 0; second < LEAD; second += 10) {
       await token(replica);
@@ -117,7 +117,7 @@ describe('the keys that sign tokens', () => {
     expect(kidOf(await token(replica))).toBe(kid);
   });
 
-  it('rotate by themselves after 90 days, once', async () => {
+  it('rotate automatically after 90 days, once', async () => {
     const [first] = await kids();
     pass(90 * DAY - 1);
     await keepFresh();
@@ -131,7 +131,7 @@ describe('the keys that sign tokens', () => {
     expect(kidOf(await token(keys))).not.toBe(first);
   });
 
-  it('are those of before after a restart in the middle of a rotation', async () => {
+  it('are unchanged after a restart during a rotation', async () => {
     await keys.rotate();
     const before = await kids();
     await stop();

@@ -5,8 +5,8 @@ import type { TokenKeyRotation } from '../token-keys/token-keys.js';
 import { writeAtomically } from '../register-management-client/write-atomically.js';
 
 /**
- * How the token keys are rotated while a platform runs on the data folder: the command writes a request with an id of its own,
- * the platform rotates, writes the outcome under that id and removes the request.
+ * How the token keys are rotated while a platform runs on the data folder: the command writes a request with an id, the
+ * platform rotates, writes the outcome under that id and removes the request.
  */
 const requestFile = (dataDir: string): string => join(dataDir, 'token-key-rotation.json');
 const outcomeFile = (dataDir: string): string => join(dataDir, 'token-key-rotation.done');

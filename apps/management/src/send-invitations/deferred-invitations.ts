@@ -57,7 +57,7 @@ export class DeferredInvitations {
     return deferred.filter(({ nextTryAt }) => nextTryAt <= now);
   }
 
-  /** Schedules the next retry, with a pause twice as long as the one before. */
+  /** Schedules the next retry, with a pause twice as long as the previous one. */
   async postpone({ invitationId }: DeferredInvitation): Promise<void> {
     await this.change((deferred, now) =>
       deferred.map((it) => {

@@ -8,7 +8,7 @@ import { account, accountStream, type OpenAccount } from '../account/account.sta
 import { accountEmail } from '../account/account-email.claim.js';
 import { Passwords } from './passwords.js';
 
-/** Personal data of an account, in clear. */
+/** Personal data of an account, in plain text. */
 export interface AccountHolder {
   accountId: string;
   email: string;
@@ -27,7 +27,7 @@ export class Accounts {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  /** Stands for an address where it must not be revealed. */
+  /** Placeholder for an address that must not be revealed. */
   macOf(email: string): string {
     return this.macs.mac(email.trim().toLowerCase(), 'account-email').mac;
   }

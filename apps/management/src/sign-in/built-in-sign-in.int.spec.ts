@@ -158,7 +158,7 @@ const signIn = async (email: string, password: string, from?: string) => {
 };
 
 describe('an account', () => {
-  it('is one for an address, also with concurrent calls, and is nowhere in clear', async () => {
+  it('is unique for an address, also with concurrent calls, and not stored in plain text', async () => {
     const accounts = services.app.get(Accounts, { strict: false });
     const given = { email: 'Twice@people.example', name: 'Twice Over', password: PASSWORD };
     const opened = await Promise.allSettled([
@@ -182,14 +182,14 @@ describe('an account', () => {
 });
 
 describe('the page of an invitation', () => {
-  it('makes an account that is signed in, under the name as typed', async () => {
+  it('creates an account that is signed in, with the name as entered', async () => {
     const visitor = await signUp('one@people.example', '<script>alert(1)</script>');
     const { text } = await visitor.get(`${base}/sign-in`);
     expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(text).not.toContain('<script');
   });
 
-  it('says after five days that the link has expired', async () => {
+  it('shows after five days that the link has expired', async () => {
     const link = await invite('late@people.example');
     const shown = new Visitor();
     expect((await shown.get(link)).text).toContain('Join Acme &amp; &lt;i&gt;Sons&lt;/i&gt;');
@@ -197,13 +197,13 @@ describe('the page of an invitation', () => {
     clock.time += 5 * 24 * HOUR;
     const { status, text } = await new Visitor().get(link);
     expect([status, text.includes('This invitation has expired')]).toEqual([410, true]);
-    // Also for who had the form open all the time.
+    // Also for a user who already had the form open.
     expect((await shown.submit({ name: 'Late', password: PASSWORD, action: 'sign-up' })).status).toBe(410);
     expect(await services.app.get(Accounts, { strict: false }).exists('late@people.example')).toBe(false);
     clock.time = before;
   });
 
-  it('lets who is signed in accept as who they are, once', async () => {
+  it('lets a signed-in user accept once, with the existing account', async () => {
     const visitor = await signUp('two@people.example', 'Two');
     const link = await invite('two+alias@people.example');
     expect((await visitor.get(link)).text).toContain('Accept as two+alias@people.example instead');
@@ -216,20 +216,20 @@ describe('the page of an invitation', () => {
     expect((await visitor.get(link)).status).toBe(410);
   });
 
-  it('takes who has an account already by the password', async () => {
+  it('signs in a person with an account by the password', async () => {
     const accounts = services.app.get(Accounts, { strict: false });
     await accounts.createAccount({ email: 'three@people.example', name: 'Three', password: PASSWORD }, 'r', 'caller');
     const visitor = new Visitor();
     expect((await visitor.get(await invite('three@people.example'))).text).toContain('Sign in and accept');
     expect((await visitor.submit({ password: 'not the password', action: 'sign-in' })).status).toBe(400);
-    // Nor does the form of a newcomer make another one.
+    // The form of a new browser does not create another one either.
     expect((await visitor.submit({ name: 'x', password: `${PASSWORD}2`, action: 'sign-up' })).status).toBe(400);
     expect((await visitor.submit({ password: PASSWORD, action: 'sign-in' })).text).toContain('You are now a member of');
   });
 });
 
 describe('a session', () => {
-  it('ends after eight hours, and stands in no file', async () => {
+  it('ends after eight hours, and is not stored in plain text', async () => {
     const visitor = await signUp('four@people.example');
     expect((await visitor.get(`${base}/sign-in`)).text).toContain('You are signed in');
     const session = (visitor as unknown as { cookies: Map<string, string> }).cookies.get('attestry_session')!;
@@ -243,7 +243,7 @@ describe('a session', () => {
     clock.time -= 8 * HOUR;
   });
 
-  it('is not opened by a forged or truncated cookie', async () => {
+  it('is not found with a forged or truncated cookie', async () => {
     const visitor = await signUp('five@people.example');
     const { cookies } = visitor as unknown as { cookies: Map<string, string> };
     cookies.set('attestry_session.sig', 'x'.repeat(27));
@@ -251,8 +251,8 @@ describe('a session', () => {
   });
 });
 
-describe('what the provider keeps', () => {
-  it('is consumed by one of two at once, found until it ends, and gone with its grant', async () => {
+describe('the stored state of the provider', () => {
+  it('is consumed by one of two concurrent calls, found until it expires, and removed with its grant', async () => {
     const adapterOf = await storedRecords(engines.signIn!.records, engines.vault.sealing, () => clock.time);
     const codes = adapterOf('AuthorizationCode');
     const payload = { grantId: 'g1', accountId: 'a1', kind: 'AuthorizationCode' };
@@ -285,7 +285,7 @@ describe('a second use of a code', () => {
     return { codes, grants: adapterOf('Grant'), id: `code of ${grantId}` };
   };
 
-  it('ends the grant, whatever else the call holds', async () => {
+  it('ends the grant, whatever else the call contains', async () => {
     const { codes, grants, id } = await usedCode('grant-1');
     await codes.find(id);
     await codes.consume(id);
@@ -296,13 +296,13 @@ describe('a second use of a code', () => {
     expect(await builtIn().hasEnded('grant-2')).toBe(false);
   });
 
-  it('ends the grant also at the same time', async () => {
+  it('ends the grant also when both uses are concurrent', async () => {
     const { codes, id } = await usedCode('grant-3');
     await Promise.allSettled([codes.consume(id), codes.consume(id)]);
     expect(await builtIn().hasEnded('grant-3')).toBe(true);
   });
 
-  it('ends the grant as long as a token of the code can live, and is deleted with the last one', async () => {
+  it('ends the grant while a token of the code can be valid, and its record is deleted afterwards', async () => {
     const { codes, id } = await usedCode('grant-4');
     await codes.consume(id);
     clock.time += HOUR;
@@ -341,31 +341,31 @@ const failUnknown = async (email: string, times: number) => {
   return statuses;
 };
 
-describe('failed sign-ins in browsers that the account does not know', () => {
-  it('are ten an hour together, and leave the browser of the owner alone', async () => {
+describe('failed sign-ins in browsers unknown to the account', () => {
+  it("are limited to ten an hour together, and do not affect the owner's browser", async () => {
     const owner = await signUp('six@people.example');
     expect(await failUnknown('six@people.example', 10)).toEqual(Array(10).fill(400));
     const locked = await signIn('SIX@people.example', PASSWORD);
     expect([locked.status, locked.retryAfter]).toEqual([429, '3600']);
     expect(locked.text).toContain('Too many failed attempts for this account');
     expect((await signInWith(signedOut(owner), 'six@people.example', PASSWORD)).status).toBe(200);
-    // Nor does its success give others new guesses.
+    // Its success does not reset the failures of others either.
     expect((await signIn('six@people.example', 'guess')).status).toBe(429);
     clock.time += HOUR;
     expect((await signIn('six@people.example', PASSWORD)).status).toBe(200);
-    // What was right does not count, however often.
+    // Correct passwords are not counted, however many.
     for (let n = 0; n < 12; n++) expect((await signIn('six@people.example', PASSWORD)).status).toBe(200);
     clock.time -= HOUR;
   });
 
-  it('are not forgiven by a right password in between', async () => {
+  it('are not reset by a correct password in between', async () => {
     await signUp('eight@people.example');
     await failUnknown('eight@people.example', 9);
     expect((await signIn('eight@people.example', PASSWORD)).status).toBe(200);
     expect(await failUnknown('eight@people.example', 2)).toEqual([400, 429]);
   });
 
-  it('are counted before they are judged, so that many at once are ten too', async () => {
+  it('are counted before the password is verified, so that the limit holds for concurrent attempts', async () => {
     await signUp('nine@people.example');
     const from = (n: number) => `198.51.100.${n + 1}`;
     const statuses = await Promise.all(
@@ -392,7 +392,7 @@ describe('failed sign-ins in browsers that the account does not know', () => {
     expect(await answers('none@people.example')).toEqual(existing);
   });
 
-  it('are fifty an hour from one address over all accounts, refused before they count against an account', async () => {
+  it('are limited to fifty an hour from one address over all accounts, and refused before they count against an account', async () => {
     const owner = await signUp('seven@people.example');
     address = '192.0.2.77';
     for (let n = 0; n < 50; n++) expect((await signIn(`n${n}@people.example`, 'guess')).status).toBe(400);
@@ -400,15 +400,15 @@ describe('failed sign-ins in browsers that the account does not know', () => {
       const refused = await signIn('seven@people.example', 'guess');
       expect([refused.status, refused.text.includes('from your network')]).toEqual([429, true]);
     }
-    // A browser that the account knows is not shut out by its neighbors.
+    // A browser known to the account is not locked out by others behind its address.
     expect((await signInWith(signedOut(owner), 'seven@people.example', PASSWORD)).status).toBe(200);
     address = '192.0.2.78';
     expect((await signIn('seven@people.example', PASSWORD)).status).toBe(200);
   }, 60_000);
 });
 
-describe('a browser that the account knows', () => {
-  it('has ten failures an hour of its own', async () => {
+describe('a browser known to the account', () => {
+  it('has its own limit of ten failures an hour', async () => {
     const owner = signedOut(await signUp('eleven@people.example'));
     for (let n = 0; n < 10; n++)
       expect((await signInWith(owner, 'eleven@people.example', `guess ${n}`)).status).toBe(400);
@@ -417,7 +417,7 @@ describe('a browser that the account knows', () => {
     expect((await signIn('eleven@people.example', PASSWORD)).status).toBe(200);
   });
 
-  it('is known to the accounts it signed in to and to no other, by a cookie that is no session', async () => {
+  it('is known only to the accounts it signed in to, by a cookie that is not a session', async () => {
     const owner = signedOut(await signUp('twelve@people.example'));
     const cookie = cookiesOf(owner).get(DEVICE)!;
     expect(cookie).not.toContain('twelve');
@@ -452,7 +452,7 @@ describe('a browser that the account knows', () => {
     clock.time -= 366 * 24 * HOUR - 23 * HOUR;
   }, 60_000);
 
-  it('has a cookie that no script reads and, behind https, no other host of the domain sets', () => {
+  it('has a cookie that scripts cannot read and, behind https, other hosts of the domain cannot set', () => {
     const devices = services.app.get(DeviceCookies, { strict: false });
     const lines: string[] = [];
     const response = { appendHeader: (_name: string, line: string) => lines.push(line) } as never;
@@ -470,7 +470,7 @@ describe('a browser that the account knows', () => {
     expect(devices.known(request, 'other', true)).toBeUndefined();
   });
 
-  it('becomes one by a link to the mailbox, once', async () => {
+  it('becomes known with a link sent to the mailbox, once', async () => {
     const email = 'fourteen@people.example';
     await signUp(email);
     await failUnknown(email, 10);
@@ -508,7 +508,7 @@ describe('a browser that the account knows', () => {
 });
 
 describe('links that a third party has requested', () => {
-  it('work for the owner as long as the budgets are used up', async () => {
+  it('work for the owner while the budgets are used up', async () => {
     const email = 'seventeen@people.example';
     await signUp(email);
     await failUnknown(email, 10);
@@ -534,8 +534,8 @@ describe('links that a third party has requested', () => {
   }, 60_000);
 });
 
-describe('a password that is not verified because too many sign in at once', () => {
-  it('counts for no budget', async () => {
+describe('a password that is not verified because of too many concurrent sign-ins', () => {
+  it('is not counted by any budget', async () => {
     const email = 'sixteen@people.example';
     const owner = signedOut(await signUp(email));
     const passwords = services.app.get(Passwords, { strict: false });
@@ -570,7 +570,7 @@ describe('a password that is not verified because too many sign in at once', () 
 });
 
 describe('a chosen password', () => {
-  it('is refused with the reason and what is allowed', async () => {
+  it('is refused with the reason and the allowed values', async () => {
     const visitor = new Visitor();
     await visitor.get(await invite('fifteen@people.example'));
     for (const [password, reason] of [

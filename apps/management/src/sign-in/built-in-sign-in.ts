@@ -91,8 +91,8 @@ const DEAD_LINKS: Record<DeadLink, { title: string; text: string; status: number
 };
 
 /**
- * The built-in sign-in of people: an OpenID provider, and plain pages that work without scripts. It knows accounts; users and memberships
- * are handled by the operations that it calls through the gateway, as the person.
+ * The built-in sign-in of people: an OpenID provider, and plain pages that work without scripts. It has only accounts; users and
+ * memberships are handled by operations that it calls through the gateway as the person.
  */
 @Injectable()
 export class BuiltInSignIn implements SignIn, OnModuleInit {
@@ -453,7 +453,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     return this.accept(pageCall, judged.holder, token, tenantName);
   }
 
-  /** Only with a link: the person who has it reads the mailbox, so the address is proved. */
+  /** Only with a link: its holder can read the mailbox, which proves the address. */
   private async signUp(pageCall: PageCall, email: string): Promise<Judged> {
     const { fields, requestId } = pageCall;
     const name = (fields['name'] ?? '').trim();

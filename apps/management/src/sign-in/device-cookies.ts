@@ -12,7 +12,7 @@ const ENTRY = /^([A-Za-z0-9_-]{22})\.(\d{1,12})\.([A-Za-z0-9]{1,16})\.([A-Za-z0-
 
 /**
  * Device cookies (OWASP, Slow Down Online Guessing Attacks with Device Cookies): a browser in which a user has signed in to an account
- * has a budget of its own for that account. The cookie neither opens a session nor names the account: each entry is a random id
+ * has a separate budget for that account. The cookie neither opens a session nor names the account: each entry is a random id
  * with a MAC that is bound to the account.
  */
 @Injectable()

@@ -57,7 +57,7 @@ export const pageHeaders = (leadsTo: readonly string[] = []): Record<string, str
   'content-security-policy': [
     "default-src 'none'",
     `style-src 'sha256-${STYLE_HASH}'`,
-    // The provider adds the hash of its own script on pages that submit themselves.
+    // The provider adds the hash of its script to pages that submit themselves.
     "script-src 'none'",
     `form-action ${["'self'", ...leadsTo].join(' ')}`,
     "frame-ancestors 'none'",

@@ -4,7 +4,7 @@ import { Passwords } from './passwords.js';
 describe('hashes of passwords', () => {
   const passwords = new Passwords();
 
-  it('are argon2id with a salt each, and tell the one password', async () => {
+  it('are argon2id with a salt each, and verify only the right password', async () => {
     const [one, two] = await Promise.all([passwords.hash('correct horse', 'a'), passwords.hash('correct horse', 'a')]);
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     expect(two).not.toBe(one);
@@ -13,7 +13,7 @@ describe('hashes of passwords', () => {
     expect(await passwords.verify('correct horse', undefined, 'a')).toBe(false);
   });
 
-  it('are those of the reference: made with other parameters they are checked with those', async () => {
+  it('match the reference, and are verified with the parameters that they were created with', async () => {
     const nonce = Buffer.from('0123456789abcdef');
     const hash = argon2Sync('argon2id', {
       message: 'pässword',
@@ -39,7 +39,7 @@ describe('hashes of passwords', () => {
     expect(await passwords.verify('x', undefined, 'a')).toBe(false);
   }, 60_000);
 
-  it('are four at once for one caller, and leave the queue to others', async () => {
+  it('are limited to four at once for one caller, so that others can use the queue', async () => {
     const calls = Array.from({ length: 70 }, () => passwords.verify('x', undefined, 'flooding'));
     const others = [passwords.verify('x', undefined, 'other'), passwords.hash('x', 'another')];
     const refused = (await Promise.allSettled(calls)).filter(({ status }) => status === 'rejected');

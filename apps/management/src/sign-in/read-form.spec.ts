@@ -25,16 +25,16 @@ describe('a posted form', () => {
     expect(await readHalf('ERR_HTTP_REQUEST_TIMEOUT')).toEqual({ status: 408 });
   });
 
-  it('of a client that went away is nothing', async () => {
+  it('of a client that disconnected is ignored', async () => {
     expect(await readHalf('ECONNRESET')).toBeUndefined();
   });
 
-  it('that cannot be read for another reason is a failure', async () => {
+  it('that cannot be read for another reason fails', async () => {
     await expect(readHalf('EIO')).rejects.toThrow('EIO');
   });
 
   it.each([Buffer.from([0x61, 0x3d, 0xff]), 'a=%ff', 'a=%C3%28', '%ed%a0%80=1', 'a=1&a=2'])(
-    'that can be read in two ways is a 400: %s',
+    'that is ambiguous is a 400: %s',
     async (body) => {
       expect(await read(body)).toEqual({ status: 400 });
     },

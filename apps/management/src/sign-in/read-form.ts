@@ -6,7 +6,7 @@ const MAX_BYTES = 16 * 1024;
 
 export type ReadForm = { status: 200; fields: Record<string, string> } | { status: 400 | 408 | 413 | 415 };
 
-/** Whether the percent-encoded octets are UTF-8; a percent sign that encodes nothing stands for itself. */
+/** Whether the percent-encoded octets are UTF-8; a percent sign that encodes nothing is literal. */
 const isDecodable = (text: string): boolean =>
   (text.match(/(?:%[0-9A-Fa-f]{2})+/g) ?? []).every((run) => isUtf8(Buffer.from(run.replaceAll('%', ''), 'hex')));
 

@@ -224,7 +224,7 @@ const changeClient = async (
     .execute();
 };
 
-/** A member who is invited again or added later keeps the position in the list. */
+/** A member who is invited again, or added later, keeps the position in the list. */
 const putMember = async (
   trx: Transaction<TenantListTables>,
   tenantId: string,

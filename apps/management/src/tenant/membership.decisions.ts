@@ -52,7 +52,7 @@ export const inviteMember = (
 
 type Invited = Extract<Membership, { status: 'invited' }>;
 
-/** An invitation as an admin sees it. @throws 404 for a user who was not invited, 400 for one who has accepted */
+/** An invitation, for an admin. @throws 404 for a user who was not invited, 400 for one who has accepted */
 export const seenInvitation = (
   state: TenantState,
   caller: Principal,
@@ -67,8 +67,8 @@ export const seenInvitation = (
 };
 
 /**
- * A new link for an invited user, whether the old one has expired or not: the old one is invalid from now on. A user who has registered
- * since is added, as by {@link inviteMember}.
+ * A new link for an invited user, whether or not the old one has expired: the old one becomes invalid. A user who has registered
+ * meanwhile is added, as by {@link inviteMember}.
  */
 export const resendInvitation = (
   state: TenantState,
@@ -123,7 +123,7 @@ export const acceptInvitation = (
   ];
 };
 
-/** A member as an admin, or the member themselves, sees it. */
+/** A member, for an admin or the member. */
 export const seenMember = (state: TenantState, caller: Principal, userId: string): Membership => {
   const { tenant, roles } = requireMember(state, caller);
   if (!roles.includes('admin') && !isSelf(caller, userId))

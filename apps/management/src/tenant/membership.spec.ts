@@ -47,7 +47,7 @@ const deleted: TenantEvent = { type: 'TenantDeleted', data: { tenantId, ...place
 const living = [created, added('ann')];
 
 describe('a tenant that a person creates', () => {
-  it('has that person as admin, and no machine', () => {
+  it('has that person as admin, and no machine client', () => {
     const create = (state: TenantState) =>
       createTenant(
         state,
@@ -63,7 +63,7 @@ describe('a tenant that a person creates', () => {
       .then([created, added('ann'), client]);
   });
 
-  it('knows people and machines apart', () => {
+  it('distinguishes people and machine clients', () => {
     const seen = (caller: Principal) => (state: TenantState) => (requireMember(state, caller), []);
     given(tenant, living)
       .when(seen(user('ann')))
@@ -80,7 +80,7 @@ describe('a tenant that a person creates', () => {
       .thenThrows('NotFound');
   });
 
-  it('is not seen by who was invited and has not accepted, nor by who was removed', () => {
+  it('is not visible to invited people who have not accepted, nor to removed members', () => {
     const seen = (caller: Principal) => (state: TenantState) => (requireMember(state, caller), []);
     const admin = (caller: Principal) => (state: TenantState) => (requireAdmin(state, caller), []);
     given(tenant, [...living, invited('bob')])
@@ -133,7 +133,7 @@ describe('an invitation', () => {
       .then([withExpiry]);
   });
 
-  it('is for admins: people and the machine that made the tenant alike', () => {
+  it('is allowed for admins: people and the machine client that created the tenant', () => {
     given(tenant, [...living, added('eve', ['issuer'])])
       .when(invite({ caller: user('eve') }))
       .thenThrows('Forbidden');
@@ -154,7 +154,7 @@ describe('an invitation', () => {
       .thenThrows('NotFound');
   });
 
-  it('is refused for who is already a member', () => {
+  it('is refused for an existing member', () => {
     given(tenant, living)
       .when(invite({ userId: 'ann' }))
       .thenThrows('BadRequest');
@@ -190,7 +190,7 @@ describe('an invitation', () => {
     data: { tenantId, userId: 'bob', invitationId: 'i1' },
   };
 
-  it('is sent again with the roles it had: a new link and five more days, and the old link is dead', () => {
+  it('is resent with its roles: a new link and five more days, and the old link is invalid', () => {
     const resend =
       (over: { caller?: Principal; registered?: boolean; at?: string } = {}) =>
       (state: TenantState) => {
@@ -219,7 +219,7 @@ describe('an invitation', () => {
     given(tenant, [...open, invited('bob', 'i2')])
       .when(accept({ invitationId: 'i2' }))
       .then([accepted('bob', 'bob', 'i2')]);
-    // Who has registered since needs no link.
+    // A user who has registered meanwhile needs no link.
     given(tenant, open)
       .when(resend({ registered: true }))
       .then([
@@ -241,7 +241,7 @@ describe('an invitation', () => {
       .thenThrows('NotFound');
   });
 
-  it('is cancelled until it is accepted: its link is dead, and who was invited is gone', () => {
+  it('can be cancelled until it is accepted: its link is invalid, and the invited person is removed', () => {
     const cancel =
       (caller: Principal = user('ann')) =>
       (state: TenantState) =>
@@ -305,7 +305,7 @@ describe('an invitation', () => {
     given(tenant, []).when(accept()).thenThrows('BadRequest');
   });
 
-  it('is dead when a new one is sent', () => {
+  it('is invalid when a new one is sent', () => {
     const again = [...open, invited('bob', 'i2')];
     given(tenant, again).when(accept()).thenThrows('BadRequest');
     given(tenant, again)
@@ -313,7 +313,7 @@ describe('an invitation', () => {
       .then([accepted('bob', 'bob', 'i2')]);
   });
 
-  it('may be accepted as another user only while the invited one has never registered', () => {
+  it('can be accepted as another user only while the invited one has never registered', () => {
     given(tenant, open)
       .when(accept({ acceptedBy: 'bobby' }))
       .then([accepted('bob', 'bobby')]);
@@ -351,7 +351,7 @@ describe('a membership', () => {
   });
   const two = [...living, added('bob', ['issuer'])];
 
-  it('is shown to admins and to the member in person', () => {
+  it('is shown to admins and to the member', () => {
     const seen = (caller: Principal, userId: string) => (state: TenantState) => (seenMember(state, caller, userId), []);
     given(tenant, two)
       .when(seen(user('ann'), 'bob'))
@@ -394,7 +394,7 @@ describe('a membership', () => {
       .then([changed('bob', ['admin'])]);
   });
 
-  it('ends by an admin or by the member in person, once', () => {
+  it('is ended by an admin or by the member, once', () => {
     given(tenant, two)
       .when(remove('bob'))
       .then([removed('bob')]);
@@ -412,7 +412,7 @@ describe('a membership', () => {
       .then([removed('bob')]);
   });
 
-  it('of the last admin neither ends nor loses that role, unless a machine is admin too', () => {
+  it('of the last admin neither ends nor loses that role, unless a machine client is admin too', () => {
     for (const history of [
       two,
       [...two, machineMember('eye', ['auditor'])],
@@ -500,7 +500,7 @@ describe('the refusal of a membership change', () => {
       () => removeMember(stateOf(living), { caller: user('ann'), userId: 'ann' }),
       { param: 'userId', location: 'params', value: 'ann', msg: 'must not be the last admin of the tenant' },
     ],
-  ])('names what is wrong when %s', (_, act, detail) =>
+  ])('names the reason when %s', (_, act, detail) =>
     expect(act).toThrow(expect.objectContaining({ kind: 'invalid', details: [detail] })),
   );
 
@@ -512,7 +512,7 @@ describe('the refusal of a membership change', () => {
     expect(update(['issuer', 'admin'])).toHaveLength(1);
   });
 
-  it('takes no client for the user whose id it has', () => {
+  it('does not confuse a client with a user of the same id', () => {
     const state = stateOf([...living, machineMember('bob', ['auditor']), added('bob', ['issuer'])]);
     expect(() => seenMember(state, machine('bob'), 'bob')).toThrow(expect.objectContaining({ kind: 'forbidden' }));
   });

@@ -3,7 +3,7 @@ import { shownName } from './shown-name.js';
 const point = (code: number) => String.fromCodePoint(code);
 
 describe('the name of a tenant in e-mails and on pages', () => {
-  it('stays as it is where there is nothing to remove', () => {
+  it('is unchanged when there is nothing to remove', () => {
     for (const name of ['Acme & <b>Sons</b>', '李', 'می\u200cخواهم', '👩\u200d🚀 Crew', 'עברית'])
       expect(shownName(name)).toBe(name);
   });

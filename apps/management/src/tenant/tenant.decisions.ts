@@ -53,14 +53,14 @@ export const rolesOf = (tenant: ActiveTenant, principal: Principal): Role[] | un
   return member?.status === 'active' ? member.roles : undefined;
 };
 
-/** A tenant as one of its members sees it. Other callers get a 404, as for a tenant that does not exist. */
+/** A tenant, for one of its members. Other callers get a 404, as for a tenant that does not exist. */
 export const requireMember = (state: TenantState, caller: Principal): { tenant: ActiveTenant; roles: Role[] } => {
   const roles = state.status === 'active' ? rolesOf(state, caller) : undefined;
   if (state.status !== 'active' || !roles) throw notFound();
   return { tenant: state, roles };
 };
 
-/** As {@link requireMember}, and 403 for a member who is not `admin`. */
+/** As {@link requireMember}, and 403 for a member without the role `admin`. */
 export const requireAdmin = (state: TenantState, caller: Principal): ActiveTenant => {
   const { tenant, roles } = requireMember(state, caller);
   if (!roles.includes('admin')) throw forbidden('The caller needs the role admin on the tenant');
@@ -86,7 +86,7 @@ export const createClient = (
   ];
 };
 
-/** A client as an admin of its tenant sees it. */
+/** A client, for an admin of its tenant. */
 export const requireClient = (state: TenantState, caller: Principal, clientId: string): TenantClient => {
   const client = requireAdmin(state, caller).clients.get(clientId);
   if (!client) throw notFound();
@@ -108,7 +108,7 @@ export const updateClient = (
 };
 
 /**
- * A new secret; the one before stays valid for `overlapSeconds` more. The one before that ends at once, whatever was left of its own
+ * A new secret; the previous one is valid for another `overlapSeconds`. An older one ends at once, whatever remains of its
  * overlap: at most two are valid.
  */
 export const rotateClientSecret = (

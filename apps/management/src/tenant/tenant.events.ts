@@ -43,7 +43,7 @@ export type TenantEvent =
     }
   /** An unknown person, or a repeated invitation: the link of an earlier one is invalid from now on. */
   | { type: 'MemberInvited'; data: MemberInvitedData }
-  /** `acceptedBy`: the user who is the member from now on; another than the invited one where that one never registered. */
+  /** `acceptedBy`: the user who becomes the member; differs from the invited one when that one never registered. */
   | {
       type: 'InvitationAccepted';
       data: { tenantId: string; userId: string; invitationId: string; acceptedBy: string; acceptedAt: string };

@@ -43,7 +43,7 @@ describe('purging a tenant', () => {
   const purge = (state: TenantState) => purgeTenant(state, { tenantId }, { now });
   const purged: TenantEvent = { type: 'TenantPurged', data: { tenantId, purgedAt: now } };
 
-  it('ends a deleted tenant, once', () => {
+  it('purges a deleted tenant, once', () => {
     given(tenant, [...living, deleted])
       .when(purge)
       .then([purged]);
@@ -52,18 +52,18 @@ describe('purging a tenant', () => {
       .then([]);
   });
 
-  it('leaves living tenants alone, and those that never were', () => {
+  it('does not affect active tenants, nor unknown ones', () => {
     given(tenant, living).when(purge).then([]);
     given(tenant, []).when(purge).then([]);
   });
 
-  it('leaves nothing that could be deleted again', () => {
+  it('leaves nothing that could be deleted twice', () => {
     given(tenant, [...living, deleted, purged])
       .when((state) => deleteTenant(state, { caller: machine('boss') }))
       .thenThrows('NotFound');
   });
 
-  it('is due after so many days', () => {
+  it('is due after the configured days', () => {
     expect(purgedUpTo(new Date('2026-03-31T10:00:00.000Z'), 30)).toBe(now);
   });
 });
@@ -87,11 +87,11 @@ describe('tenant', () => {
       .thenThrows('Conflict');
   });
 
-  it('has a stream of its own name', () => {
+  it('has a stream named after it', () => {
     expect(tenantStream(tenantId)).toBe(`tenant-${tenantId}`);
   });
 
-  it('shows itself to members only, and to admins what is theirs', () => {
+  it('is accessible only to members, and for changes only to admins', () => {
     const seen = (caller: string) => (state: TenantState) => (requireMember(state, machine(caller)), []);
     const admin = (caller: string) => (state: TenantState) => (requireAdmin(state, machine(caller)), []);
     const withAuditor = [...living, member('eye', ['auditor'])];
@@ -109,7 +109,7 @@ describe('tenant', () => {
       .thenThrows('NotFound');
   });
 
-  it('is renamed by an admin; the same name leaves no trace, the subdomain stays', () => {
+  it('is renamed by an admin; the same name appends nothing, the subdomain is kept', () => {
     const rename =
       (name: string, caller = 'boss') =>
       (state: TenantState) =>
@@ -130,7 +130,7 @@ describe('tenant', () => {
       .thenThrows('NotFound');
   });
 
-  it('restricts which roles change its identity, by its admins, and each member alone', () => {
+  it('lets its admins restrict which roles change its identity, independently of the name', () => {
     const restricted = (restrictIdentityRoles: boolean): TenantEvent => ({
       type: 'TenantIdentityRolesRestrictionChanged',
       data: { tenantId: (living[0] as { data: { tenantId: string } }).data.tenantId, restrictIdentityRoles },
@@ -178,7 +178,7 @@ describe('tenant', () => {
       .thenThrows('NotFound');
   });
 
-  it('is withdrawn by the creation that lost its subdomain, once', () => {
+  it('is withdrawn by a creation that lost its subdomain, once', () => {
     given(tenant, living).when(withdrawTenant).then([deleted]);
     given(tenant, [...living, deleted])
       .when(withdrawTenant)
@@ -214,7 +214,7 @@ describe('clients of a tenant', () => {
       .thenThrows('Conflict');
   });
 
-  it(`are at most ${MAX_CLIENTS_PER_TENANT}; one that is deleted makes room`, () => {
+  it(`are at most ${MAX_CLIENTS_PER_TENANT}, not counting deleted ones`, () => {
     const more = Array.from({ length: MAX_CLIENTS_PER_TENANT - 1 }, (_, n) => client(`more-${n}`));
     given(tenant, [...living, ...more.slice(1)])
       .when(add())
@@ -228,7 +228,7 @@ describe('clients of a tenant', () => {
       .then([client('c2', 'Issuer', ['issuer'])]);
   });
 
-  it('are renamed and get other roles by an admin; what stays as it is leaves no trace', () => {
+  it('are renamed and get other roles by an admin; unchanged values append nothing', () => {
     const update =
       (name: string, roles: Role[], caller = 'boss', clientId = 'c1') =>
       (state: TenantState) =>
@@ -293,7 +293,7 @@ describe('clients of a tenant', () => {
       return state.status === 'active' ? liveSecrets(state.clients.get('c1')!, at).map((it) => it.mac) : [];
     };
 
-    it('while the one before stays good for the overlap, and not a moment longer', () => {
+    it('while the previous one is valid until the end of the overlap, and not longer', () => {
       given(tenant, living)
         .when(rotate('m2', 60))
         .then([rotated('m2', now, later(60))]);
@@ -303,14 +303,14 @@ describe('clients of a tenant', () => {
       expect(good(history, later(60))).toEqual(['m2']);
     });
 
-    it('while the one before ends at once, where there is no overlap', () => {
+    it('while the previous one ends at once, without an overlap', () => {
       given(tenant, living)
         .when(rotate('m2', 0))
         .then([rotated('m2', now)]);
       expect(good([...living, rotated('m2', now)], now)).toEqual(['m2']);
     });
 
-    it('and never have a third: the oldest ends before its time', () => {
+    it('and never have a third: the oldest ends early', () => {
       const history = [...living, rotated('m2', now, later(600))];
       given(tenant, history)
         .when(rotate('m3', 60, { at: later(10) }))
@@ -328,7 +328,7 @@ describe('clients of a tenant', () => {
       expect(good([...living, rotated('m2', now, later(60)), renamed, changed], now)).toEqual(['m2', 'm']);
     });
 
-    it('from an admin, as long as they exist', () => {
+    it('from an admin, while they exist', () => {
       given(tenant, living)
         .when(rotate('m2', 0, { clientId: 'c9' }))
         .thenThrows('NotFound');
@@ -391,7 +391,7 @@ describe('the refusal of a change to a tenant', () => {
       () => updateTenant(stateOf(living), { caller }),
       { details: [{ param: 'name', location: 'body', msg: 'must be given when restrictIdentityRoles is not' }] },
     ],
-  ])('says that %s', (_, act, fault) => expect(act).toThrow(expect.objectContaining(fault)));
+  ])('states that %s', (_, act, fault) => expect(act).toThrow(expect.objectContaining(fault)));
 
   it('compares the roles of a client as sets, so that fewer and more are a change', () => {
     const state = stateOf([...living, client('c2', 'Two', ['issuer', 'auditor'])]);
@@ -401,7 +401,7 @@ describe('the refusal of a change to a tenant', () => {
     expect(update(['issuer', 'admin'])).toHaveLength(1);
   });
 
-  it('leaves one live secret once the overlap has ended', () => {
+  it('leaves one valid secret after the overlap', () => {
     const rotated = stateOf([
       ...living,
       ...rotateClientSecret(

@@ -28,7 +28,7 @@ const rotate = (n: number, seconds: number) => (state: TokenKeysState) =>
   rotateTokenKey(state, { keyId: `k${n}` }, { now: at(seconds), leadSeconds: 10, overlapSeconds: 100 });
 
 describe('token keys', () => {
-  it('begin with one that signs at once, chosen once', () => {
+  it('start with one that signs at once, created once', () => {
     const choose = (state: TokenKeysState) => chooseTokenKey(state, { keyId: 'k1' }, { now: at(0) });
     after().when(choose).then([chosen]);
     after(chosen).when(choose).then([]);
@@ -56,7 +56,7 @@ describe('token keys', () => {
     after().when(rotate(2, 50)).then([]);
   });
 
-  it('are retired when their overlap is over, the newest never', () => {
+  it('are retired at the end of their overlap, the newest never', () => {
     const retire = (seconds: number) => (state: TokenKeysState) => retireTokenKeys(state, { now: at(seconds) });
     after().when(retire(1e9)).then([]);
     after(chosen).when(retire(1e9)).then([]);
@@ -69,7 +69,7 @@ describe('token keys', () => {
     ).toEqual(['k2']);
   });
 
-  it('are due by the time since the newest signs', () => {
+  it('are due for rotation by the time since the newest signs', () => {
     const day = 86_400;
     expect(isTokenKeyDue(stateOf(chosen), 90, at(90 * day - 1))).toBe(false);
     expect(isTokenKeyDue(stateOf(chosen), 90, at(90 * day))).toBe(true);

@@ -109,7 +109,7 @@ const inFile = async (file: string) => {
 };
 
 describe('npm run copy-events between folders', () => {
-  it('copies both kinds of events, and nothing twice', async () => {
+  it('copies domain and operation events, and nothing twice', async () => {
     const { at } = await dataFolder('a', 20);
     const to = join(folder, 'b');
     const first = await copy('--from', at, '--to', `file:${to}`);
@@ -123,7 +123,7 @@ describe('npm run copy-events between folders', () => {
     expect(single.events).toBeUndefined();
   }, 60_000);
 
-  it('refuses a source that a platform uses, or one whose publishers lag', async () => {
+  it('refuses a source that a platform uses, or whose publishers lag', async () => {
     const { at, tenants } = await dataFolder('a', 3);
     const to = join(folder, 'b');
     const engines = await openEngines(parseConfig({ DATA_DIR: at, MASTER_KEY, LOG_LEVEL: 'silent' }));
@@ -162,7 +162,7 @@ describe('npm run copy-events between folders', () => {
     expect(await copy('--from', at, '--to', to)).toMatchObject({ complete: true });
   }, 60_000);
 
-  it('says what is wrong with its arguments', async () => {
+  it('names the fault in its arguments', async () => {
     expect(await refusal('--from', folder)).toContain('usage: npm run copy-events');
     expect(await refusal('--from', folder, '--to', 'mysql://localhost/x')).toContain('mysql: is not supported');
     expect(await refusal('--from', join(folder, 'nowhere'), '--to', folder)).toContain('nowhere does not exist');
@@ -195,7 +195,7 @@ if (!programs)
     return { schema, location: `${postgres.url()}?schema=${schema}`, open, start };
   };
 
-  it('continues after a kill, on a target that no platform starts on before; and back again', async () => {
+  it('continues after a kill, on a target that no platform starts on before; and copies back', async () => {
     const { at } = await dataFolder('a', 3000);
     const { location, open, start } = await migrated();
     const child = spawn(process.execPath, ['--no-warnings', PROGRAM, '--from', at, '--to', location], { env: env() });
@@ -233,7 +233,7 @@ if (!programs)
     expect(await inFile(join(back, 'operations.db'))).toEqual(await inFile(join(at, 'operations.db')));
   }, 180_000);
 
-  it('moves over EventStoreDB (stand-in), whose checkpoints are in a schema of their own', async () => {
+  it('moves through EventStoreDB (stand-in), whose checkpoints are in a separate schema', async () => {
     const { at } = await dataFolder('a', 30);
     const standIn = await startEventStoreDbStandIn();
     ends.push(() => standIn.stop());
@@ -260,7 +260,7 @@ if (!programs)
       expect(await inFile(join(back, file))).toEqual(await inFile(join(at, file)));
   }, 120_000);
 
-  it('moves one tenant to where others are, whose publishers continue', async () => {
+  it('moves one tenant to a store with other tenants, whose publishers continue', async () => {
     const { at, tenants } = await dataFolder('a', 30);
     const resident = await dataFolder('b', 10);
     const { location, open } = await migrated();
@@ -279,7 +279,7 @@ if (!programs)
     );
   }, 120_000);
 
-  it('is refused where a platform runs', async () => {
+  it('is refused while a platform runs', async () => {
     const { at } = await dataFolder('a', 3);
     const { location, start } = await migrated();
     const running = await start();

@@ -106,7 +106,7 @@ export interface Summary extends Partial<Record<HistoryKind, CopiedHistory>> {
   seconds: number;
 }
 
-/** Copies history, and keys if requested, as the arguments of a command say. */
+/** Copies history, and keys if requested, by the arguments of a command. */
 export const runCopy = async (
   words: readonly string[],
   env: Record<string, string | undefined>,

@@ -7,7 +7,7 @@ export type StoreLocation =
   | { kind: 'postgres'; url: string; schema: string }
   | { kind: 'eventstoredb'; url: string };
 
-/** Domain events, or operation events: each has a store of its own (ADR 0004). */
+/** Domain events or operation events, which have separate stores (ADR 0004). */
 export type HistoryKind = 'events' | 'operations';
 
 export const LOCATION_FORMATS = 'FOLDER, file:PATH/events.db, postgres://…[?schema=attestry] or esdb://…';

@@ -16,7 +16,7 @@ export interface ProviderSettings {
   claimsToPersist: string[];
 }
 
-/** The OpenID provider of a tenant's users. Its secret is sealed under a key of its own, which deletion destroys. */
+/** The OpenID provider of a tenant's users. Its secret is sealed under a separate key, which is destroyed at its deletion. */
 export type AuthenticationProviderEvent =
   | {
       type: 'AuthenticationProviderCreated';

@@ -25,7 +25,7 @@ const facts = { identitySpaceId: 's1' };
 const deleted: AuthenticationProviderEvent = { type: 'AuthenticationProviderDeleted', data: { providerId: 'p' } };
 
 describe('an authentication provider', () => {
-  it('has these defaults', () =>
+  it('has the specified defaults', () =>
     expect(settings).toEqual({
       url,
       issuer: `${url}/`,
@@ -55,7 +55,7 @@ describe('an authentication provider', () => {
     given([created]).thenState({ status: 'active', providerId: 'p', ...settings, sealedSecret: 'sealed' });
   });
 
-  it('keeps its secret unless a new one comes', () => {
+  it('keeps its secret unless an update contains a new one', () => {
     const other = settingsOf(
       { ...request, clientId: 'd', scope: ['openid'] },
       { url, issuer: url, tokenEndpointOrigin: url },
@@ -116,7 +116,7 @@ describe('an authentication provider', () => {
         .thenThrows('BadRequest');
     });
 
-    it('starts an identity space with the secret in clear, also on its way back', () => {
+    it('starts an identity space with the secret in plain text, also on a change back', () => {
       const there = moved('https://other.example');
       given([created])
         .when(update(there, 'new'))
@@ -146,7 +146,7 @@ describe('an authentication provider', () => {
         .then([changedTo(realm), space]);
     });
 
-    it('has no secret to send elsewhere without one', () => {
+    it('can change without a secret when none is stored', () => {
       const { sealedSecret: _, ...open } = created.data as Extract<
         AuthenticationProviderEvent,
         { type: 'AuthenticationProviderCreated' }
@@ -177,7 +177,7 @@ describe('an authentication provider', () => {
     given([old, deleted]).when(pin(url)).then([]);
   });
 
-  it('is gone after deletion and unknown before creation', () => {
+  it('does not exist before its creation and after its deletion', () => {
     given([created]).when(deleteAuthenticationProvider).then([deleted]);
     for (const events of [[], [created, deleted]]) {
       given(events).when(deleteAuthenticationProvider).thenThrows('NotFound');
@@ -189,14 +189,14 @@ describe('an authentication provider', () => {
 });
 
 describe('a masked secret', () => {
-  it('shows its last characters, and of a short one less', () => {
+  it('shows its last characters, and fewer of a short one', () => {
     expect(mask('0123456789abcdefghij')).toBe('**********fghij');
     expect(mask('0123456789abcdefghij'.repeat(5))).toBe('**********fghij');
     expect(mask('12345678')).toBe('**********78');
     expect(mask('abc')).toBe('**********');
   });
 
-  it('is the stored one, or refused', () => {
+  it('is accepted as the stored secret, or refused', () => {
     const secret = '0123456789abcdefghij';
     expect(isMaskOf(mask(secret), secret)).toBe(true);
     expect(isMaskOf('a new secret', secret)).toBe(false);

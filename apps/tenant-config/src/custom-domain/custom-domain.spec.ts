@@ -47,7 +47,7 @@ describe('a custom domain', () => {
     given([created]).thenState({ status: 'configured', ...request, verificationToken: 't1' });
   });
 
-  it('keeps its verification while only name and logo change', () => {
+  it('keeps its verification when only name and logo change', () => {
     const brand = { name: 'Acme & Sons', logoUrl: 'https://acme.example/new.png' };
     given([created, verified])
       .when((state) => updateCustomDomain(state, { ...request, ...brand }, { verificationToken: 't2' }))
@@ -64,7 +64,7 @@ describe('a custom domain', () => {
       .then([]);
   });
 
-  it('loses it with another domain, which gets a token of its own', () => {
+  it('loses it with another domain, which gets a new token', () => {
     const update = (state: Parameters<typeof updateCustomDomain>[0]) =>
       updateCustomDomain(state, { ...request, domain: 'new.example' }, { verificationToken: 't2' });
     given([created])
@@ -82,7 +82,7 @@ describe('a custom domain', () => {
     });
   });
 
-  it('is verified once, for what was proven', () => {
+  it('is verified once, for the proven domain', () => {
     const verify = (state: Parameters<typeof verifyCustomDomain>[0]) => verifyCustomDomain(state, proven, { now });
     given([created]).when(verify).then([verified]);
     given([created, verified]).when(verify).then([]);
@@ -108,7 +108,7 @@ describe('a custom domain', () => {
     given([]).when(withdraw).then([]);
   });
 
-  it('is as if deleted once another tenant took it over, if that is what is verified', () => {
+  it('is deleted when another tenant takes over the verified domain', () => {
     const displace = (state: Parameters<typeof displaceVerified>[0]) => displaceVerified(state, proven);
     given([created, verified])
       .when(displace)
@@ -123,7 +123,7 @@ describe('a custom domain', () => {
       given(events).when(displace).then([]);
   });
 
-  it('says at its end whether it was verified', () => {
+  it('records at its deletion whether it was verified', () => {
     given([created])
       .when(deleteCustomDomain)
       .then([deleted(false)]);
@@ -139,7 +139,7 @@ describe('a custom domain', () => {
     given([]).when(endWithTenant).then([]);
   });
 
-  it('is a 404 where there is none', () => {
+  it('is a 404 when there is none', () => {
     for (const events of [[], [created, deleted(false)]]) {
       given(events).when(deleteCustomDomain).thenThrows('NotFound');
       given(events)
@@ -151,7 +151,7 @@ describe('a custom domain', () => {
     }
   });
 
-  it('has one stream a tenant', () => expect(customDomainStream('t')).toBe('customDomain-t'));
+  it('has one stream per tenant', () => expect(customDomainStream('t')).toBe('customDomain-t'));
 });
 
 describe('the rules of a custom domain', () => {
@@ -176,7 +176,7 @@ describe('the rules of a custom domain', () => {
     'example.org',
     'myissue.example.org',
     `${'a'.repeat(63)}.example`,
-  ])('take %s', (domain) => {
+  ])('accept %s', (domain) => {
     expect(faults({ domain })).toEqual([]);
     expect(acceptedDomain({ ...request, domain }, platform).domain).toBe(domain.toLowerCase());
   });
@@ -215,7 +215,7 @@ describe('the rules of a custom domain', () => {
     ['https://localhost/logo.png', 'must have a public host name'],
   ])('refuse the logo %s', (logoUrl, msg) => expect(faults({ logoUrl })).toEqual([`logoUrl ${msg}`]));
 
-  it('tell all faults at once and no password', () => {
+  it('report all faults at once, without a password', () => {
     expect(faults({ domain: '', logoUrl: '' })).toHaveLength(2);
     expect(() => acceptedDomain({ ...request, logoUrl: 'ftp://u:word@a.example' }, platform)).toThrow(
       expect.objectContaining({ details: [{ msg: 'must use https', param: 'logoUrl', location: 'body' }] }),
@@ -227,7 +227,7 @@ describe('a custom domain that is changed in part', () => {
   const stateOf = (events: CustomDomainEvent[]) => events.reduce(customDomain.evolve, customDomain.initial);
   const facts = { verificationToken: 't2', now };
 
-  it.each([{ name: 'Acme & Sons' }, { logoUrl: 'https://acme.example/new.png' }])('records %j alone', (change) => {
+  it.each([{ name: 'Acme & Sons' }, { logoUrl: 'https://acme.example/new.png' }])('records only %j', (change) => {
     const brand = { name: request.name, logoUrl: request.logoUrl, ...change };
     expect(updateCustomDomain(stateOf([created]), { ...request, ...change }, facts)).toEqual([
       { type: 'CustomDomainBrandChanged', data: brand },
@@ -259,7 +259,7 @@ describe('a custom domain that is changed in part', () => {
     );
   });
 
-  it('loses a verification only by the token that verified it', () => {
+  it('loses a verification only with the token that verified it', () => {
     const lost = { verificationToken: 't1' };
     for (const state of [stateOf([]), stateOf([created]), stateOf([created, verified, deleted(true)])]) {
       expect(withdrawVerification(state, lost)).toEqual([]);

@@ -12,7 +12,7 @@ describeNameClaim(verifiedDomain, {
 });
 
 describe('a verified domain', () => {
-  it('moves from a holder whose token the zone has no more, once it has the one of another tenant', () => {
+  it('moves from a holder whose token is no longer in the zone to the tenant whose token is', () => {
     const holder = { owner: 'a', verificationToken: 'a1' };
     const claimant = { owner: 'b', verificationToken: 'b1' };
     expect(isDisplaced(holder, claimant, ['v=spf1 -all', 'b1'])).toBe(true);

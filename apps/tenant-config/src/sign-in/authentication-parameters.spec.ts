@@ -20,22 +20,22 @@ const core = {
 const fixed = { ui_locales: 'fr', max_age: '60', claims: '{"id_token":{"email":null}}' };
 
 describe('an authentication request', () => {
-  it('always has what is fixed, as text [T44]', () => expect(sent({})).toEqual({ ...core, ...fixed }));
+  it('always has the static parameters, as strings [T44]', () => expect(sent({})).toEqual({ ...core, ...fixed }));
 
-  it('passes on what is named, and nothing else of the wallet [T44]', () =>
+  it('forwards the named parameters of the wallet, and no others [T44]', () =>
     expect(sent({ login_hint: 'zoe', prompt: 'none', client_id: 'wallet' })).toEqual({
       ...core,
       ...fixed,
       login_hint: 'zoe',
     }));
 
-  it('lets a wallet replace no static parameter, and none that the platform sends [T44]', () => {
+  it('does not let a wallet replace static parameters, nor those that the platform sends [T44]', () => {
     expect(sent({ ui_locales: 'de' })).toEqual({ ...core, ...fixed });
     const hostile = { staticRequestParameters: { state: 'x' }, forwardedRequestParameters: ['nonce', 'scope'] };
     expect(sent({ nonce: 'x', scope: 'x' }, hostile as never)).toEqual(core);
   });
 
-  it('passes on values of 1 to 1000 characters, and no names of JavaScript', () => {
+  it('forwards values of 1 to 1000 characters, and no names that objects inherit', () => {
     expect(sent({ login_hint: '' })).toEqual({ ...core, ...fixed });
     expect(sent({ login_hint: 'x'.repeat(1001) })).toEqual({ ...core, ...fixed });
     expect(sent({ login_hint: 'x'.repeat(1000) })).toHaveProperty('login_hint');

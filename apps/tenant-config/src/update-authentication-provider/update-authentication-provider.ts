@@ -41,7 +41,7 @@ export class UpdateAuthenticationProvider {
     // Before the new address is contacted.
     checkSecretStays(current, { url: this.discovery.accepted(url) }, { isSecretInClear });
     const settings = settingsOf(request.body, await this.discovery.discoverProvider(tenant.id, url));
-    // For another address too, even when it is the same secret: to the decision a secret sealed here is one that the caller knows.
+    // Also for another address, even if the secret is the same: the decision treats a secret that is sealed here as one that the caller has.
     const isStoredAgain = isSecretInClear && (clientSecret !== stored || movedAddress(current, settings) !== undefined);
     const sealedSecret = isStoredAgain ? await this.secrets.seal(tenant.id, id, clientSecret) : undefined;
     const { state } = await this.streams.runDecision(

@@ -20,7 +20,7 @@ const takeAll = (queue: DeliveryQueue<DueDelivery>) => {
   for (let next = queue.take(); next; next = queue.take()) all.push(next);
   return all;
 };
-/** So many attempts that go well, one after the other. */
+/** This number of successful attempts, one after the other. */
 const trust = (queue: DeliveryQueue<DueDelivery>, count: number, ...of: Parameters<typeof due>) => {
   for (let i = 0; i < count; i++) {
     queue.add(due(...of));
@@ -29,7 +29,7 @@ const trust = (queue: DeliveryQueue<DueDelivery>, count: number, ...of: Paramete
 };
 
 describe('the queue of due deliveries', () => {
-  it('gives what came first, as many as the host may have', () => {
+  it('returns the oldest deliveries first, up to the limit of the host', () => {
     const deliveries = many(LEAST + 2, 'a');
     const { queue } = queueOf(...deliveries);
     expect(takeAll(queue)).toEqual(deliveries.slice(0, LEAST));
@@ -38,24 +38,24 @@ describe('the queue of due deliveries', () => {
     expect(takeAll(queue)).toEqual([deliveries[LEAST]]);
   });
 
-  it('gives more to who is quick, up to the most of a host', () => {
+  it('gives more slots to a quick host, up to the maximum of a host', () => {
     const { queue } = queueOf();
     trust(queue, LIMITS.host.most, 'a');
     many(LIMITS.host.most + 1, 'a').forEach((each) => queue.add(each));
     expect(takeAll(queue)).toHaveLength(LIMITS.host.most);
   });
 
-  it('keeps what is for one tenant to its part, over all hosts', () => {
+  it('limits each tenant to its share, over all hosts', () => {
     const { queue } = queueOf(...Array.from({ length: 4 }, (_, at) => many(LEAST, `host ${at}`, 'one')).flat());
     expect(takeAll(queue)).toHaveLength(LIMITS.tenant.least);
   });
 
-  it('prefers who has nothing under way, and lets all take turns', () => {
+  it('prefers hosts without deliveries in flight, and alternates between them', () => {
     const { queue } = queueOf(...many(3, 'a'), ...many(3, 'b'), ...many(1, 'c'));
     expect(takeAll(queue).map(({ host }) => host)).toEqual(['a', 'b', 'c', 'a', 'b', 'a', 'b']);
   });
 
-  it('has so many slots in all', () => {
+  it('limits the number of slots in total', () => {
     const { queue } = queueOf(...Array.from({ length: LIMITS.all + 1 }, (_, at) => due(`host ${at}`)));
     const under = takeAll(queue);
     expect(under).toHaveLength(LIMITS.all);
@@ -63,7 +63,7 @@ describe('the queue of due deliveries', () => {
     expect(takeAll(queue)).toHaveLength(1);
   });
 
-  it('knows a delivery once, whether it waits or is under way', () => {
+  it('contains a delivery once, queued or in flight', () => {
     const [first, second] = [due('a'), due('a')];
     const { queue, taken } = queueOf(first, first, second);
     expect(taken).toEqual([true, true, true]);
@@ -75,7 +75,7 @@ describe('the queue of due deliveries', () => {
     expect(takeAll(queue)).toEqual([first]);
   });
 
-  it('has no room for more than a host may soon have, and says when there is', () => {
+  it('queues no more than a host may soon have in flight, and reports when there is room', () => {
     const { queue, taken } = queueOf(...many(8 * LEAST + 1, 'a'));
     expect(taken.indexOf(false)).toBe(8 * LEAST);
     // Others are not concerned.
@@ -83,7 +83,7 @@ describe('the queue of due deliveries', () => {
     const room: number[] = [];
     for (let left = 8 * LEAST; left; left--) {
       const next = queue.take()!;
-      // As it went neither well nor badly, the host may have no more than before.
+      // The outcome was neither a success nor a failure, so the allowance of the host is unchanged.
       queue.end(next);
       if (next.host === 'b') left += 1;
       else if (queue.wantsMore(next)) room.push(left - 1);
@@ -92,7 +92,7 @@ describe('the queue of due deliveries', () => {
     expect(queue.wantsMore(due('b'))).toBe(false);
   });
 
-  it('lets the first of everybody in, however many wait', () => {
+  it('accepts the first delivery of every tenant and host, however many are queued', () => {
     const { queue } = queueOf();
     let hosts = 0;
     while (many(8 * LEAST, `host ${(hosts += 1)}`).every((each) => queue.add(each)));
@@ -101,7 +101,7 @@ describe('the queue of due deliveries', () => {
     expect(queue.add(due('new'))).toBe(false);
   });
 
-  it('tells who is here and who is full', () => {
+  it('reports the hosts and tenants with deliveries, and those that are full', () => {
     const { queue } = queueOf(...many(8 * LEAST, 'a'), due('b'), due('', 'gone'));
     expect(queue.present()).toEqual({
       hosts: new Set(['a', 'b']),
@@ -113,7 +113,7 @@ describe('the queue of due deliveries', () => {
     expect(queue.present().hosts).toEqual(new Set(['a', 'b']));
   });
 
-  it('forgets what waits, not what is under way', () => {
+  it('drops queued deliveries, not those in flight', () => {
     const [first, second] = [due('a'), due('a')];
     const { queue } = queueOf(first, second);
     queue.take();

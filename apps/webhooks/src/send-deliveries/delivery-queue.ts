@@ -11,7 +11,7 @@ export interface QueuedDelivery {
   host: string;
 }
 
-/** A stream as it was read or appended, and its position. */
+/** A stream after it was read or appended, and its position. */
 export type Stored = Loaded<WebhookDeliveryState> & { position?: string };
 
 export interface DueDelivery extends QueuedDelivery {

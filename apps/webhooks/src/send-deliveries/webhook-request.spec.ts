@@ -49,7 +49,7 @@ const check = async (headers: Record<string, string>, targetUri = url, method = 
 };
 
 describe('webhook request', () => {
-  it('is signed as RFC 9421 says, checked by another library', async () => {
+  it('is signed as defined by RFC 9421, verified by another library', async () => {
     const { headers } = await webhookRequest(url, envelope, { attempt: 2, now, signer });
     const verified = await check(headers);
     expect(verified.parameters).toEqual({

@@ -1,6 +1,6 @@
 import type { CredentialFormat, CredentialProfile, WebhookEventType } from '@attestry/contracts';
 
-/** Part of an issued credential's event that is stored in clear; the credential of the full event stays sealed beside it. */
+/** Part of an issued credential's event that is stored in plain text; the credential of the full event is stored sealed beside it. */
 export interface CredentialPayload {
   format: CredentialFormat;
   userId: string;
@@ -8,7 +8,7 @@ export interface CredentialPayload {
   credentialConfigurationId: string;
   credentialId: string;
 }
-/** Ids and words, never a personal value: it is stored in clear. */
+/** Ids and words, never a personal value, because it is stored in plain text. */
 export type DeliveryPayload = CredentialPayload | ({ userId?: never } & Readonly<Record<string, unknown>>);
 
 export type CancelReason = 'webhook-disabled' | 'webhook-deleted' | 'credential-erased' | 'user-deleted';

@@ -82,7 +82,7 @@ describe('webhook delivery', () => {
       .then([]);
   });
 
-  it('begins with an attempt when one goes out at once, which is repeated when its sender ended', () => {
+  it('starts with an attempt that is sent at once, and repeated when its sender ended', () => {
     const atOnce = { ...delivery, deliveryId: 'd1' };
     const announced: WebhookDeliveryEvent = { type: 'DeliveryScheduled', data: atOnce };
     given<WebhookDeliveryState, WebhookDeliveryEvent>(webhookDelivery, [])
@@ -169,7 +169,7 @@ describe('webhook delivery', () => {
       .when((state) => cancelDelivery(state, 'webhook-deleted'))
       .then([cancelled()]));
 
-  it('begins again when it is asked for after its end, and not before', () => {
+  it('starts again on request after its end, and not before', () => {
     const requeued: WebhookDeliveryEvent = {
       type: 'DeliveryRequeued',
       data: { deliveryKey: 'k', webhookId: 'w1', userId: 'u1', keyId: 'key', attemptAt: at(99) },
@@ -192,7 +192,7 @@ describe('webhook delivery', () => {
     second.when(again).thenThrows('Conflict');
   });
 
-  it('stays as it ended', () => {
+  it('does not change after its end', () => {
     const ends = [
       [scheduled, cancelled()],
       [

@@ -28,7 +28,7 @@ const keysAfter = (...events: WebhookKeysEvent[]) => {
 };
 
 describe('webhook keys', () => {
-  it('begin with one that signs at once', () => {
+  it('start with one that signs at once', () => {
     const choose = (state: WebhookKeysState) => chooseKey(state, { keyId: 'k1' }, { now: at(0) });
     after().when(choose).then([chosen]);
     for (const events of [[chosen], [chosen, ended]])
@@ -40,7 +40,7 @@ describe('webhook keys', () => {
     expect(signingKeyAt(keysAfter(chosen), at(-1)).keyId).toBe('k1');
   });
 
-  it('are published before they sign and after they did', () => {
+  it('are published before and after they sign', () => {
     after(chosen)
       .when(rotate(2, 50))
       .then([rotated(2, 50)]);
@@ -63,7 +63,7 @@ describe('webhook keys', () => {
     after(chosen, ended).when(rotate(2, 50)).thenThrows('NotFound');
   });
 
-  it('are retired when their overlap is over, the newest never', () => {
+  it('are retired at the end of their overlap, the newest never', () => {
     const retire = (seconds: number) => (state: WebhookKeysState) => retireKeys(state, { now: at(seconds) });
     after(chosen).when(retire(1e9)).then([]);
     const twice = after(chosen, rotated(2, 50), rotated(3, 60));

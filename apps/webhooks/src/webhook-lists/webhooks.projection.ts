@@ -18,7 +18,7 @@ export interface WebhookTables {
     revision: number;
     created_at: string;
   };
-  /** Pending deliveries only. `due_at` '' means at once: `cancel` says why it must not be sent any more. */
+  /** Pending deliveries only. `due_at` '' means at once; `cancel` is the reason why it must not be sent any more. */
   delivery: {
     tenant_id: string;
     delivery_key: string;

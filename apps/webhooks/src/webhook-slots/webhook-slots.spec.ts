@@ -57,7 +57,7 @@ describe('webhook slots', () => {
       .then([released('w3'), claimed('new', later)]);
   });
 
-  it('releases what is held and nothing else', () => {
+  it('releases only claimed slots', () => {
     given(webhookSlots, full)
       .when((state) => releaseSlot(state, 'w3'))
       .then([released('w3')]);
@@ -113,7 +113,7 @@ describe('webhooks with one URL', () => {
       given(webhookSlots, five).when(claimWith(same)).thenThrows('BadRequest');
   });
 
-  it('make room when one of them changes, is released, was deleted, or was never created', () => {
+  it('are counted without those that changed, were released, were deleted, or were never created', () => {
     const elsewhere = changed('w0', urlOf('elsewhere'));
     given(webhookSlots, [...five, elsewhere])
       .when(claimWith(url))
@@ -127,7 +127,7 @@ describe('webhooks with one URL', () => {
         .then([released('w1'), changed('other', url)]);
   });
 
-  it('count by the webhook itself where the slot is of a release without URLs', () => {
+  it('are counted by the webhook itself when the slot is of a release without URLs', () => {
     const old = ids.map((webhookId) => claimed(webhookId, claimedAt, null));
     expect(needsOwners({ held: [{ webhookId: 'w0', claimedAt, url: null }] }, { webhookId: 'new', url })).toBe(true);
     expect(needsOwners({ held: [{ webhookId: 'w0', claimedAt, url }] }, { webhookId: 'new', url })).toBe(false);
@@ -140,7 +140,7 @@ describe('webhooks with one URL', () => {
     expect(event).toEqual(claimed('w0', claimedAt, null));
   });
 
-  it('keep a URL that they share with more from before the limit', () => {
+  it('keep a URL that more of them shared before the limit', () => {
     const six = [...five, claimed('other', claimedAt, null)];
     const known = new Map(owners).set('other', activeWebhook(url));
     given(webhookSlots, six)
@@ -148,7 +148,7 @@ describe('webhooks with one URL', () => {
       .then([changed('other', url)]);
   });
 
-  it('are corrected to what the webhook has', () => {
+  it('are corrected to the URL of the webhook', () => {
     given(webhookSlots, five)
       .when((state) => correctSlotUrl(state, { webhookId: 'w0', url: urlOf('w0') }))
       .then([changed('w0', urlOf('w0'))]);

@@ -16,7 +16,7 @@ const deleted: WebhookDomainEvent = { type: 'WebhookDeleted', data: { webhookId:
 const same = { url: 'https://a.com/', events: ['OpenIdCredentialIssued' as const] };
 
 describe('webhook', () => {
-  it('is created enabled unless asked otherwise, once', () => {
+  it('is created enabled by default, once', () => {
     const command = { webhookId: 'w1', ...same };
     given<WebhookState, WebhookDomainEvent>(webhook, [])
       .when((state) => createWebhook(state, command, { now }))
@@ -29,7 +29,7 @@ describe('webhook', () => {
       .then([]);
   });
 
-  it('refuses a target that the rules refuse', () => {
+  it('refuses a forbidden target', () => {
     expect(() => acceptedUrl('http://a', { fault: 'must use https' })).toThrow(
       expect.objectContaining({
         code: 'BadRequest',
@@ -66,7 +66,7 @@ describe('webhook', () => {
       .then([{ type: 'WebhookEnabled', data: { webhookId: 'w1', events: ['OpenIdCredentialIssued'] } }]);
   });
 
-  it('is sent something on demand while it is enabled', () => {
+  it('accepts test events while it is enabled', () => {
     expect(enabled(stateAfter(webhook, [created])).webhookId).toBe('w1');
     const code = (value: string) => expect.objectContaining({ code: value }) as Error;
     expect(() => enabled(stateAfter(webhook, [created, disabled]))).toThrow(code('Conflict'));
@@ -74,7 +74,7 @@ describe('webhook', () => {
       expect(() => enabled(stateAfter<WebhookState, WebhookDomainEvent>(webhook, events))).toThrow(code('NotFound'));
   });
 
-  it('is gone after deletion and unknown before creation', () => {
+  it('does not exist before its creation and after its deletion', () => {
     given<WebhookState, WebhookDomainEvent>(webhook, [created]).when(deleteWebhook).then([deleted]);
     for (const events of [[], [created, deleted]]) {
       given<WebhookState, WebhookDomainEvent>(webhook, events).when(deleteWebhook).thenThrows('NotFound');

@@ -68,7 +68,7 @@ describe('an operation in the interface definition', () => {
   const { paths, components } = documentOf(update as Operation, list as Operation);
   const put = paths['/v1/users/{id}']!['put']!;
 
-  it('has its name, its texts, its roles and the scheme that proves them', () => {
+  it('has its name, its texts, its roles and their security scheme', () => {
     expect(put).toMatchObject({
       operationId: 'updateThingOld',
       summary: 'Update a thing',
@@ -123,7 +123,7 @@ describe('an operation in the interface definition', () => {
     expect(JSON.stringify([operation['parameters'], operation['responses']])).not.toMatch(/prefer/i);
   });
 
-  it('answers with its class, a list with a page of it, refusals in its error shape', () => {
+  it('describes its response class, lists as pages, and refusals in its error shape', () => {
     expect(put['responses']).toMatchObject({
       200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } } },
       404: { $ref: '#/components/responses/TenantNotFound' },
@@ -141,12 +141,12 @@ describe('an operation in the interface definition', () => {
     });
   });
 
-  it('can answer with what befalls any call, and what befalls its body', () => {
+  it('includes the errors of every call, and those of its body', () => {
     expect(statusesOf(update as Operation)).toEqual([200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503]);
     expect(statusesOf(list as Operation)).toEqual([200, 400, 429, 500, 503]);
   });
 
-  it('is nowhere when no host of the API serves it', () => {
+  it('is omitted when no host of the API serves it', () => {
     const elsewhere = defineOperation({
       name: 'management.list-things',
       summary: 'Things',
@@ -176,7 +176,7 @@ describe('the tags', () => {
     for (const { description } of tags) expect(description).toMatch(/\.$/);
   });
 
-  it('tell sub-resources from the resources that their paths begin with', () => {
+  it('distinguish sub-resources from the resources that their paths start with', () => {
     expect(paths['/v1/users/authentication-providers']!['get']!['tags']).toEqual(['Authentication providers']);
     expect(paths['/v1/openid/credential']!['post']!['tags']).toEqual(['Wallets']);
   });
@@ -192,11 +192,11 @@ describe('a deprecated operation', () => {
   const { paths } = documentOf({ ...update, deprecated } as Operation);
   const put = paths['/v1/users/{id}']!['put']! as { responses: Record<string, { headers: object }> };
 
-  it('says so, with its end', () => {
+  it('is marked, with its end', () => {
     expect(put).toMatchObject({ deprecated: true, 'x-sunset': deprecated.sunset });
   });
 
-  it('tells the headers of every answer (RFC 9745, RFC 8594)', () => {
+  it('describes the headers of every response (RFC 9745, RFC 8594)', () => {
     const headers = {
       deprecation: { schema: { const: '@1767225600' } },
       sunset: { schema: { const: 'Wed, 01 Jul 2026 00:00:00 GMT' } },
@@ -223,7 +223,7 @@ describe('closed bodies of all operations', () => {
     }
   });
 
-  it('leave what responses refer to open', () => {
+  it('do not close the schemas that responses refer to', () => {
     const [, tenant] = documents;
     for (const name of ['CredentialIssuer', 'Duration', 'CredentialBranding', 'ClaimMapping'])
       expect(tenant!.components.schemas[name]).not.toHaveProperty('additionalProperties');
@@ -238,7 +238,7 @@ const objectsOf = (schema: JsonSchema): JsonSchema[] => {
   return [...(schema.properties ? [schema] : []), ...below.flatMap(objectsOf)];
 };
 
-it('every operation over HTTP has an id of its own', () => {
+it('every operation over HTTP has a unique id', () => {
   const ids = OPERATIONS.filter(({ http }) => http).map(operationIdOf);
   expect(ids.filter((id, index) => ids.indexOf(id) < index)).toEqual([]);
   for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]+$/);

@@ -25,14 +25,14 @@ describe('webhook events', () => {
     },
   );
 
-  it('hold the members that are named and no others', () => {
+  it('contain only the declared members', () => {
     const data = { tenantId: 't', did: 'did:web:a', method: 'web', name: 'Ada' };
     expect(webhookEventPayload('DidCreated', data)).toEqual({ did: 'did:web:a', method: 'web' });
     expect(webhookEventsOf('event.nobody.knows')).toEqual([]);
   });
 
-  // Names that would hold what a person typed, or say whose it is.
-  it.each(sources)('%s holds no personal value', (_name, { members }) => {
+  // Names of members that would contain input of a person, or identify one.
+  it.each(sources)('%s contains no personal value', (_name, { members }) => {
     for (const member of members) expect(member).not.toMatch(/name|mail|claim|subject|address|phone/i);
   });
 });

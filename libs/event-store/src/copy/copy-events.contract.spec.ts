@@ -53,7 +53,7 @@ const inStandIn = async () => {
   return kept(await openEventStoreDb({ url: standIn.url, onFailure: () => undefined }));
 };
 
-/** Writes a history as services do, each event chained to the one before it. */
+/** Writes a history as services do, each event chained to the previous one. */
 class Author {
   private readonly ends = new Map<StreamName, { revision: number; chain: string }>();
   readonly tenantId = randomUUID();
@@ -118,7 +118,7 @@ const expectIntact = (events: readonly RecordedEvent[]) => {
     expect(verifyChain(stream)).toMatchObject({ intact: true });
 };
 
-/** A target that fails for good after so many appends: as far as the copy can tell, its process was killed. */
+/** A target that fails permanently after this number of appends, as if its process had been killed. */
 const dyingAfter = (store: EventStore, appends: number): EventStore => {
   let left = appends;
   const append: EventStore['append'] = (...args) =>
@@ -135,7 +135,7 @@ describe('copying events', () => {
     journeys.push(['embedded to PostgreSQL to EventStoreDB (stand-in) and back', [inPostgres, inStandIn, embedded]]);
   } else skipSuite('copying events: PostgreSQL', 'PostgreSQL is not installed (Debian: apt install postgresql)');
 
-  it.each(journeys)('keeps every event as it is: %s', async (_name, stores) => {
+  it.each(journeys)('copies every event unchanged: %s', async (_name, stores) => {
     const first = await embedded();
     await new Author(first).history(60);
     await new Author(first).history(7);
@@ -155,7 +155,7 @@ describe('copying events', () => {
   const url = process.env['EVENTSTORE_URL'];
   if (!url) skipSuite('copying events: EventStoreDB', 'EVENTSTORE_URL is not set');
   if (url)
-    it('keeps every event as it is over a real EventStoreDB that others use', async () => {
+    it('copies every event unchanged through a real EventStoreDB that other applications use', async () => {
       const first = await embedded();
       const author = new Author(first);
       await author.history(60);
@@ -174,7 +174,7 @@ describe('copying events', () => {
   ];
   if (programs) targets.push(['PostgreSQL', inPostgres]);
 
-  it.each(targets)('continues where it was interrupted: %s', async (_name, open) => {
+  it.each(targets)('continues after an interruption: %s', async (_name, open) => {
     const from = await embedded();
     await new Author(from).history(80);
     const written = withoutPositions(await all(from));
@@ -207,7 +207,7 @@ describe('copying events', () => {
     );
   });
 
-  it('copies what came since, and leaves alone what the target has written itself', async () => {
+  it('copies newer events, and does not touch events that the target has written', async () => {
     const [from, to] = [await embedded(), await embedded()];
     const author = new Author(from);
     await author.history(5);
@@ -273,7 +273,7 @@ describe('copying events', () => {
     expect((await to.readStream(taken)).map(({ metadata }) => metadata.tenantId)).toEqual([resident.tenantId]);
   });
 
-  it('refuses a target that went another way', async () => {
+  it('refuses a target with a different history', async () => {
     const [from, to] = [await embedded(), await embedded()];
     const author = new Author(from);
     await author.write('did-x', 2);
@@ -283,7 +283,7 @@ describe('copying events', () => {
     await expect(copyEvents(from, to)).rejects.toMatchObject({ code: 'TargetDiffers', stream: 'did-x', revision: 2 });
   });
 
-  it('brings along what an event needs, unless the target has it, whichever tenant wrote it', async () => {
+  it('copies the contexts that an event needs, unless the target has them, whichever tenant wrote them', async () => {
     const [from, to] = [await embedded(), await embedded()];
     const [keeper, tenant, resident] = [new Author(from), new Author(from), new Author(to)];
     for (const name of ['context-a', 'context-b']) await keeper.write(name);
@@ -305,7 +305,7 @@ describe('copying events', () => {
     expect(await copyEvents(from, to, options)).toMatchObject({ copied: 0 });
   });
 
-  it('renumbers a stream whose beginning was discarded, when requested', async () => {
+  it('renumbers a stream whose first events were discarded, when requested', async () => {
     const [from, to] = [await embedded(), await embedded()];
     const author = new Author(from);
     const stream = author.stream('operation', '2026-01');

@@ -41,7 +41,7 @@ describe('EmbeddedEventStore', () => {
     await expect(EmbeddedEventStore.open({ file })).rejects.toThrow('schema version 99');
   });
 
-  it('adds what a file of an earlier release lacks', async () => {
+  it('adds tables and columns that a file of an earlier release lacks', async () => {
     const first = await EmbeddedEventStore.open({ file });
     await first.append('op-a', [at('2026-01-01T00:00:00.000Z', '1')], -1);
     await first.close();
@@ -54,7 +54,7 @@ describe('EmbeddedEventStore', () => {
     await store.close();
   });
 
-  it('discards what is older, and uses neither revisions nor positions again', async () => {
+  it('discards older events, and reuses neither revisions nor positions', async () => {
     const store = await EmbeddedEventStore.open({ file });
     await store.append('op-a', [at('2026-01-01T00:00:00.000Z', '1'), at('2026-01-02T00:00:00.000Z', '2')], -1);
     const last = await store.append('op-b', [at('2026-01-03T00:00:00.000Z', '3')], -1);
@@ -92,7 +92,7 @@ describe('EmbeddedEventStore', () => {
     await sole.close();
   });
 
-  it('is unavailable once closed', async () => {
+  it('is unavailable after it was closed', async () => {
     const store = await EmbeddedEventStore.open({ file });
     await store.close();
     await expect(store.head()).rejects.toBeInstanceOf(EventStoreUnavailable);
@@ -101,7 +101,7 @@ describe('EmbeddedEventStore', () => {
     );
   });
 
-  it('finds what another connection appended to the same file', async () => {
+  it('finds events that another connection appended to the same file', async () => {
     const [here, there] = [await EmbeddedEventStore.open({ file }), await EmbeddedEventStore.open({ file })];
     const seen = new Promise<string>((resolve, reject) => {
       here.subscribe({}, { onEvents: async ([event]) => event && resolve(event.id), onDropped: reject });

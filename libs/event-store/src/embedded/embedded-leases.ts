@@ -9,7 +9,7 @@ export class EmbeddedLeases extends Leases {
     super();
   }
 
-  /** Leases in a file of their own. `exclusive` as for the event store. */
+  /** Leases in a separate file. `exclusive` as for the event store. */
   static async open(options: {
     file: string;
     exclusive?: boolean;

@@ -4,7 +4,7 @@ import type { Database, Jobs } from '@attestry/sqlite';
 
 const SCHEMA_VERSION = 2;
 
-/** Idempotency needs no index on `id`: a repeated append is found at the revisions it asks for. */
+/** Idempotency needs no index on `id`: a repeated append is found at its expected revisions. */
 const SCHEMA = `
   CREATE TABLE events (
     position INTEGER PRIMARY KEY AUTOINCREMENT,

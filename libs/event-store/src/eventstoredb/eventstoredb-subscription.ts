@@ -88,7 +88,7 @@ export class EventStoreDbSubscription implements Subscription {
     const { source } = this;
     const { categories } = this.options;
     this.call = this.fault = undefined;
-    // Before the subscription begins: when the server tells that it caught up, everything up to here has been sent.
+    // Before the subscription begins: when the server reports that it caught up, everything up to here has been sent.
     const head = await source.head();
     const after = await this.anchor();
     if (this.ended) return;

@@ -24,7 +24,7 @@ import type { EventStoreDbOptions } from './eventstoredb-event-store.js';
 import type { EventStoreDbSubscription } from './eventstoredb-subscription.js';
 import { openEventStoreDb } from './load-eventstoredb.js';
 
-/** EventStoreDB keeps no leases: they come from a store beside it, as in production. */
+/** EventStoreDB has no leases: they are in a separate store, as in production. */
 const underTest = async (
   url: string,
   more: { shared?: boolean; restart?(): Promise<void>; stop?(): void },
@@ -85,7 +85,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((store) => store.close()));
 });
 
-/** A subscriber that keeps what it gets, and can be held up. */
+/** A subscriber that stores the events it receives, and can be paused. */
 const collect = (store: EventStore, options: SubscribeOptions) => {
   const got: RecordedEvent[] = [];
   const dropped: Error[] = [];
@@ -107,7 +107,7 @@ const collect = (store: EventStore, options: SubscribeOptions) => {
   return { got, dropped, subscription, hold, next: () => next };
 };
 
-/** What only this adapter has to prove, on any server. */
+/** Tests specific to this adapter, on any server. */
 const describeAdapter = (name: string, url: () => string): void => {
   describe(`EventStoreDB adapter: ${name}`, () => {
     let store: EventStore;
@@ -119,7 +119,7 @@ const describeAdapter = (name: string, url: () => string): void => {
       origin = await store.head();
     });
 
-    it('takes a subscription up again that the server dropped for being too slow; nothing is lost or doubled', async () => {
+    it('resumes a subscription that the server dropped for being too slow; nothing is lost or duplicated', async () => {
       const collector = collect(store, { after: origin, categories: [category], batchSize: 8 });
       const written = [event()];
       await store.append(`${category}-0`, written, NO_STREAM);
@@ -140,7 +140,7 @@ const describeAdapter = (name: string, url: () => string): void => {
       expect((collector.subscription as EventStoreDbSubscription).drops).toBeGreaterThan(0);
     });
 
-    it('counts a subscriber as caught up although what came last is not for it', async () => {
+    it('counts a subscriber as caught up although the last events are excluded by its filter', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'attestry-beside-'));
       const beside = await EmbeddedEventStore.open({ file: join(folder, 'leases.db') });
       await store.append(`${category}-1`, events(2), NO_STREAM);
@@ -161,7 +161,7 @@ const describeAdapter = (name: string, url: () => string): void => {
       await rm(folder, { recursive: true });
     });
 
-    it('reads a few events of many streams, thousands of times, without being cut off', async () => {
+    it('reads a few events of many streams, thousands of times, without being disconnected', async () => {
       const streams = Array.from({ length: 20 }, (_, n) => `${category}-${n}`);
       for (const stream of streams) await store.append(stream, events(3), NO_STREAM);
       for (let round = 0; round < 60; round++) {
@@ -175,7 +175,7 @@ const describeAdapter = (name: string, url: () => string): void => {
       }
     });
 
-    it('reads streams of many megabytes, both ways', async () => {
+    it('reads streams of many megabytes, forwards and backwards', async () => {
       const stream = `${category}-large`;
       const text = 'x'.repeat(900 * 1024);
       for (let n = 0; n < 12; n++) await store.append(stream, [event({ n, text })], n - 1);
@@ -202,7 +202,7 @@ const describeAdapter = (name: string, url: () => string): void => {
       await client.dispose();
     });
 
-    it("shows neither the server's own events nor those of other programs", async () => {
+    it("excludes the server's own events and those of other applications", async () => {
       const client = EventStoreDBClient.connectionString(url());
       const foreign = jsonEvent({ type: 'foreign', data: { by: 'somebody else' } });
       const [mine] = await Promise.all([
@@ -289,7 +289,7 @@ describe('with the stand-in', () => {
     expect(standIn.drops).toBeGreaterThan(5);
   });
 
-  it('gives up a subscription that is dropped again and again before an event comes', async () => {
+  it('gives up a subscription that is repeatedly dropped before an event arrives', async () => {
     const store = await open(standIn.url);
     const { dropped } = collect(store, { categories: ['thing'] });
     await waitUntil(() => {
@@ -299,7 +299,7 @@ describe('with the stand-in', () => {
     expect(dropped).toEqual([expect.any(EventStoreUnavailable)]);
   });
 
-  it('is unavailable while the server is unreachable, and is there again when the server is', async () => {
+  it('is unavailable while the server is unreachable, and recovers with the server', async () => {
     const store = await open(standIn.url);
     const { got, dropped } = collect(store, {});
     const first = events(3);
@@ -322,7 +322,7 @@ describe('with the stand-in', () => {
     expect(rest[0]!.position).toBe(result.position);
   });
 
-  it('is followed again at once when it was away, however long', async () => {
+  it('is subscribed again at once after an outage of any length', async () => {
     const store = await open(standIn.url);
     const folder = await mkdtemp(join(tmpdir(), 'attestry-beside-'));
     const beside = await EmbeddedEventStore.open({ file: join(folder, 'leases.db') });
@@ -352,7 +352,7 @@ describe('with the stand-in', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('settles every append when the server ends under load; another store of the process is not touched', async () => {
+  it('settles every append when the server ends under load; another store of the process is not affected', async () => {
     const other = await startEventStoreDbStandIn();
     const [store, spared] = await Promise.all([open(standIn.url), open(other.url)]);
     const outcomes = new Map<string, unknown>();
@@ -368,14 +368,14 @@ describe('with the stand-in', () => {
     expect(failed.length).toBeGreaterThan(0);
     for (const error of failed) expect(error).toBeInstanceOf(EventStoreUnavailable);
     await standIn.restart();
-    // What was acknowledged is there; what was not may be.
+    // Acknowledged events are present; others may be.
     for (const [n, result] of outcomes)
       if (result === 'stored') expect(await store.readStream(`thing-${n}`)).toHaveLength(1);
     await spared.close();
     other.stop();
   });
 
-  it('waits no longer than it was told for a server that does not answer or refuses', async () => {
+  it('waits no longer than the time-out for a server that does not answer or refuses', async () => {
     const store = await open(standIn.url, { timeoutMs: 300 });
     standIn.unavailable = true;
     expect(await outcome(store.readStream('thing-1'))).toBeInstanceOf(EventStoreUnavailable);
@@ -420,7 +420,7 @@ describe('with the stand-in', () => {
       return [{ type: 'Counted', data: { n: state + 1 } }];
     };
 
-    it('cost one read and one append, and on a state already folded the append alone', async () => {
+    it('cost one read and one append, or only the append with a cached state', async () => {
       const streams = new Streams(await open(standIn.url), systemClock, randomIds);
       const cost = async (cached: boolean) => {
         const before = { ...standIn.requests };
@@ -434,7 +434,7 @@ describe('with the stand-in', () => {
       ]);
     });
 
-    it('refuse nothing on a folded state alone, for another process may have appended', async () => {
+    it('refuse nothing on the basis of a cached state, because another process may have appended', async () => {
       const [here, there] = [await open(standIn.url), await open(standIn.url)];
       const streams = new Streams(here, systemClock, randomIds);
       await streams.runDecision(counter, 'counter-1', () => [{ type: 'Counted' as const, data: { n: 3 } }], context);

@@ -3,7 +3,7 @@ import { AppendGroups, type Append, type AppendAnswer } from './append-groups.js
 const append = (stream: string, bytes = 10): Append => ({ stream, expected: -1, events: [], bytes });
 
 describe('appends in groups', () => {
-  /** Groups as they were sent; `faulty` says what a group is refused with. */
+  /** Groups as they were sent; `faulty` returns the error of a refused group. */
   const recorded = (faulty: (streams: string[]) => unknown = () => undefined) => {
     const sent: string[][] = [];
     const groups = new AppendGroups(async (group) => {
@@ -16,14 +16,14 @@ describe('appends in groups', () => {
     return { sent, groups };
   };
 
-  it('share what came while the group before was stored', async () => {
+  it('contain the appends that arrived while the previous group was stored', async () => {
     const { sent, groups } = recorded();
     const answers = await Promise.all(['a', 'b', 'c'].map((stream) => groups.append(append(stream))));
     expect(sent).toEqual([['a'], ['b', 'c']]);
     expect(answers.map(([, position]) => position)).toEqual(['a', 'b', 'c']);
   });
 
-  it('begin again whenever one comes as the last group ends', async () => {
+  it('continue when an append arrives as the last group ends', async () => {
     const { sent, groups } = recorded();
     // Each comes at another moment after an answer.
     const later = async (stream: string, ticks: number) => {
@@ -37,7 +37,7 @@ describe('appends in groups', () => {
     await groups.idle();
   });
 
-  it('are at most so many and so large, and one that is too large for a group goes alone', async () => {
+  it('are limited in number and size, and an append too large for a group is sent alone', async () => {
     const { sent, groups } = recorded();
     const mega = 1024 * 1024;
     await Promise.all([
@@ -49,7 +49,7 @@ describe('appends in groups', () => {
     expect(sent.slice(2).map((group) => group.at(-1))).toEqual(['5 MiB', '4 MiB', '9 MiB', '1 MiB']);
   });
 
-  it('go one by one when the server refuses the values of one', async () => {
+  it('are sent one by one when the server refuses the values of one', async () => {
     const { sent, groups } = recorded((streams) => (streams.includes('bad') ? { code: '22021' } : undefined));
     const results = await Promise.allSettled(
       ['a', 'good', 'bad', 'fine'].map((stream) => groups.append(append(stream))),

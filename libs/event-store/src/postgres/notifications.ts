@@ -13,7 +13,7 @@ export interface Listener {
   lost(): void;
 }
 
-/** A connection of its own that listens to one channel; it is reconnected until it is closed. */
+/** A separate connection that listens to one channel; it is reconnected until it is closed. */
 export class Notifications {
   private readonly worker: LeasedWorker;
 

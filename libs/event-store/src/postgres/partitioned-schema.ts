@@ -4,7 +4,7 @@ import { APPEND_GROUP, appendGroup, appendLock, COLUMNS, DEFINER, refusal, refus
 /** Positions of one partition; the store continues after the last one used, so a partition is never full. */
 const SPAN = 10_000_000_000;
 const DAY_MS = 86_400_000;
-/** A partition holds the events of so many days that about this many partitions are kept. */
+/** Number of partitions in the retention, which determines the days of events per partition. */
 const PARTITIONS_KEPT = 12;
 
 /**

@@ -11,7 +11,7 @@ describeOnPostgres('event store: faults of PostgreSQL', (server) => {
   });
   afterEach(() => fixture.close());
 
-  describe('an answer that is lost', () => {
+  describe('a response that is lost', () => {
     let proxy: FaultyProxy;
     beforeEach(async () => {
       proxy = await FaultyProxy.start(server().port);
@@ -36,7 +36,7 @@ describeOnPostgres('event store: faults of PostgreSQL', (server) => {
       expect(await direct.readStream('a-1')).toHaveLength(3);
     });
 
-    it('does not let callers wait forever, also when the connection hangs', async () => {
+    it('does not keep callers waiting forever, also when the connection hangs', async () => {
       const store = await fixture.open({ url: through(), timeoutMs: 1000 });
       await store.append('a-0', [anEvent()], -1);
       proxy.loseAnswers();
@@ -49,7 +49,7 @@ describeOnPostgres('event store: faults of PostgreSQL', (server) => {
     });
   });
 
-  it('reconnects the listener for appends, and drops no subscription for it', async () => {
+  it('reconnects the listener for appends without dropping a subscription', async () => {
     const [store, other] = [await fixture.open(), await fixture.open()];
     const admin = await fixture.connect();
     const listening = async () => {

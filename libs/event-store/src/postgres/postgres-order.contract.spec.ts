@@ -18,7 +18,7 @@ describeOnPostgres('event store: order on PostgreSQL', (server) => {
 
   const pidOf = async (client: pg.Client) =>
     (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]!.pid;
-  /** So many appends wait for the one that has the lock. */
+  /** This number of appends wait for the one that has the lock. */
   const waiting = (count: number) =>
     waitUntil(async () => {
       const { rows } = await watcher.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`);
@@ -26,7 +26,7 @@ describeOnPostgres('event store: order on PostgreSQL', (server) => {
     });
   const idsOf = async (store: PostgresEventStore) => (await store.readAll({ limit: 1000 })).events.map(({ id }) => id);
 
-  it('shows no later position before an earlier one that is not committed yet', async () => {
+  it('shows no later position before an earlier one that is not yet committed', async () => {
     const [one, two] = [await fixture.open(), await fixture.open()];
     const collector = new Collector(two);
     await slow.query('BEGIN');
@@ -45,7 +45,7 @@ describeOnPostgres('event store: order on PostgreSQL', (server) => {
     expect(collector.ids).toEqual(await idsOf(one));
   });
 
-  it('is not held up by long transactions elsewhere', async () => {
+  it('is not delayed by long transactions elsewhere', async () => {
     const store = await fixture.open();
     const collector = new Collector(store);
     await slow.query('CREATE TABLE IF NOT EXISTS elsewhere (n integer); BEGIN; INSERT INTO elsewhere VALUES (1)');
@@ -56,7 +56,7 @@ describeOnPostgres('event store: order on PostgreSQL', (server) => {
       await waitUntil(() => collector.ids.length === n + 1, { timeoutMs: 5000 });
     }
     expect(await idsOf(store)).toEqual(['0', '1', '2']);
-    // A reader of only what is older than every open transaction sees none of it.
+    // A reader of events older than every open transaction would return none of them.
     const settled = `SELECT FROM ${fixture.schema}.events
       WHERE xmin::text::bigint < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
     expect((await watcher.query(settled)).rows).toHaveLength(0);
@@ -64,7 +64,7 @@ describeOnPostgres('event store: order on PostgreSQL', (server) => {
     await waitUntil(async () => (await watcher.query(settled)).rows.length === 3);
   });
 
-  it('continues behind an append whose process ended, and leaves a gap at most', async () => {
+  it('continues after an append whose process ended, and leaves at most a gap', async () => {
     const [one, two] = [await fixture.open(), await fixture.open()];
     const collector = new Collector(two);
     const first = await one.append('a-1', [anEvent('acknowledged')], -1);
@@ -82,7 +82,7 @@ describeOnPostgres('event store: order on PostgreSQL', (server) => {
     expect(await idsOf(one)).toEqual(collector.ids);
   });
 
-  it('holds while several processes append in groups and some transactions take their time', async () => {
+  it('is kept while several processes append in groups and some transactions are slow', async () => {
     const stores = await Promise.all([1, 2].map(() => fixture.open()));
     const reader = await fixture.open();
     const followers = [...stores, reader].map((store) => new Collector(store));
@@ -124,7 +124,7 @@ describeOnPostgres('event store: order on PostgreSQL', (server) => {
     }
   });
 
-  it('is unavailable, and stores nothing, when the lock is not to be had in time', async () => {
+  it('is unavailable, and stores nothing, when the lock is not obtained in time', async () => {
     const store = await fixture.open({ timeoutMs: 1000 });
     await slow.query('BEGIN');
     await fixture.appendOn(slow, 'a-slow', 'slow', -1);
@@ -142,7 +142,7 @@ describeOnPostgres('event store: order on PostgreSQL', (server) => {
     expect(await idsOf(store)).toEqual(['1']);
   });
 
-  it('stores what is good of a group and refuses the rest by itself', async () => {
+  it('stores the valid appends of a group and refuses each invalid one', async () => {
     const store = await fixture.open();
     const results = await Promise.allSettled([
       store.append('a-1', [anEvent('1')], -1),
@@ -150,12 +150,12 @@ describeOnPostgres('event store: order on PostgreSQL', (server) => {
       store.append(`a-${'long'.repeat(100_000)}`, [anEvent('3')], -1),
       store.append('a-4', [anEvent('4')], -1),
     ]);
-    // The first was on its way when the others came; those share a group.
+    // The first was being stored when the others arrived; those share a group.
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
     expect(await idsOf(store)).toEqual(['1', '4']);
   });
 
-  it('ends a page early that would hold too much, and loses nothing by it', async () => {
+  it('ends a page early when it would be too large, without losing events', async () => {
     const store = await fixture.open();
     const large = (id: string) => ({ ...anEvent(id), data: 'x'.repeat(1_000_000) });
     const ids = Array.from({ length: 20 }, (_, n) => `large ${n}`);

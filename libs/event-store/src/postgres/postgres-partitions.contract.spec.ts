@@ -38,7 +38,7 @@ describeOnPostgres('event store: partitions on PostgreSQL', (server) => {
     return rows[0]!.found !== null;
   };
 
-  it('are made ahead, opened by the day and dropped when their events are too old', async () => {
+  it('are created ahead, opened by time and dropped when their events are too old', async () => {
     const store = await fixture.open();
     await store.append('op-a', [anEvent('1'), anEvent('2')], -1);
     expect(await partitions()).toEqual(['events_0', 'events_1']);
@@ -53,7 +53,7 @@ describeOnPostgres('event store: partitions on PostgreSQL', (server) => {
     expect((await late.readAll({ limit: 10 })).events.map(({ id }) => id)).toEqual(['3']);
   });
 
-  it('let streams continue at the next revision when older events are gone', async () => {
+  it('allow streams to continue at the next revision after older events were dropped', async () => {
     const store = await fixture.open();
     await store.append('op-gone', [anEvent('1'), anEvent('2')], -1);
     await store.append('op-cut', [anEvent('3')], -1);
@@ -67,12 +67,12 @@ describeOnPostgres('event store: partitions on PostgreSQL', (server) => {
     await expect(refused).rejects.toMatchObject({ actual: 1 });
     expect(await late.append('op-gone', [anEvent('5')], 1)).toMatchObject({ revision: 2 });
     expect(await late.append('op-cut', [anEvent('6')], 1)).toMatchObject({ revision: 2 });
-    // What is still there is still known by its ids, in whatever partition.
+    // Remaining events are still found by their ids, in any partition.
     expect(await late.append('op-cut', [anEvent('4'), anEvent('6')], 0)).toMatchObject({ revision: 2 });
     await expect(late.append('op-cut', [anEvent('7')], 0)).rejects.toThrow(WrongExpectedRevision);
   });
 
-  it('are read and followed over the gaps between them', async () => {
+  it('are read and subscribed to across the gaps between them', async () => {
     const store = await fixture.open();
     const [first, second] = [
       await store.append('op-a', [anEvent('1')], -1),
@@ -93,7 +93,7 @@ describeOnPostgres('event store: partitions on PostgreSQL', (server) => {
     expect(running.drops).toEqual([]);
   });
 
-  it('leave the head where it was when all of them are dropped', async () => {
+  it('do not change the head when all of them are dropped', async () => {
     const store = await fixture.open();
     const { position } = await store.append('op-a', [anEvent('1'), anEvent('2')], -1);
     await onDay(2);
@@ -109,7 +109,7 @@ describeOnPostgres('event store: partitions on PostgreSQL', (server) => {
     expect(await empty.head()).toBe(next.position);
   });
 
-  it('are looked after by one of several stores at a time, and keep to a retention that changed', async () => {
+  it('are maintained by one of several stores at a time, and apply a changed retention', async () => {
     const store = await fixture.open();
     await store.append('op-a', [anEvent('1')], -1);
     await onDay(2);
@@ -123,7 +123,7 @@ describeOnPostgres('event store: partitions on PostgreSQL', (server) => {
     await expect(fixture.migrate({ retentionDays: 0.5 })).rejects.toThrow(RangeError);
   });
 
-  it('wait for a reader that takes its time, which does not block appends for long', async () => {
+  it('wait for a slow reader, which does not block appends for long', async () => {
     const store = await fixture.open();
     await store.append('op-a', [anEvent('1')], -1);
     await onDay(2);
@@ -137,7 +137,7 @@ describeOnPostgres('event store: partitions on PostgreSQL', (server) => {
     expect(await exists('events_0')).toBe(false);
   });
 
-  it('that cannot hold what is asked for are not read, and the others through their indexes', async () => {
+  it('that cannot contain the requested events are not read, and the others through their indexes', async () => {
     const { schema } = fixture;
     const fill = (from: number) =>
       owner.query(
@@ -158,7 +158,7 @@ describeOnPostgres('event store: partitions on PostgreSQL', (server) => {
       [await planOf(ofCategories.text, [after, 100, 1e6, ['op', 'other']]), 'events_1_category_position_idx'],
       [await planOf(all.text, [after, 100, 1e6]), 'events_1_pkey'],
     ] as const) {
-      // The newest position, which comes first, is looked for in all of them, from the last one on.
+      // The newest position, which is read first, is searched in all of them, starting with the last.
       const page = plan.slice(plan.indexOf('WindowAgg'));
       expect(page).toContain(`Index Scan using ${index}`);
       expect(page).not.toContain('events_0');

@@ -69,7 +69,7 @@ describeOnPostgres('event store: roles of PostgreSQL', (server) => {
   ];
 
   describe.each(kinds)('events %s', (_, retentionDays, attempts) => {
-    it('are added, read and followed by a service, which leases and keeps checkpoints', async () => {
+    it('can be appended, read and subscribed to by a service, which can use leases and checkpoints', async () => {
       await fixture.migrate({ serviceRole: 'service', retentionDays });
       const store = await fixture.open({ url: server().url('service') });
       const collector = new Collector(store);
@@ -84,7 +84,7 @@ describeOnPostgres('event store: roles of PostgreSQL', (server) => {
       expect(fixture.failures).toEqual([]);
     });
 
-    it('are not changed by a service in any way it has', async () => {
+    it('cannot be changed by a service in any way', async () => {
       await fixture.migrate({ serviceRole: 'service', retentionDays });
       await (await fixture.open()).append('a-1', [anEvent('1'), anEvent('2')], -1);
       const before = await stored();
@@ -102,7 +102,7 @@ describeOnPostgres('event store: roles of PostgreSQL', (server) => {
       expect(await stored()).toEqual(before);
     });
 
-    it('are not changed by the owner by mistake', async () => {
+    it('cannot be changed by the owner by mistake', async () => {
       await fixture.migrate({ retentionDays });
       await (await fixture.open()).append('a-1', [anEvent('1')], -1);
       const tables = ['events', ...(retentionDays ? ['events_0', 'events_1'] : [])];
@@ -114,14 +114,14 @@ describeOnPostgres('event store: roles of PostgreSQL', (server) => {
       expect(await stored()).toHaveLength(1);
     });
 
-    it('are nothing to a role that was granted nothing', async () => {
+    it('are not accessible to a role without grants', async () => {
       await fixture.migrate({ serviceRole: 'service', retentionDays });
       const outsider = await fixture.connect('stranger');
       await expect(outsider.query(`SELECT FROM ${fixture.schema}.events`)).rejects.toMatchObject(DENIED);
       await expect(fixture.appendOn(outsider, 'a-1', '1', -1)).rejects.toMatchObject(DENIED);
     });
 
-    it('are added by the functions of the owner, whatever a service puts in their place', async () => {
+    it('are appended by the functions of the owner, even if a service defines others', async () => {
       await fixture.migrate({ serviceRole: 'service', retentionDays });
       const service = await fixture.connect('service');
       await service.query(

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { until } from '../leases.contract.js';
 
-/** A worker in a process of its own, which counts: its batches are the numbers from 1. */
+/** A worker in a separate process, which counts: its batches are the numbers from 1. */
 export interface WorkerProcess {
   /** It has started, with or without the lease. */
   readonly isReady: boolean;
-  /** It holds the lease, as it says itself. */
+  /** Whether it reports that it holds the lease. */
   readonly isHolding: boolean;
   /** Batches that it began. */
   readonly begun: readonly number[];
@@ -57,7 +57,7 @@ export const describeLeasedWorker = (name: string, setUp: () => Promise<WorkersU
       started.push(worker);
       return worker;
     };
-    /** One that works, and one that stands by. */
+    /** One that runs, and one standby. */
     const pair = async (options?: Parameters<typeof start>[0]) => {
       const first = start(options);
       await until(() => first.begun.length > 0, 'the first worker');
@@ -85,7 +85,7 @@ export const describeLeasedWorker = (name: string, setUp: () => Promise<WorkersU
       expect(new Set(done).size).toBe(done.length);
     };
 
-    it('works in one of two processes', async () => {
+    it('runs in one of two processes', async () => {
       const [first, second] = await pair();
       await reaches(5);
       expect([first.isHolding, second.isHolding]).toEqual([true, false]);
@@ -103,7 +103,7 @@ export const describeLeasedWorker = (name: string, setUp: () => Promise<WorkersU
       expect(first.isHolding).toBe(true);
     });
 
-    it('gives the lease back when it is stopped, after the batch at work', async () => {
+    it('releases the lease when it is stopped, after the current batch', async () => {
       const [first, second] = await pair({ leaseMs: 6000 });
       await reaches(2);
       first.signal('SIGTERM');
@@ -116,7 +116,7 @@ export const describeLeasedWorker = (name: string, setUp: () => Promise<WorkersU
       expect(second.begun[0]).toBe(stored + 1);
     });
 
-    it('is replaced after kill -9: the batch in hand comes again, and nothing is lost', async () => {
+    it('is replaced after kill -9: the interrupted batch is handled again, and nothing is lost', async () => {
       const [first, second] = await pair();
       await reaches(3);
       first.signal('SIGKILL');
@@ -131,7 +131,7 @@ export const describeLeasedWorker = (name: string, setUp: () => Promise<WorkersU
       expectFenced();
     });
 
-    it('writes nothing after a pause that was longer than the lease, notices and stops working', async () => {
+    it('writes nothing after a pause longer than the lease, detects it and stops', async () => {
       const [first, second] = await pair({ batchMs: 600 });
       const before = first.begun.length;
       await until(() => first.begun.length > before, 'a batch to begin');

@@ -72,7 +72,7 @@ describe('a leased worker', () => {
     return worker;
   };
 
-  it('does its batches one after the other, with the pause that each asks for', async () => {
+  it('handles its batches one after the other, with the pause that each requests', async () => {
     const at: number[] = [];
     const begun = performance.now();
     start('a', { batch: async () => (at.push(performance.now() - begun), at.length === 1 ? 200 : 1000) });
@@ -80,7 +80,7 @@ describe('a leased worker', () => {
     expect(at).toEqual([0, 200, 1200, 2200]);
   });
 
-  it('works in one process at a time; the other one stands by, healthy, and takes over after expiry', async () => {
+  it('runs in one process at a time; the other is a healthy standby, and takes over after expiry', async () => {
     const worked: string[] = [];
     const batch = (name: string) => async () => (worked.push(name), 1000);
     const reachable = { a: true };
@@ -101,7 +101,7 @@ describe('a leased worker', () => {
     expect([first.isLeading, second.isLeading]).toEqual([true, false]);
     expect(second.health).toEqual({ name: 'work', healthy: true });
     expect(looks).toBe(4);
-    // As if its process were killed: it asks for nothing any more.
+    // As if its process were killed: it sends no further queries.
     reachable.a = false;
     await pass(LEASE_MS + 1000);
     expect([first.isLeading, second.isLeading]).toEqual([false, true]);
@@ -127,7 +127,7 @@ describe('a leased worker', () => {
     expect(leases.held.get('work')).toMatchObject({ holder: 'a' });
   });
 
-  it('gives the lease back when it is stopped, after the batch at work', async () => {
+  it('releases the lease when it is stopped, after the current batch', async () => {
     const ended = Promise.withResolvers<number>();
     const first = start('a', { batch: () => ended.promise });
     const second = start('b', {});
@@ -141,7 +141,7 @@ describe('a leased worker', () => {
     expect(second.isLeading).toBe(true);
   });
 
-  it('gives the lease back after a failure and waits twice as long after each further one', async () => {
+  it('releases the lease after a failure and waits twice as long after each further one', async () => {
     const at: number[] = [];
     const begun = performance.now();
     const reported: string[] = [];
@@ -162,7 +162,7 @@ describe('a leased worker', () => {
     expect(worker.health).toEqual({ name: 'work', healthy: true });
   });
 
-  it('asks an engine that is unreachable every two seconds at least', async () => {
+  it('retries an unreachable engine at least every two seconds', async () => {
     const at: number[] = [];
     start('a', {
       batch: async () => {
@@ -184,7 +184,7 @@ describe('a leased worker', () => {
     expect(newer.isLeading).toBe(true);
   });
 
-  it('does not begin a batch that came after its lease had run out', async () => {
+  it('does not start a batch that arrived after the expiry of its lease', async () => {
     const arrived = Promise.withResolvers<string>();
     const batches: string[] = [];
     const inputs: Promise<string | undefined>[] = [arrived.promise];
@@ -202,7 +202,7 @@ describe('a leased worker', () => {
     expect(batches).toEqual([]);
   });
 
-  it('ends the term, and a batch can see it, when the lease was lost', async () => {
+  it('ends the term, visible to the batch, when the lease was lost', async () => {
     const terms: Term[] = [];
     const ended = Promise.withResolvers<number>();
     const worker = start('a', { batch: (_, term) => (terms.push(term), ended.promise) });
@@ -217,7 +217,7 @@ describe('a leased worker', () => {
     expect(terms).toHaveLength(1);
   });
 
-  it('is woken in the pause between batches and in the one to come, not in a back-off', async () => {
+  it('is woken in the current or next pause between batches, not in a back-off', async () => {
     let batches = 0;
     const worker = start('a', {
       batch: async () => {
@@ -239,14 +239,14 @@ describe('a leased worker', () => {
     expect(batches).toBe(4);
   });
 
-  it('works in every process without a lease', async () => {
+  it('runs in every process without a lease', async () => {
     const worked: string[] = [];
     for (const name of ['a', 'b']) start(name, { lease: undefined, batch: async () => (worked.push(name), 1000) });
     await pass(0);
     expect(worked).toEqual(['a', 'b']);
   });
 
-  it('works within the term of another worker, at its epoch, and ends with it', async () => {
+  it('runs within the term of another worker, with its epoch, and ends with it', async () => {
     const worked: number[] = [];
     let inner: LeasedWorker | undefined;
     const outer = start('a', {
@@ -264,7 +264,7 @@ describe('a leased worker', () => {
     expect([worked.length, inner!.isStopped]).toEqual([3, true]);
   });
 
-  it('keeps a lease over an outage that is shorter than the lease, and loses it to a longer one', async () => {
+  it('keeps a lease during an outage shorter than the lease, and loses it in a longer one', async () => {
     const lease = (await HeldLease.acquire('work', { leases, holder: 'a' }))!;
     leases.away = new Error('away');
     await pass(LEASE_MS - 1000);
@@ -279,7 +279,7 @@ describe('a leased worker', () => {
   });
 });
 
-it('a back-off doubles up to its longest, the upper half of it at random', () => {
+it('a back-off doubles up to its maximum, with the upper half random', () => {
   const backOff = { firstMs: 100, maxMs: 700 };
   expect([1, 2, 3, 4, 2000].map((failures) => backOffMs(failures, backOff, () => 1))).toEqual([
     100, 200, 400, 700, 700,

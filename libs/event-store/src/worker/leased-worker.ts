@@ -44,7 +44,7 @@ export interface WorkerOptions<Batch> {
   lease?: LeaseOptions;
   /** A term of another worker, whose lease it shares and with which it ends. */
   within?: Term;
-  /** At the beginning of each term. Absent: a batch is due whenever the pause after the one before is over. */
+  /** At the beginning of each term. Absent: a batch is due after the pause that follows the previous one. */
   openSource?(term: Term): Promise<BatchSource<Batch>>;
   /** Does the work of one batch, at least once. Resolves with the milliseconds to pause before the next. */
   batch(batch: Batch, term: Term): Promise<number | void>;
@@ -61,8 +61,8 @@ export interface WorkerOptions<Batch> {
 const MAX_AWAY_MS = 2000;
 
 /**
- * Works in batches while it holds a lease, which is renewed for as long as a batch takes. After a failure the lease is released, so that
- * another process may succeed, and a new term begins after a back-off. A process that does not hold the lease stands by.
+ * Handles batches while it holds a lease, which is renewed for as long as a batch takes. After a failure the lease is released, so
+ * that another process may succeed, and a new term begins after a back-off. A process without the lease is a standby.
  */
 export class LeasedWorker<Batch = void> {
   readonly health: WorkerHealth;

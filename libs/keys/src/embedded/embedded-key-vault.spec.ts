@@ -50,7 +50,7 @@ describe('EmbeddedKeyVault', () => {
   describe('destruction', () => {
     it('leaves no byte of the sealed keys in the file or its log', async () => {
       const v = await open(master(1));
-      // In an order of its own, and in many pages, so that pages split and merge.
+      // In another order, and in many pages, so that pages split and merge.
       const ids = Array.from({ length: 1500 }, (_, i) =>
         createHash('sha256').update(`${i}`).digest('hex').slice(0, 36),
       );
@@ -80,7 +80,7 @@ describe('EmbeddedKeyVault', () => {
       for (const restart of [false, true]) {
         if (restart) await close();
         const after = bytes();
-        // Any 16 bytes in a row would tell.
+        // Any 16 consecutive bytes would reveal the key.
         expect(
           doomed.filter((sealed) => [0, 16, 28, 44].some((at) => after.includes(sealed.subarray(at, at + 16)))),
         ).toEqual([]);
@@ -88,7 +88,7 @@ describe('EmbeddedKeyVault', () => {
       }
     });
 
-    it('leaves no byte of a purged tenant, its own key included', async () => {
+    it('leaves no byte of a purged tenant, including its own key', async () => {
       const v = await open(master(1));
       await v.sealing.createDataKey(T, 'user', 'u1');
       await v.signingKeys.createSigningKey(T, 'did', 'Ed25519');
@@ -102,7 +102,7 @@ describe('EmbeddedKeyVault', () => {
       expect(doomed.map((key) => bytes().includes(key.subarray(16, 48)))).toEqual([false, false, false]);
     });
 
-    it('serves destructions that come together and rejects none', async () => {
+    it('handles concurrent destructions and rejects none', async () => {
       const v = await open(master(1));
       const ids = Array.from({ length: 100 }, (_, i) => `u${i}`);
       const sealed = ids.map((id) => v.sealing.sealWithNewKey(T, 'user', id, 'text'));
@@ -112,7 +112,7 @@ describe('EmbeddedKeyVault', () => {
       for (const s of sealed) expect(await v.sealing.openSealed(T, 'user', s.sealed)).toBe(ERASED);
     });
 
-    it('finishes at the next start what a crash left undone', async () => {
+    it('completes at the next start what a crash interrupted', async () => {
       const v = await open(master(1));
       await v.sealing.createDataKey(T, 'user', 'u1');
       const [doomed] = column('SELECT sealed FROM data_keys');
@@ -129,7 +129,7 @@ describe('EmbeddedKeyVault', () => {
       reader.close();
     });
 
-    it('is undone by an older copy of the file, whose checkpoint says from where to replay', async () => {
+    it('is undone by an older copy of the file, whose checkpoint determines where to replay from', async () => {
       let v = await open(master(1));
       const { sealed, durable } = v.sealing.sealWithNewKey(T, 'user', 'u1', 'text');
       await durable;
@@ -166,7 +166,7 @@ describe('EmbeddedKeyVault', () => {
       };
     };
 
-    it('a new version rewraps tenant keys and peppers at start; the old one is then not needed, nor its wraps there', async () => {
+    it('a new version rewraps tenant keys and peppers at startup; the old one is then unused and its wraps are removed', async () => {
       const check = await fill();
       const wraps = [...column('SELECT wrapped FROM tenant_keys WHERE live'), ...column('SELECT wrapped FROM peppers')];
       expect(wraps).toHaveLength(2);
@@ -198,7 +198,7 @@ describe('EmbeddedKeyVault', () => {
     });
   });
 
-  it('a new pepper makes new MACs, older MACs still verify, also after a restart', async () => {
+  it('a new pepper is used for new MACs, older MACs still verify, also after a restart', async () => {
     let v = await open(master(1));
     const old = v.macs.mac('secret');
     await close();
@@ -216,7 +216,7 @@ describe('EmbeddedKeyVault', () => {
     expect(v.macs.verifyMac('secret', young)).toBe(true);
   });
 
-  it('holds no private key, data key or pepper in clear', async () => {
+  it('stores no private key, data key or pepper in plain text', async () => {
     const v = await open(master(1));
     await v.signingKeys.createSigningKeys(T, 'did', ['P-256', 'Ed25519']);
     const { durable } = v.sealing.sealWithNewKey(T, 'user', 'u1', 'the plain text');
@@ -237,7 +237,7 @@ describe('EmbeddedKeyVault', () => {
     expect((await vault.signingKeys.createSigningKey(T, 'did', 'P-256')).createdAt).toBe('2030-01-02T03:04:05.678Z');
   });
 
-  it('refuses key ids that are empty or hold blanks, and takes dots', async () => {
+  it('refuses key ids that are empty or contain spaces, and accepts dots', async () => {
     const v = await open(master(1));
     await expect(v.sealing.createDataKey(T, 'user', '')).rejects.toThrow(TypeError);
     expect(() => v.sealing.sealWithNewKey(T, 'user', 'a b', 'text')).toThrow(TypeError);

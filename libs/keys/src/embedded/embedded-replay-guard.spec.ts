@@ -24,7 +24,7 @@ describe('EmbeddedReplayGuard', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('prunes expired values as new ones come, and only those', async () => {
+  it('prunes expired values as new ones arrive, and only those', async () => {
     await spendMany(0, 1000, 10);
     expect(await guard.spend('nonce', 'long', new Date(now + 60_000))).toBe(true);
     expect(await guard.size()).toBe(1001);
@@ -34,7 +34,7 @@ describe('EmbeddedReplayGuard', () => {
     expect(await guard.spend('nonce', 'long', new Date(now + 40_000))).toBe(false);
   });
 
-  it('does not bring pruned values to life when the clock is set back, nor after a restart', async () => {
+  it('does not accept pruned values again when the clock is set back, nor after a restart', async () => {
     const until = new Date(now + 10_000);
     expect(await guard.spend('nonce', 'early', until)).toBe(true);
     now += 20_000;
@@ -47,7 +47,7 @@ describe('EmbeddedReplayGuard', () => {
     expect(await guard.spend('nonce', 'early', until)).toBe(false);
   });
 
-  it('holds no value in clear', async () => {
+  it('stores no value in plain text', async () => {
     await guard.spend('nonce', 'a-very-particular-value', new Date(now + 10_000));
     const bytes = ['', '-wal'].map((end) => readFileSync(join(folder, `replay.db${end}`)));
     expect(Buffer.concat(bytes).includes('a-very-particular-value')).toBe(false);

@@ -23,7 +23,7 @@ describe('EmbeddedSignInStore', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('deletes expired records as others are put', async () => {
+  it('deletes expired records when others are stored', async () => {
     for (let n = 0; n < 40; n++) await put(`k${n}`);
     now += 60_000;
     expect(await store.size()).toBe(40);

@@ -11,7 +11,7 @@ import {
 import type { AttemptJob, FoundRecord, KeyJob, PutJob } from './sign-in-store.jobs.js';
 
 export interface EmbeddedSignInStoreOptions {
-  /** Path of a database of its own. */
+  /** Path of a separate database. */
   file: string;
   onFailure?: (error: Error) => void;
   clock?: () => Date;

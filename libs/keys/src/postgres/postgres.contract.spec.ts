@@ -55,7 +55,7 @@ if (programs === undefined) {
       await open(opening);
     });
 
-    it('has one pepper, one tenant key and one newest key for processes that begin together', async () => {
+    it('has one pepper, one tenant key and one newest key for processes that start concurrently', async () => {
       const options = { ...(await migrated()), masterKeys: { current } };
       const vaults = await Promise.all([1, 2, 3, 4].map(() => open(options)));
       const mac = vaults[0]!.macs.mac('secret', 'here');
@@ -77,7 +77,7 @@ if (programs === undefined) {
       expect(read).toEqual(['text 0', 'text 1', 'text 2', 'text 3']);
     });
 
-    it('lets no key live that is destroyed while it is being made', async () => {
+    it('keeps no key that is destroyed while it is created', async () => {
       const options = { ...(await migrated()), masterKeys: { current } };
       const [maker, destroyer] = [await open(options), await open(options)];
       await maker.sealing.createDataKey(tenant, 'session', 'warm');
@@ -97,7 +97,7 @@ if (programs === undefined) {
       }
     });
 
-    it('believes what it remembers of a key that another process destroyed only for a while', async () => {
+    it('uses a cached key that another process destroyed only for a limited time', async () => {
       const options = { ...(await migrated()), masterKeys: { current } };
       const [forgetful, destroyer] = [await open({ ...options, believeMs: 200 }), await open(options)];
       await forgetful.sealing.createDataKey(tenant, 'user', 'u1');
@@ -109,7 +109,7 @@ if (programs === undefined) {
       await expect(forgetful.sealing.createDataKey(tenant, 'user', 'u1')).rejects.toThrow(KeyNotFound);
     });
 
-    it('is rewrapped once by processes that begin together with a new master key', async () => {
+    it('is rewrapped once by processes that start concurrently with a new master key', async () => {
       const options = await migrated();
       const before = await open({ ...options, masterKeys: { current } });
       await before.sealing.createDataKey(tenant, 'user', 'u1');
@@ -127,7 +127,7 @@ if (programs === undefined) {
       await expect(open({ ...options, masterKeys: { current } })).rejects.toThrow(MasterKeyMismatch);
     });
 
-    it('says that it cannot be reached, in its own words, and continues when it can', async () => {
+    it('reports with its own error that the server is unreachable, and continues when it is back', async () => {
       const options = { ...(await migrated()), masterKeys: { current }, timeoutMs: 1000 };
       const vault = await open(options);
       await vault.sealing.createDataKey(tenant, 'user', 'u1');
@@ -139,7 +139,7 @@ if (programs === undefined) {
       expect(await vault.sealing.sealText(tenant, 'user', 'u2', 'text')).toMatch(/^v1\.u2\./);
     }, 60_000);
 
-    it('needs no more rights than to add and overwrite', async () => {
+    it('needs only the rights to insert and update', async () => {
       const role = `keys_service_${++tests}`;
       const options = { url: server.url(), schema: `test${++tests}` };
       const { default: pg } = await import('pg');

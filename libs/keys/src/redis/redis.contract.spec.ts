@@ -43,7 +43,7 @@ if (program === undefined) {
     });
     afterEach(() => guard.close());
 
-    it('fails closed while the server is unreachable, remembers over its restart, and continues by itself', async () => {
+    it('fails closed while the server is unreachable, keeps its values over a restart of the server, and reconnects', async () => {
       expect(await guard.spend('nonce', 'before', until())).toBe(true);
       await server.kill();
       const begun = performance.now();
@@ -67,7 +67,7 @@ if (program === undefined) {
       expect(performance.now() - begun).toBeLessThan(2000);
     });
 
-    it('lets the server forget a value some time after its end, and holds none in clear', async () => {
+    it('lets the server delete a value some time after its expiry, and stores none in plain text', async () => {
       await guard.spend('nonce', 'a-very-particular-value', until());
       const client = await createClient({ url: server.url }).connect();
       try {

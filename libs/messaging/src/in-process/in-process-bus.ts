@@ -165,7 +165,7 @@ export class InProcessBus extends MessageBus {
 
   /** The reply as JSON text. */
   private async answer(server: Server, body: string, from: string): Promise<string> {
-    // A handler starts in a turn of its own, as over a network.
+    // A handler starts in a separate turn, as over a network.
     await Promise.resolve();
     try {
       const { h: headers, d: data } = JSON.parse(body) as Envelope;

@@ -39,7 +39,7 @@ describe('in-process bus', () => {
     expect(errors).toEqual([]);
   });
 
-  it('numbers the messages of a file made again above those of the file that was lost', async () => {
+  it('numbers the messages of a recreated file above those of the lost file', async () => {
     const publishAndSee = async () => {
       const { got, consumer } = collect('analytics');
       await bus.publish([event(1), event(1), event(2)]);
@@ -90,7 +90,7 @@ describe('in-process bus', () => {
     expect(numbers(got)).toEqual(range(1, 330));
   });
 
-  it('finds everything acknowledged in the files as a crash leaves them', async () => {
+  it('finds all acknowledged messages in the files after a crash', async () => {
     const { got } = collect('before');
     await Promise.all(range(1, 50).map((n) => bus.publish([event(n)])));
     await until(() => got.length === 50);
@@ -106,7 +106,7 @@ describe('in-process bus', () => {
     await revived.close();
   });
 
-  it('prunes what every consumer acknowledged and the window no longer keeps, never the newest', async () => {
+  it('prunes messages that every consumer acknowledged and the deduplication window no longer needs, never the newest', async () => {
     await bus.close();
     let now = 1_000_000;
     // Without a tail, so that what consumers get is what the file has.
@@ -141,7 +141,7 @@ describe('in-process bus', () => {
     expect(await kept('reader-3')).toEqual([6, 7, 8]);
   });
 
-  it('refuses a second holder of a consumer until the first has left', async () => {
+  it('refuses a second holder of a consumer until the first has closed', async () => {
     const first = collect('one');
     const second = bus.consume(
       { name: 'one', subjects: ['event.>'], retry: { initialDelayMs: 1, maxDelayMs: 2 } },
@@ -154,7 +154,7 @@ describe('in-process bus', () => {
     await second.close();
   });
 
-  it('carries request, publish and consume between two services, and leaves with no responder behind', async () => {
+  it('supports request, publish and consume between two services, and fails with no-responder afterwards', async () => {
     const seen: string[] = [];
     const create = bus.serve('op.dids.create-did', async (data, { tenant }) => {
       const { id } = data as { id: string };
@@ -184,7 +184,7 @@ describe('in-process bus', () => {
     expect(numbers(taken.got)).toEqual([50]);
   });
 
-  it('gives a request that is being answered when its server leaves its answer', async () => {
+  it('returns the reply of a request that is in progress when its server closes', async () => {
     let finish!: () => void;
     const finishing = new Promise<void>((resolve) => (finish = resolve));
     const serving = bus.serve('op.dids.create-did', async () => {

@@ -27,7 +27,7 @@ if (program === undefined || missing !== undefined) {
   };
 
   describe('a connection to NATS', () => {
-    it('waits for a server that is not there yet', async () => {
+    it('waits for a server that is not available yet', async () => {
       const server = await NatsServer.start(program);
       await server.kill();
       let connected = false;
@@ -41,7 +41,7 @@ if (program === undefined || missing !== undefined) {
       await server.stop();
     });
 
-    it('is refused at once, and reports why, where the password is wrong', async () => {
+    it('fails at once with the reason when the password is wrong', async () => {
       const server = await NatsServer.start(program, undefined, {
         lines: ['authorization { user: somebody, password: right }'],
       });
@@ -54,7 +54,7 @@ if (program === undefined || missing !== undefined) {
     });
   });
 
-  it('a connection to NATS outlives a time in which its password is not taken', async () => {
+  it('a connection to NATS survives a period in which its password is refused', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'attestry-nats-'));
     const lines = ['authorization { user: somebody, password: right }'];
     const server = await NatsServer.start(program, folder, { lines });
@@ -105,28 +105,28 @@ if (program === undefined || missing !== undefined) {
       ...(tls && { tls }),
     });
 
-    it('is made with the authority of the server and a certificate of its own', async () => {
+    it("is established with the server's CA and a client certificate", async () => {
       expect(await connects(over({ ca: made.ca, ...made.client }))).toBe('127.0.0.1');
     });
 
-    it('is refused without the authority: the server is not authenticated', async () => {
+    it('is refused without the CA: the server is not authenticated', async () => {
       await expect(connects(over(undefined))).rejects.toThrow(/^NATS at tls:.*TLS/);
       await expect(connects(over({ ...made.client }))).rejects.toBeInstanceOf(NatsRefused);
       await expect(connects(over(undefined, 'nats'))).rejects.toBeInstanceOf(NatsRefused);
     });
 
-    it('is not made without a certificate of its own, and reported', async () => {
+    it('fails with an error without a client certificate', async () => {
       const onWaiting = (reason: string) => {
         throw new Error(`waited: ${reason}`);
       };
       await expect(connects({ ...over({ ca: made.ca }), onWaiting })).rejects.toThrow(/waited|TLS/);
     }, 20_000);
 
-    it('is refused with files that are not there', async () => {
+    it('is refused with missing files', async () => {
       await expect(connects(over({ ca: join(folder, 'none.crt') }))).rejects.toThrow(/none\.crt/);
     });
 
-    it('is refused by an address with tls:// where the server speaks in the open, before a password is sent', async () => {
+    it('is refused for a tls:// address when the server does not use TLS, before a password is sent', async () => {
       const open = await NatsServer.start(program);
       const options = { ...over(undefined), servers: [`tls://127.0.0.1:${open.port}`] };
       await expect(connects(options)).rejects.toThrow(/does not support 'tls'/);

@@ -39,7 +39,7 @@ const CONNECT_TIMEOUT_MS = 5000;
 /**
  * Connects, waiting until a server is reachable, and reconnects forever. A dead peer is detected after two pings, so that calls fail and
  * servers are found again within seconds.
- * @throws NatsRefused when the servers refuse the credentials, or are not who they say they are
+ * @throws NatsRefused when the servers refuse the credentials, or cannot be authenticated
  */
 export const connectNats = async (options: NatsOptions): Promise<NatsConnection> => {
   const { onWaiting } = options;

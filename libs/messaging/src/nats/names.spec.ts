@@ -3,13 +3,13 @@ import { Names, ownerOf, token } from './names.js';
 describe('the names on a NATS server', () => {
   const names = new Names('attestry');
 
-  it('are of one platform', () => {
+  it('belong to one platform', () => {
     expect(names.request('gateway', 'op.dids.create-did')).toBe('attestry.call.gateway.op.dids.create-did');
     expect(names.subjectOf(names.event('event.dids.did-created'))).toBe('event.dids.did-created');
     expect(() => new Names('a.b')).toThrow('namespace');
   });
 
-  it('tell who asked from where a request was published, and from nowhere else', () => {
+  it('identify the caller only by the subject of the request', () => {
     const caller = (published: string) => names.callerOf(published, 'op.dids.create-did');
     expect(caller(names.request('gateway', 'op.dids.create-did'))).toBe('gateway');
     expect(caller(names.request('gateway', 'op.dids.delete-did'))).toBeUndefined();
@@ -20,7 +20,7 @@ describe('the names on a NATS server', () => {
     expect(caller('$KV.attestry_issuance.lease')).toBeUndefined();
   });
 
-  it('give each owner of consumers a bucket, and each session an unguessable name', () => {
+  it('assign a bucket to each owner of consumers, and an unguessable name to each session', () => {
     expect(ownerOf('webhooks.deliveries')).toBe('webhooks');
     expect(names.bucket(ownerOf('webhooks.deliveries'))).toBe('attestry_webhooks');
     expect(names.bucket(ownerOf('all'))).toBe('attestry_consumers');
@@ -39,7 +39,7 @@ describe('the names on a NATS server', () => {
     expect(filter('a.b', 'a.b.c')).toBe('a.>');
   });
 
-  it('have tokens that two texts never share', () => {
+  it('have a distinct token for every text', () => {
     expect(token('webhooks.schedule')).toBe('webhooks=2e=schedule');
     expect(token('event-1_A')).toBe('event-1_A');
     expect(new Set(['a.b', 'a=2e=b', 'a b', 'a_b'].map(token)).size).toBe(4);

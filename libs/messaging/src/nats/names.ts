@@ -41,8 +41,8 @@ export class Names {
   }
 
   /**
-   * A name for a JetStream consumer. Permissions of a server cannot distinguish consumers of one stream by a part of their name, so anyone
-   * who knows the name may use the consumer: it has 128 random bits and is stored only where its owner reads.
+   * A name for a JetStream consumer. Permissions of a server cannot distinguish consumers of one stream by a part of their name, so any user
+   * with the name can use the consumer: it has 128 random bits and is stored only where its owner can read it.
    */
   session(consumer: string, epoch?: number): string {
     return [token(consumer), ...(epoch === undefined ? [] : [epoch]), randomBytes(16).toString('base64url')].join('~');

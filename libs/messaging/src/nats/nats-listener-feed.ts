@@ -19,7 +19,7 @@ const INACTIVE_MS = 30_000;
 const HEARTBEAT_MS = 500;
 
 /**
- * The feed of a listener on JetStream: a consumer of its own in the server's memory, without acknowledgements. When the connection or a
+ * The feed of a listener on JetStream: a separate consumer in the server's memory, without acknowledgements. When the connection or a
  * message is lost the session fails, and the next one begins behind the last delivered message.
  */
 export class NatsListenerFeed implements ConsumerFeed {

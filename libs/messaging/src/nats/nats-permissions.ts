@@ -26,7 +26,7 @@ export const natsPermissions = (namespace: string, rights: BusRights): NatsPermi
       `${api}.STREAM.INFO.${stream}`,
       // A consumer of any name, but with this filter.
       ...reads.map(({ subjects }) => `${api}.CONSUMER.CREATE.${stream}.*.${names.filter(subjects)}`),
-      // Consumers whose names it knows: they are secrets, see Names.session.
+      // Consumers by their names, which are secrets, see Names.session.
       ...(reads.length ? ['INFO', 'MSG.NEXT'].map((call) => `${api}.CONSUMER.${call}.${stream}.*`) : []),
       ...(consumes.length ? [`${api}.CONSUMER.DELETE.${stream}.*`, `$JS.ACK.${stream}.*.>`] : []),
       ...owners.flatMap((owner) => ownBucket(names.bucket(owner))),

@@ -134,7 +134,7 @@ if (program === undefined) {
       expect(await first.head()).toBe('2');
     });
 
-    it('has one holder of a consumer; the next one continues when it leaves', async () => {
+    it('has one lease holder per consumer; the next one continues when it stops', async () => {
       const { name } = await migrated();
       const [first, second] = [await bus(name), await bus(name)];
       const one = collect(first);
@@ -163,7 +163,7 @@ if (program === undefined) {
       expect((await bucket.get('parked.all.event-7'))?.operation).toBe('PUT');
     });
 
-    it('takes over from a holder that is gone, in order, within two times to live', async () => {
+    it('takes over from a crashed holder, in order, within two times to live', async () => {
       const { name } = await migrated();
       const gone = await bus(name, { leaseMs: 1000 });
       const held = collect(gone, {}, () => new Promise(() => {}));
@@ -181,7 +181,7 @@ if (program === undefined) {
       expect(performance.now() - begun).toBeLessThan(2500);
     });
 
-    it('takes no acknowledgement of a holder that lost its lease', async () => {
+    it('accepts no acknowledgement from a holder that lost its lease', async () => {
       const { name, connection } = await migrated();
       const late = await bus(name, { leaseMs: 60_000 });
       let finish!: () => void;
@@ -207,7 +207,7 @@ if (program === undefined) {
       expect(three.got).toEqual([1, 2]);
     });
 
-    it('does not continue behind the newest message, as after the restore of an older stream, and reports it', async () => {
+    it('does not continue after the newest message, as after the restore of an older stream, and reports it', async () => {
       const { name, connection } = await migrated();
       const one = await bus(name);
       await publish(one, 1, 2);
@@ -238,7 +238,7 @@ if (program === undefined) {
       const ears = one.listen({ name: 'ears', subjects: ['event.>'] }, async (messages) => {
         got.push(...messages.map(({ data }) => (data as { n: number }).n));
       });
-      // Asked the same way after it: by then it is known behind what the listener begins.
+      // A query on the same connection afterwards: its reply shows that the listener's start position is set.
       await one.head();
       await publish(other, 1);
       await waitUntil(() => got.length === 1);
@@ -251,7 +251,7 @@ if (program === undefined) {
       expect(got).toEqual([1, 2, 3]);
     }, 60_000);
 
-    it('is healthy again after a restart of the server, whether it holds the consumer or stands by', async () => {
+    it('is healthy again after a restart of the server, as lease holder and as standby', async () => {
       const { name } = await migrated();
       const [one, two] = [await bus(name), await bus(name)];
       const consumers = [collect(one).consumer, collect(two).consumer];
@@ -272,7 +272,7 @@ if (program === undefined) {
       await waitUntil(() => publish(one, 2).then(() => true), { timeoutMs: 15_000 });
     }, 60_000);
 
-    it('hands over again what was in hand while the connection broke, and continues in order', async () => {
+    it('redelivers the messages in progress when the connection failed, and continues in order', async () => {
       const { name } = await migrated();
       const one = await bus(name);
       one.serve('op.test.echo', async (data) => ({ ok: true, data }));

@@ -42,7 +42,7 @@ export const open = (db: Database, _options: unknown): Jobs => {
         return { rows: [], changes: BigInt(changes), insertId: BigInt(lastInsertRowid) };
       },
     },
-    /** Ends a transaction that SQLite may already have ended by itself (disk full, for one). */
+    /** Ends a transaction that SQLite may already have ended (for example, disk full). */
     rollback: {
       kind: 'exclusive',
       run() {

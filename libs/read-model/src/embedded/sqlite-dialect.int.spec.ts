@@ -65,7 +65,7 @@ describe.each([1, 0])('SQLite dialect with %i reader(s)', (readers) => {
     expect(await ids()).toEqual([2]);
   });
 
-  it('knows savepoints', async () => {
+  it('supports savepoints', async () => {
     const trx = await db.startTransaction().execute();
     await trx.insertInto('item').values({ id: 1, done: 0 }).execute();
     const nested = await trx.savepoint('one').execute();
@@ -84,7 +84,7 @@ describe.each([1, 0])('SQLite dialect with %i reader(s)', (readers) => {
   });
 
   if (readers > 0) {
-    it('reads what was last committed while a transaction is open', async () => {
+    it('reads the last committed data while a transaction is open', async () => {
       await db.insertInto('item').values({ id: 1, done: 0 }).execute();
       await db.transaction().execute(async (trx) => {
         await trx.insertInto('item').values({ id: 2, done: 0 }).execute();

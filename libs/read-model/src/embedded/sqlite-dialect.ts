@@ -6,7 +6,7 @@ import type { QueryAnswer, QueryArgs, SqlValue } from './kysely.jobs.js';
 export interface SqliteDatabaseOptions {
   /** Path of the database file. */
   file: string;
-  /** Threads with a connection of their own for reads outside transactions. 0: reads share the writer. Default 1. */
+  /** Threads, each with a connection, for reads outside transactions. 0: reads share the writer. Default 1. */
   readers?: number;
   /** Further PRAGMA lines for every connection. */
   pragmas?: string[];
@@ -17,7 +17,7 @@ export interface SqliteDatabaseOptions {
 
 /**
  * Opens a SQLite file for Kysely. Writes and transactions share one connection and run one at a time; reads outside a transaction use
- * connections of their own and see the last commit (WAL), however long a transaction takes.
+ * separate connections and return the last commit (WAL), however long a transaction takes.
  * Inside a transaction use only the transaction's own object: a write through the outer one waits for its end.
  */
 export const openSqliteDatabase = async <Tables>(options: SqliteDatabaseOptions): Promise<Kysely<Tables>> => {

@@ -138,11 +138,11 @@ if (programs === undefined) {
       await events.close();
     });
 
-    it('refuses to open what was not migrated, and names what to do', async () => {
+    it('refuses a database that was not migrated, and names the remedy', async () => {
       await expect(open({ schema: 'elsewhere' })).rejects.toThrow(/run "npm run migrate"/);
     });
 
-    it('gives a service no more than a schema to make tables in', async () => {
+    it('gives a service only the rights on the schema in which it creates tables', async () => {
       const client = new pg.Client(server.url('service'));
       await client.connect();
       try {
@@ -159,7 +159,7 @@ if (programs === undefined) {
       }
     });
 
-    it('is migrated by several processes at once, and again', async () => {
+    it('is migrated by several processes at once, and repeatedly', async () => {
       const options = { url: server.url(), schema: `${schema}_new`, serviceRole: 'service' };
       await Promise.all(Array.from({ length: 5 }, () => migratePostgresReadModels(options)));
       await migratePostgresReadModels(options);
@@ -174,7 +174,7 @@ if (programs === undefined) {
       for (const one of running) expect(await content(one)).toEqual(all());
     });
 
-    it('recovers from a restart of the server amid a batch: unhealthy meanwhile, nothing lost or doubled', async () => {
+    it('recovers from a restart of the server during a batch: unhealthy meanwhile, nothing lost or duplicated', async () => {
       const entered = Promise.withResolvers<void>();
       const gate = Promise.withResolvers<void>();
       const readModels = await open({ batchSize: 50 });
@@ -199,14 +199,14 @@ if (programs === undefined) {
       expect(await content(running)).toEqual(all());
     }, 60_000);
 
-    it('believes its tables, not its memory, of how far they are: a crash of the server takes the last batches back', async () => {
+    it('reads the position from its tables, not from memory: a crash of the server reverts the last batches', async () => {
       const readModels = await open();
       const running = await readModels.start(items());
       const kept = await add(40);
       expect(await running.waitFor(kept, 5000)).toBe(true);
       await add(20);
       expect(await running.waitForHead(5000)).toBe(true);
-      // As a crash leaves them behind that comes before the batch is on the disk (`synchronous_commit` is off for them).
+      // As after a crash before the batch is on disk (`synchronous_commit` is off for them).
       const client = new pg.Client(server.url('service'));
       await client.connect();
       await running.db.deleteFrom('item').where('n', '>=', 40).execute();
@@ -219,12 +219,12 @@ if (programs === undefined) {
       expect(await content(running)).toEqual(all());
     }, 60_000);
 
-    it('lets no batch through that began before its holder was stopped for longer than its lease', async () => {
+    it('refuses a batch that started before its holder was paused for longer than its lease', async () => {
       const entered = Promise.withResolvers<void>();
       const gate = Promise.withResolvers<void>();
       const failures: string[] = [];
       const stopped = await open({
-        // It does not notice by itself that its time is over, and its transaction lies open.
+        // It does not detect the expiry itself, and its transaction is open.
         leaseTtlMs: 60_000,
         timeoutMs: 700,
         onFailure: (_projection, error) => failures.push(error.message),
@@ -258,7 +258,7 @@ if (programs === undefined) {
       expect(await content(older)).toEqual(all());
     }, 60_000);
 
-    it('gives up connections that fell silent, and continues over new ones', async () => {
+    it('closes unresponsive connections, and continues over new ones', async () => {
       const proxy = await SilentProxy.to(server.port);
       try {
         const url = server.url('service').replace(`:${server.port}`, `:${proxy.port}`);
@@ -277,7 +277,7 @@ if (programs === undefined) {
       }
     }, 60_000);
 
-    it('does not switch to tables that a batch on its way has just overtaken', async () => {
+    it('does not switch to tables that are behind a concurrent batch', async () => {
       const url = `${server.url()}?options=-c search_path=${schema}_read`;
       const pool = new pg.Pool({ connectionString: url, types: sqliteTypes });
       try {
@@ -317,11 +317,11 @@ if (programs === undefined) {
       it.each([
         ['bound', (db: Kysely<Tables>) => db.insertInto('item').values(given).execute()],
         ['as JSON', (db: Kysely<Tables>) => db.transaction().execute((trx) => insertRows(trx, 'item', given))],
-      ])('are kept as in SQLite, %s; text is ordered byte by byte', async (_how, insert) => {
+      ])('are stored as in SQLite, %s; text is ordered byte by byte', async (_how, insert) => {
         expect(await rows(insert)).toEqual(given);
       });
 
-      it('which no text of PostgreSQL can hold are neither stored nor a fault', async () => {
+      it('that PostgreSQL text cannot represent are neither stored nor an error', async () => {
         const odd = { id: 'a\0b', n: 1, text: 'half \ud800' };
         const both = async (db: Kysely<Tables>) => {
           await db.transaction().execute((trx) => insertRows(trx, 'item', [odd]));
@@ -337,7 +337,7 @@ if (programs === undefined) {
         ]);
       });
 
-      it('count as numbers; a truth is 1', async () => {
+      it('are numbers for counts, and 1 for true', async () => {
         const running = await (await open()).start(items());
         await running.db
           .insertInto('item')
@@ -353,7 +353,7 @@ if (programs === undefined) {
         await expect(large.execute()).rejects.toThrow('too large');
       });
 
-      it('passes rows that are there, and takes more of them than a statement has parameters', async () => {
+      it('skips existing rows, and accepts more rows than a statement has parameters', async () => {
         const many = Array.from({ length: 40_000 }, (_, n) => ({
           id: `i${String(n).padStart(5, '0')}`,
           n,
@@ -371,7 +371,7 @@ if (programs === undefined) {
       });
     });
 
-    it('shows a fault of the server as its own, and nothing of the statement', async () => {
+    it('reports an error of the server as its own, without the statement', async () => {
       const running = await (await open()).start(items());
       await running.db.insertInto('item').values({ id: 'secret', n: 1, text: null }).execute();
       const again = running.db.insertInto('item').values({ id: 'secret', n: 1, text: null }).execute();

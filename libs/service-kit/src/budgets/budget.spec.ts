@@ -12,7 +12,7 @@ describe('a budget', () => {
     expect(next(uses(59, 10, 1))).toEqual({ retryAfterSeconds: 60 });
   });
 
-  it('drops what has left the window', () => {
+  it('drops uses that have left the window', () => {
     expect(next(uses(60, 30, 1))).toEqual({ uses: [...uses(60, 30, 1).slice(1), { id: 'new', at: now }] });
   });
 
@@ -20,7 +20,7 @@ describe('a budget', () => {
     expect(next(uses(59, 10, 1), 'u1')).toEqual({ uses: uses(59, 10, 1) });
   });
 
-  it('waits until there is a place, also where the limit was higher before', () => {
+  it('returns the time until the next use is admitted, also when the limit was higher before', () => {
     expect(next(uses(50, 40, 30, 20))).toEqual({ retryAfterSeconds: 20 * 60 });
     expect(next(uses(0, 0, 0))).toEqual({ retryAfterSeconds: 3600 });
   });

@@ -28,7 +28,7 @@ describe('AuthenticSnapshots', () => {
   const snapshot: Snapshot = { revision: 600, chain: 'c', stateVersion: 'v1', state: Uint8Array.from([1, 2, 3]) };
   beforeEach(() => snapshots.write('tenant-a', snapshot));
 
-  it('returns what it wrote', async () => {
+  it('returns the snapshot that it wrote', async () => {
     const found = await snapshots.read('tenant-a');
     expect({ ...found, state: Uint8Array.from(found!.state) }).toEqual(snapshot);
     expect(await snapshots.read('tenant-b')).toBeUndefined();
@@ -41,12 +41,12 @@ describe('AuthenticSnapshots', () => {
     ['revision', (it) => ({ ...it, revision: 601 })],
     ['chain value', (it) => ({ ...it, chain: 'd' })],
     ['state version', (it) => ({ ...it, stateVersion: 'v2' })],
-  ])('takes none whose %s was changed', async (_, change) => {
+  ])('refuses one whose %s was changed', async (_, change) => {
     stored.set('tenant-a', change(stored.get('tenant-a')!));
     expect(await snapshots.read('tenant-a')).toBeUndefined();
   });
 
-  it("takes neither another stream's nor one made with another key", async () => {
+  it('refuses that of another stream and one with the MAC of another key', async () => {
     stored.set('tenant-b', stored.get('tenant-a')!);
     expect(await snapshots.read('tenant-b')).toBeUndefined();
     expect(await new AuthenticSnapshots(inner, vaultWith('theirs')).read('tenant-a')).toBeUndefined();

@@ -33,7 +33,7 @@ export interface StateEngines {
   leases: Leases;
   checkpoints: Checkpoints;
   readModels: ReadModels;
-  /** Operation events, in a store of their own (ADR 0004). */
+  /** Operation events, in a separate store (ADR 0004). */
   operationEvents: EventStore;
   /** Projections over the operation events. */
   operationReadModels: ReadModels;

@@ -187,7 +187,7 @@ export class EngineInspector {
   }
 }
 
-/** Several platforms on one server have users of their own, so a prefix is allowed. */
+/** Several platforms on one server have separate users, so a prefix is allowed. */
 const isUserOf = (name: string, participant: string): boolean =>
   name === participant || ['-', '_', '.'].some((separator) => name.endsWith(separator + participant));
 

@@ -17,7 +17,7 @@ const asOwner = (config: PlatformConfig, { url, schema }: { url: string; schema:
   return { url: owned, schema, ...(serviceRole && serviceRole !== userOf(owned) && { serviceRole }) };
 };
 
-/** Keys may have a database of their own, on the same server and with the same owner. */
+/** Keys may have a separate database, on the same server and with the same owner. */
 const ownerUrl = (url: string, owner: string): string => {
   const [use, as] = [new URL(url), new URL(owner)];
   if (use.host === as.host) as.pathname = use.pathname;

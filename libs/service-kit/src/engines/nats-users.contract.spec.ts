@@ -67,11 +67,11 @@ if (program === undefined) {
     describe.each(BUS_PARTICIPANTS)('let %s', (participant) => {
       const { serves, calledBy, publishes, consumes, listens } = busRights(participant);
 
-      it('serve its operations to those who may ask, and know who asked', async () => {
+      it('serve its operations to permitted callers, and identify the caller', async () => {
         const servings = serves.map((subject) =>
           bus(participant).serve(subject, async (data, _headers, from) => ({ ok: true, data: [from, data] })),
         );
-        // The server knows of them when it has answered what came behind them.
+        // The server has processed them when it has replied to a later message.
         await bus(participant).head();
         let asked = 0;
         for (const asker of calledBy)
@@ -84,13 +84,13 @@ if (program === undefined) {
         expect(errors).toEqual([]);
       });
 
-      it('publish what it tells', async () => {
+      it('publish its events', async () => {
         await bus(participant).publish(publishes.map((subject) => message(subject)));
         expect(await bus(participant).head()).toMatch(/^\d+$/);
         expect(errors).toEqual([]);
       });
 
-      it('hear what it listens to', async () => {
+      it('receive the subjects it listens to', async () => {
         for (const { name, subjects } of listens) {
           const heard: FeedMessage[] = [];
           const listener = bus(participant).listen(
@@ -106,7 +106,7 @@ if (program === undefined) {
         expect(errors).toEqual([]);
       });
 
-      it('consume, retry, and take over from itself', async () => {
+      it('consume, retry, and take over from another process of the service', async () => {
         for (const { name, subjects } of consumes) {
           const [first] = subjects.flatMap(publishedBelow);
           const sent = [1, 2, 3].map((n) => message(first!, { n }));
@@ -145,7 +145,7 @@ if (program === undefined) {
         issuance = await connect({ servers: [...servers], user: user!, pass: password!, inboxPrefix });
       });
       afterEach(() => issuance.close());
-      /** What the server answers to issuance; its refusal is the error. */
+      /** The server's reply to issuance; a refusal is the error. */
       const ask = async (subject: string, data: unknown = '') => {
         const answer = await issuance.request(subject, data === '' ? '' : JSON.stringify(data), { timeout: 2000 });
         return answer.json<{ error?: { description: string } }>();
@@ -210,11 +210,11 @@ if (program === undefined) {
         ['buckets', '$KV.>', undefined],
         ['JetStream', '$JS.>', undefined],
         ['everything', '>', undefined],
-      ])('issuance hearing %s', async (_what, subject, queue) => {
+      ])('issuance subscribing to %s', async (_what, subject, queue) => {
         expect(await hears(subject, queue)).toMatch(/permissions violation/i);
       });
 
-      it('issuance a consumer whose filter is not the one it was allowed for', async () => {
+      it('issuance a consumer with a filter other than the permitted one', async () => {
         const allowed = '$JS.API.CONSUMER.CREATE.attestry_feed.mine.attestry.feed.event.webhooks.>';
         const consumer = (filter_subject?: string) => ({
           stream_name: 'attestry_feed',
@@ -225,7 +225,7 @@ if (program === undefined) {
         expect((await ask(allowed, consumer('attestry.feed.event.webhooks.>'))).error).toBeUndefined();
       });
 
-      it("issuance another's consumer, whose name it cannot know", async () => {
+      it("issuance another participant's consumer, whose name it cannot know", async () => {
         const { name, subjects } = busRights('webhooks').consumes[0]!;
         const consumer = bus('webhooks').consume({ name, subjects }, async () => undefined);
         await waitUntil(() => consumer.isHeld);
@@ -237,14 +237,14 @@ if (program === undefined) {
         await consumer.close();
       });
 
-      it('any other server, at once with the reason', async () => {
+      it('a connection with other credentials, at once with the reason', async () => {
         const attempt = (more: object) => openNatsBus({ ...optionsOf('issuance'), ...more });
         await expect(attempt({ password: 'wrong' })).rejects.toThrow(/credentials refused.*authorization violation/i);
         await expect(attempt({ user: undefined })).rejects.toMatchObject({ name: 'NatsRefused' });
         await expect(attempt({ user: 'nobody' })).rejects.toMatchObject({ name: 'NatsRefused' });
       });
 
-      it("migrate everything but making streams, and services another's bucket", async () => {
+      it("migrate everything except creating streams, and services another's bucket", async () => {
         const { servers, password } = optionsOf('migrate');
         const inboxPrefix = '_INBOX_attestry_migrate';
         const migrate = await connect({ servers: [...servers], user: 'migrate', pass: password!, inboxPrefix });
@@ -255,8 +255,8 @@ if (program === undefined) {
       });
     });
 
-    // What the server does for a user goes where the user says, past its permissions.
-    describe('do not let issuance have another say', () => {
+    // The server sends its own replies to any subject that the user names, regardless of permissions.
+    describe('do not let issuance make another participant send a request', () => {
       const DELETE_TENANT = 'op.management.delete-tenant';
       const TARGET = `attestry.call.gateway.${DELETE_TENANT}`;
       const FORGED = { h: { caller: '{"kind":"management","clientId":"x"}', deadline: '99999999999999' }, d: {} };
@@ -305,7 +305,7 @@ if (program === undefined) {
         expect(created.json<{ error?: unknown }>().error).toBeUndefined();
       };
 
-      it('what a consumer delivers, pushed or pulled, is no request', async () => {
+      it('a message that a consumer delivers, pushed or pulled, is not a request', async () => {
         await storeForged();
         // nats-server 2.9 pushes to no subscription with a wildcard; others may.
         await consumer('push', { ack_policy: 'none', deliver_subject: TARGET, deliver_group: 'attestry' });
@@ -317,7 +317,7 @@ if (program === undefined) {
         await onlyTheGateway();
       });
 
-      it('what a bucket holds is no request', async () => {
+      it('an entry of a bucket is not a request', async () => {
         await issuance.request('$KV.attestry_issuance.forged', JSON.stringify(FORGED), { timeout: 2000 });
         const last = JSON.stringify({ last_by_subj: '$KV.attestry_issuance.forged' });
         issuance.publish('$JS.API.STREAM.MSG.GET.KV_attestry_issuance', last, { reply: TARGET });
@@ -325,7 +325,7 @@ if (program === undefined) {
         await onlyTheGateway();
       });
 
-      it('what another service answers is no request: it does not answer there', async () => {
+      it('a reply of another service is not a request: it does not reply to that subject', async () => {
         const asked = bus('dids').serve('op.dids.reserve-issuer-key', async () => ({ ok: true, data: FORGED }));
         await bus('dids').head();
         const request = JSON.stringify({ h: { deadline: '99999999999999' }, d: {} });
@@ -338,7 +338,7 @@ if (program === undefined) {
         await asked.close();
       });
 
-      it('a reply of the server is no message: it is skipped', async () => {
+      it('a reply of the server is not a message: it is skipped', async () => {
         const [{ name, subjects }] = busRights('webhooks').consumes as [{ name: string; subjects: string[] }];
         const [ears] = busRights('gateway').listens as [{ name: string; subjects: string[] }];
         const got: FeedMessage[] = [];

@@ -71,7 +71,7 @@ if (!nats || !postgres || !redis) {
       await expect(open(ALL)).rejects.toThrow(/has schema version 0, this release needs \d: run "npm run migrate"/);
     });
 
-    it('migrates twice and at once, and shares everything between processes', async () => {
+    it('migrates repeatedly and concurrently, and shares everything between processes', async () => {
       const config = parseConfig(env, undefined, 'migrate');
       await Promise.all([migrateEngines(config), migrateEngines(config), migrateEngines(config)]);
       await migrateEngines(config);
@@ -99,7 +99,7 @@ if (!nats || !postgres || !redis) {
       await expect(readdir(env['DATA_DIR']!)).rejects.toThrow('ENOENT');
     });
 
-    it('opens for a process only what its services need', async () => {
+    it('opens only the engines that the services of a process need', async () => {
       await migrateEngines(parseConfig(env, undefined, 'migrate'));
       const gateway = await open(['rates'], { SERVICE: 'gateway', DATABASE_URL: '', MASTER_KEY: '' });
       expect(Object.keys(gateway)).not.toEqual(expect.arrayContaining(['events']));
@@ -108,7 +108,7 @@ if (!nats || !postgres || !redis) {
       );
     });
 
-    it('mixes: an embedded bus with PostgreSQL, for one process and no second', async () => {
+    it('combines an embedded bus with PostgreSQL, for one process and no second', async () => {
       const single = { ...env, NATS_URL: '', REDIS_URL: '' };
       await migrateEngines(parseConfig(single, undefined, 'migrate'));
       const config = (name: string) => parseConfig({ ...single, DATA_DIR: join(folder, name) });
@@ -118,7 +118,7 @@ if (!nats || !postgres || !redis) {
       await keep(openEngines(config('two')));
     }, 60_000);
 
-    it('ends a process whose database was taken over while it stood still', async () => {
+    it('ends a process whose database was taken over while it was paused', async () => {
       const single = { ...env, NATS_URL: '', REDIS_URL: '' };
       await migrateEngines(parseConfig(single, undefined, 'migrate'));
       const ends: string[] = [];

@@ -28,7 +28,7 @@ if (program === undefined) {
       await Promise.all([one.close(), other.close()]);
     });
 
-    it('counts alone while the server is unreachable, at once, and together again afterwards', async () => {
+    it('counts per gateway as soon as the server is unreachable, and together again afterwards', async () => {
       const [one, other] = [await open(), await open()];
       await one.count('away');
       await server.kill();
@@ -47,7 +47,7 @@ if (program === undefined) {
       await Promise.all([one.close(), other.close()]);
     });
 
-    it('does not wait for a server that hangs', async () => {
+    it('does not wait for an unresponsive server', async () => {
       const counter = await open(100);
       await counter.count('hangs');
       server.pause();

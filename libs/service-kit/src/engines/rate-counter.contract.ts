@@ -19,7 +19,7 @@ export const describeRateCounter = (adapter: string, open: () => Promise<RateCou
       expect(resetsInMs).toBeLessThanOrEqual(60_000);
     });
 
-    it('looks without counting', async () => {
+    it('reads without counting', async () => {
       const a = key();
       expect(await counter.peek(a)).toEqual({ used: 0, resetsInMs: 60_000 });
       await counter.count(a);
@@ -27,7 +27,7 @@ export const describeRateCounter = (adapter: string, open: () => Promise<RateCou
       expect((await counter.peek(a)).used).toBe(1);
     });
 
-    it('loses no count of many at once', async () => {
+    it('loses no concurrent count', async () => {
       const a = key();
       const counted = await Promise.all(Array.from({ length: 200 }, () => counter.count(a)));
       expect(counted.map(({ used }) => used).sort((x, y) => x - y)).toEqual(
@@ -35,7 +35,7 @@ export const describeRateCounter = (adapter: string, open: () => Promise<RateCou
       );
     });
 
-    it('begins no new window with each count', async () => {
+    it('does not start a new window with each count', async () => {
       const a = key();
       const first = await counter.count(a);
       await new Promise((resolve) => setTimeout(resolve, 20));

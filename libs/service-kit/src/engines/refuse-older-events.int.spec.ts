@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CheckpointBeyondHead, EmbeddedEventStore } from '@attestry/event-store';
 import { refuseOlderEvents } from './refuse-older-events.js';
 
-describe('events that are older than what was made of them', () => {
+describe('events that are older than their checkpoints and projections', () => {
   let folder: string;
   let store: EmbeddedEventStore;
   beforeEach(async () => {
@@ -30,7 +30,7 @@ describe('events that are older than what was made of them', () => {
     checkpoints: async () => positions.map((position, at) => ({ name: `list-${at}`, position })),
   });
 
-  it('are refused at the start, and the one that is ahead is named with what to do', async () => {
+  it('are refused at startup, with the name of what is ahead and the remedy', async () => {
     await refuseOlderEvents(store, store.checkpoints, rows(), 0);
     await store.checkpoints.write('a.publisher', '1');
     await refuseOlderEvents(store, store.checkpoints, rows('1'), 0);
@@ -44,7 +44,7 @@ describe('events that are older than what was made of them', () => {
     await expect(reaction).rejects.toThrow(/checkpoint 7 of b\.publisher .* Set the checkpoint to the head/);
   });
 
-  it('are waited for where a replica may only be behind', async () => {
+  it('are waited for when a replica may be behind', async () => {
     await store.checkpoints.write('a.publisher', '1');
     let asked = 0;
     const lagging = Object.assign(Object.create(store) as EmbeddedEventStore, {

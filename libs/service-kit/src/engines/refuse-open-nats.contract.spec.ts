@@ -57,7 +57,7 @@ if (program === undefined) {
     const faultsOf = async (server: NatsServer, user: string) =>
       (await inspectConfig(environment(server, user))).faults;
 
-    it('is accepted by every service where each has its user, and by the migration', async () => {
+    it('is accepted by every service when each has its user, and by the migration', async () => {
       const server = await startWithUsers();
       for (const participant of BUS_PARTICIPANTS) {
         const { faults, passed, skipped } = await inspectConfig(environment(server, participant));
@@ -69,7 +69,7 @@ if (program === undefined) {
       expect(inspected).toMatchObject({ faults: [], skipped: [] });
     });
 
-    it('is refused on a server without users, which takes any name and password', async () => {
+    it('is refused on a server without users, which accepts any name and password', async () => {
       const server = await start();
       for (const participant of BUS_PARTICIPANTS) {
         const faults = await faultsOf(server, participant);
@@ -109,7 +109,7 @@ if (program === undefined) {
       ]);
     });
 
-    it('is refused where the server has a user for clients without credentials', async () => {
+    it('is refused when the server has a user for clients without credentials', async () => {
       const own = 'publish: { allow: ["attestry.call.dids.>"] }, subscribe: { allow: ["_INBOX_attestry_dids.>"] }';
       const lines = [
         'no_auth_user: guest',
@@ -130,7 +130,7 @@ if (program === undefined) {
       expect(faults.join()).not.toContain('wrong-word');
     });
 
-    it('makes no data folder where all engines of the process are servers, as a gateway has them', async () => {
+    it('creates no data folder when all engines of the process are servers, as for a gateway', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'attestry-gateway-'));
       try {
         const server = await start();
@@ -145,7 +145,7 @@ if (program === undefined) {
       }
     });
 
-    it('is refused when the open server comes after the configuration was read', async () => {
+    it('is refused when the open server appears after the configuration was read', async () => {
       const server = await start();
       await server.kill();
       const env = environment(server, 'gateway');

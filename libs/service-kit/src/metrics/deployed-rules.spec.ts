@@ -48,7 +48,7 @@ const namesIn = (expr: string): { metrics: string[]; labels: string[]; faults: s
   return found;
 };
 
-describe('what is deployed beside the platform', () => {
+describe('dashboards and alerts', () => {
   const metrics = new Metrics();
   metrics.observeProcess();
   const known = new Map<string, readonly string[]>();
@@ -58,7 +58,7 @@ describe('what is deployed beside the platform', () => {
     for (const suffix of isHistogram ? ['_bucket', '_sum', '_count'] : ['']) known.set(name + suffix, declared);
   }
 
-  it('reads PromQL well enough to tell what is wrong with it', () => {
+  it('are checked by a PromQL parser that finds faults', () => {
     expect(namesIn('sum by (operation) (rate(a_total{status=~"5.."}[5m])) > 0')).toEqual({
       metrics: ['a_total'],
       labels: ['operation', 'status'],
@@ -67,7 +67,7 @@ describe('what is deployed beside the platform', () => {
     expect(namesIn('sum by (operation (rate(a_total[5m]))').faults).not.toEqual([]);
   });
 
-  it.each(expressions)('%s: asks for metrics and labels that are there', (_name, expr) => {
+  it.each(expressions)('%s: uses existing metrics and labels', (_name, expr) => {
     const { metrics: used, labels, faults } = namesIn(expr);
     expect(faults).toEqual([]);
     expect(used.length).toBeGreaterThan(0);
@@ -76,7 +76,7 @@ describe('what is deployed beside the platform', () => {
     expect(labels.filter((label) => !there.has(label))).toEqual([]);
   });
 
-  it('shows every metric of ours on the dashboard', () => {
+  it('show every platform metric on the dashboard', () => {
     const shown = new Set(queries.flatMap(([, expr]) => namesIn(expr).metrics));
     const missing = Object.values(METRICS).filter(
       ({ name }) => !shown.has(name) && !shown.has(`${name}_bucket`) && !shown.has(`${name}_sum`),
@@ -84,13 +84,13 @@ describe('what is deployed beside the platform', () => {
     expect(missing.map(({ name }) => name)).toEqual([]);
   });
 
-  it('has panels with numbers of their own', () => {
+  it('have panels with unique ids', () => {
     const ids = dashboard.panels.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { type, targets } of dashboard.panels) expect(targets === undefined).toBe(type === 'row');
   });
 
-  it('has an entry in the guide for every alert, and no alert for none of its entries', () => {
+  it('have a guide entry for every alert, and an alert for every entry', () => {
     const entries = [...read(GUIDE).matchAll(/^### (Attestry\w+)$/gm)].map(([, name]) => name!);
     expect([...entries].sort()).toEqual(rules.map(({ alert }) => alert).sort());
     for (const { alert, labels, annotations } of rules) {
@@ -100,12 +100,12 @@ describe('what is deployed beside the platform', () => {
     }
   });
 
-  it('says in each entry what to do', () => {
+  it('have a remedy in each guide entry', () => {
     const [, ...entries] = read(GUIDE).split(/^### (?=Attestry)/m);
     for (const entry of entries) expect(entry.split(/^#/m)[0]!.length).toBeGreaterThan(120);
   });
 
-  it('lists every metric of ours in the reference', () => {
+  it('have every platform metric in the reference', () => {
     const page = read('docs/reference/metrics.md');
     for (const { name } of Object.values(METRICS)) expect(page).toContain(`| \`${name}\` |`);
   });

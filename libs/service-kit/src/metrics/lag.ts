@@ -2,7 +2,7 @@ import type { EventStore, Position } from '@attestry/event-store';
 import type { HeldLeases } from './held-leases.js';
 import type { Instruments } from './instruments.js';
 
-/** A consumer of an event store under a lease of its own name. */
+/** A consumer of an event store, under a lease with its name. */
 export interface Follower {
   kind: 'projection' | 'reaction';
   name: string;
@@ -54,7 +54,7 @@ export class Lag {
     );
     const seconds = this.metrics.gauge('lagSeconds');
     const positions = this.metrics.gauge('lagPositions');
-    // At once, so that a concurrent scrape never sees incomplete gauges.
+    // At once, so that a concurrent scrape never reads incomplete gauges.
     seconds.reset();
     positions.reset();
     for (const { follower, behind } of found) {

@@ -19,7 +19,7 @@ const valueOf = (text: string, sample: string): number =>
   );
 
 describe('the main thread', () => {
-  it('is observed for the time it was held, and only for that', async () => {
+  it('is observed for the time it was blocked, and only for that', async () => {
     const metrics = new Metrics();
     const end = observeMainThread(metrics.histogram('mainThreadBlock'));
     try {
@@ -38,7 +38,7 @@ describe('the main thread', () => {
     expect(valueOf(text, '_sum')).toBeGreaterThan(0.45);
   });
 
-  it('is no longer observed once that has ended', async () => {
+  it('is no longer observed after the observation was stopped', async () => {
     const metrics = new Metrics();
     observeMainThread(metrics.histogram('mainThreadBlock'))();
     await pause(60);

@@ -4,7 +4,7 @@ import { Metrics } from './metrics.js';
 const all = Object.values(METRICS);
 
 describe('metrics', () => {
-  it('are named as Prometheus wants it', () => {
+  it('are named by the conventions of Prometheus', () => {
     for (const { name, type } of all) {
       expect(name).toMatch(/^attestry_[a-z]+(?:_[a-z]+)*$/);
       expect([name, name.endsWith('_total')]).toEqual([name, type === 'counter']);
@@ -13,7 +13,7 @@ describe('metrics', () => {
     expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
   });
 
-  it('have no label whose values a caller could choose', () => {
+  it('have no label with values chosen by a caller', () => {
     const declared = new Set(all.flatMap(({ labels }) => [...labels]));
     expect([...declared].sort()).toEqual(
       ['check', 'class', 'consumer', 'kind', 'lease', 'name', 'operation', 'outcome', 'projection', 'reaction']
@@ -30,7 +30,7 @@ describe('metrics', () => {
     expect(await other.text()).toContain('attestry_info{runs="gateway"} 1');
   });
 
-  it('are told without a value that could not be found out', async () => {
+  it('omit a value that could not be determined', async () => {
     const metrics = new Metrics();
     metrics.onScrape(() => Promise.reject(new Error('the store is away')));
     metrics.onScrape(() => metrics.gauge('webhookOldestDue').set(7));
@@ -39,7 +39,7 @@ describe('metrics', () => {
     expect(text).toContain('attestry_webhook_oldest_due_seconds 7');
   });
 
-  it('show a lease as held only while it would not have run out', () => {
+  it('show a lease as held only until its expiry', () => {
     const { leases } = new Metrics();
     expect(leases.holds('a')).toBe(false);
     leases.granted('a', 60_000);
@@ -50,7 +50,7 @@ describe('metrics', () => {
     expect([leases.holds('b'), leases.leads('b')]).toEqual([false, false]);
   });
 
-  it('take who gave a lease back after a failure for its leader until somebody else has it', () => {
+  it('treat a process that released a lease after a failure as leader until another holds it', () => {
     const { leases } = new Metrics();
     leases.granted('a', 60_000);
     leases.givenBack('a');

@@ -6,7 +6,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { NoTracing } from '../tracing/tracing.js';
 import { ObservedBus } from './observed-bus.js';
 
-/** What every process puts around its bus keeps what the port promises. */
+/** The wrapper that every process puts around its bus passes the contract suite of the port. */
 describeMessageBus('observed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'attestry-observed-bus-'));
   const errors: { subject: string; error: unknown }[] = [];

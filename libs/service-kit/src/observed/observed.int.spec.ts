@@ -26,7 +26,7 @@ const event = (id: string, occurredAt = new Date()): NewEvent => ({
   },
 });
 
-describe('what is observed at the ports', () => {
+describe('metrics of the ports', () => {
   let folder: string;
   let engines: Engines;
   let reactions: Reactions;
@@ -56,7 +56,7 @@ describe('what is observed at the ports', () => {
     expect(await sample('attestry_appends_total{store="operations",outcome="ok"}')).toBeUndefined();
   });
 
-  it('reports the lag of a reaction, and that it fails, until it has caught up', async () => {
+  it('reports the lag and failures of a reaction until it has caught up', async () => {
     let broken = true;
     reactions.start({
       name: 'test.reaction',
@@ -76,7 +76,7 @@ describe('what is observed at the ports', () => {
     expect(await sample('attestry_lag_positions{kind="reaction",name="test.reaction"}')).toBe(0);
   });
 
-  it('lets a reaction wait, in good health, at an event of a newer release', async () => {
+  it('keeps a reaction healthy while it waits at an event of a newer release', async () => {
     const handled: string[] = [];
     const reaction = reactions.start({
       name: 'test.older',
@@ -91,7 +91,7 @@ describe('what is observed at the ports', () => {
     await engines.events.append('note-a', [{ ...event('2'), type: 'HappenedAnew' }, event('3')], 0);
     await waitUntil(() => reaction.health.error?.includes('HappenedAnew'), { what: 'the reaction to wait' });
     expect(reaction.health.healthy).toBe(true);
-    // Its lease is free for a process that knows the event.
+    // Its lease is free for a process of a release that knows the event.
     await waitUntil(() => engines.leases.acquire('test.older', 'newer', 60_000), { what: 'the lease' });
     expect(handled).toEqual(['1']);
   });
@@ -99,7 +99,7 @@ describe('what is observed at the ports', () => {
   it('reports no lag of a reaction that another process runs', async () => {
     const elsewhere = await engines.leases.acquire('test.standby', 'elsewhere', 60_000);
     expect(elsewhere).toBeDefined();
-    // The lease went through the same door, so this process seems to hold it until it is asked for again.
+    // The lease was acquired through the observed port, so this process is reported as its holder until the next request for it.
     reactions.start({
       name: 'test.standby',
       of: [{ category: 'note', types: { Happened: 1 } }],
@@ -109,7 +109,7 @@ describe('what is observed at the ports', () => {
     expect(await sample('attestry_lag_seconds{kind="reaction",name="test.standby"}')).toBeUndefined();
   });
 
-  it('counts what goes over the feed, and ages what a consumer cannot handle', async () => {
+  it('counts the messages of the feed, and reports the age of those that a consumer cannot handle', async () => {
     let broken = true;
     reactions.consume(
       { name: 'test.consumer', subjects: ['event.test.>'], retry: { initialDelayMs: 20, maxDelayMs: 20 } },

@@ -51,7 +51,7 @@ const contextOf = (traceparent: string | undefined): Context => {
   });
 };
 
-/** Spans over OTLP (HTTP, protobuf). A provider of its own, never the process-wide one, and no context manager. */
+/** Spans over OTLP (HTTP, protobuf). A separate provider, never the process-wide one, and no context manager. */
 export class OtlpTracing extends Tracing {
   readonly on = true;
   private readonly provider: TracerProvider;

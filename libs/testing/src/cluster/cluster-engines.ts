@@ -30,7 +30,7 @@ const ENGINES = {
   redis: { name: 'Redis or Valkey', debian: 'redis-server', macos: 'valkey', variable: 'REDIS_URL' },
 } as const;
 
-/** What is neither installed nor given by `env`. */
+/** Engines that are neither installed nor named by `env`. */
 export const missingEngines = (env: Record<string, string | undefined>): MissingEngine[] =>
   (['nats', 'postgres', 'redis'] as const)
     .filter((engine) => {
@@ -48,7 +48,7 @@ const GIVEN = [
   ...['REDIS_URL', 'EVENTSTORE_URL'],
 ];
 
-/** Takes the engines that `env` gives and starts the others, each on a free port with data in a folder of its own. */
+/** Uses the engines that `env` names and starts the others, each on a free port with a separate data folder. */
 export const startClusterEngines = async (
   folder: string,
   env: Record<string, string | undefined> = process.env,

@@ -19,7 +19,7 @@ export class ClusterFeed {
     return `${this.namespace}_feed`;
   }
 
-  /** Ids of all messages of a subject, in order; an id is there as often as it was stored. */
+  /** Ids of all messages of a subject, in order, including duplicates. */
   async ids(subject: string): Promise<string[]> {
     const { name, num_pending } = await this.manager.consumers.add(this.stream, {
       filter_subject: `${this.namespace}.feed.${subject}`,

@@ -5,7 +5,7 @@ import canonicalize from 'canonicalize';
 import pg from 'pg';
 import type { Cluster } from './cluster.js';
 
-/** What a cluster has stored, seen from outside through the platform's own ports. */
+/** Data stored by a cluster, read through the platform's own ports. */
 export type ClusterStores = ProcessEngines &
   Pick<StateEngines, 'events' | 'operationEvents' | 'leases' | 'checkpoints'>;
 
@@ -49,7 +49,7 @@ export const readCheckedEvents = async (store: EventStore, faults: string[]): Pr
   return events;
 };
 
-/** The read models of a cluster, as they stand in PostgreSQL. */
+/** The read models of a cluster, as stored in PostgreSQL. */
 export class ClusterTables {
   private readonly pool: pg.Pool;
 
@@ -63,7 +63,7 @@ export class ClusterTables {
     return `${this.cluster.env['DATABASE_SCHEMA']}_${of}`;
   }
 
-  /** Which tables of a projection are read, and how far they are. */
+  /** The active tables of a projection, and their position. */
   async active(of: 'read' | 'analytics', projection: string): Promise<ActiveTables> {
     const schema = this.schema(of);
     const { rows } = await this.pool.query<{ v: string; g: string; tables: string; position: string; epoch: string }>(
@@ -80,7 +80,7 @@ export class ClusterTables {
     return { generation: Number(row.g), tables, position: row.position, epoch: Number(row.epoch) };
   }
 
-  /** Every row of the tables that are read, by the table's logical name, in an order of their own. */
+  /** Every row of the active tables, by the table's logical name, in a defined order. */
   async rows(of: 'read' | 'analytics', projection: string): Promise<Record<string, string[]>> {
     const { tables } = await this.active(of, projection);
     const found = await Promise.all(
@@ -93,7 +93,7 @@ export class ClusterTables {
     return Object.fromEntries(found);
   }
 
-  /** The lease as it stands in the table; undefined when no process ever held it. */
+  /** The lease as stored in the table; undefined when no process ever held it. */
   async lease(name: string, of: '' | '_operations' = ''): Promise<{ holder: string; epoch: number } | undefined> {
     const { rows } = await this.pool.query<{ holder: string; epoch: string }>(
       `SELECT holder, epoch FROM ${this.cluster.env['DATABASE_SCHEMA']}${of}.leases WHERE name = $1`,

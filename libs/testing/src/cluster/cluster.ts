@@ -31,7 +31,7 @@ export interface ClusterOptions {
   folder?: string;
   /** Default: those the environment gives, the others started. */
   engines?: ClusterEngines;
-  /** Processes live on when this one ends; see {@link Cluster.release}. */
+  /** Processes continue to run when this one ends; see {@link Cluster.release}. */
   detached?: boolean;
   replicas?: Record<string, number>;
 }
@@ -39,7 +39,7 @@ export interface ClusterOptions {
 const run = promisify(execFile);
 let serial = 0;
 
-/** Every service in processes of its own, on real engines, behind a load balancer. */
+/** Every service in separate processes, on real engines, behind a load balancer. */
 export class Cluster implements RunningPlatform {
   readonly processes: ServiceProcess[] = [];
   readonly ready: ReadyLine;
@@ -68,7 +68,7 @@ export class Cluster implements RunningPlatform {
     await mkdir(folder, { recursive: true });
     const engines = options.engines ?? (await startClusterEngines(folder));
     const balancer = await TcpBalancer.start();
-    // Several clusters may share engines: each has names of its own.
+    // Several clusters may share engines: each has its own names.
     const name = `c${process.pid.toString(36)}${Date.now().toString(36)}${(++serial).toString(36)}`;
     const cluster = new Cluster(
       folder,
@@ -150,7 +150,7 @@ export class Cluster implements RunningPlatform {
     return code;
   }
 
-  /** New connections go to those gateways only that say they are ready, looked at ten times a second. Answers how to stop. */
+  /** Sends new connections only to ready gateways, polled ten times a second. Returns a function that stops it. */
   balanceByReadiness(): () => void {
     const poll = async () => {
       const states = await Promise.all(this.gateways.map(async (one) => ({ one, ready: await one.isReady() })));
@@ -216,8 +216,8 @@ export class Cluster implements RunningPlatform {
   }
 
   /**
-   * Everything lives on without this process.
-   * @returns ids of all processes that are left: `first` ends before `engines`; the load balancer gets a process of its own
+   * Lets everything run on without this
+   * process. @returns ids of all remaining processes: `first` ends before `engines`; the load balancer moves to a separate process
    */
   async release(): Promise<{ first: number[]; engines: number[] }> {
     const { port } = this.balancer;

@@ -4,7 +4,7 @@ import type { ServiceProcess } from './service-process.js';
 
 const HELD = /^attestry_lease_held\{lease="([^"]+)"[^}]*\} 1$/gm;
 
-/** Names of the leases that a process says it holds, in its metrics; none when it does not answer within a second. */
+/** Names of the leases that a process reports as held, in its metrics; none when it does not respond within a second. */
 export const heldLeases = async ({ port }: ServiceProcess): Promise<Set<string>> => {
   try {
     const answer = await hostFetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(1000) });
@@ -14,7 +14,7 @@ export const heldLeases = async ({ port }: ServiceProcess): Promise<Set<string>>
   }
 };
 
-/** Which processes of a cluster say that they hold a lease. */
+/** The processes of a cluster that report that they hold a lease. */
 export const holdersOf = async (cluster: Cluster, lease: string): Promise<ServiceProcess[]> => {
   const running = cluster.processes.filter(({ isRunning }) => isRunning);
   const held = await Promise.all(running.map(heldLeases));

@@ -19,7 +19,7 @@ export interface ServiceProcessOptions {
   startTimeoutMs?: number;
 }
 
-/** What `/health/ready` answers; 0 when nobody does. */
+/** The response of `/health/ready`; 0 without one. */
 const readiness = (port: number): Promise<number> =>
   new Promise((resolve) => {
     const probe = request({ host: '127.0.0.1', port, path: '/health/ready', timeout: 2000 }, (answer) => {
@@ -31,7 +31,7 @@ const readiness = (port: number): Promise<number> =>
     probe.end();
   });
 
-/** One service in a process of its own. */
+/** One service in a separate process. */
 export class ServiceProcess {
   private child: ChildProcess | undefined;
   private exited: Promise<number | NodeJS.Signals> = Promise.resolve(0);
@@ -52,7 +52,7 @@ export class ServiceProcess {
       await process.restart();
       return process;
     } catch (error) {
-      // Nobody else knows of it.
+      // No other code has a reference to it.
       await process.end('SIGKILL');
       throw error;
     }
@@ -86,7 +86,7 @@ export class ServiceProcess {
     return this.child !== undefined && (await this.readiness()) === 200;
   }
 
-  /** Status of `/health/ready`; 0 when nobody answers. */
+  /** Status of `/health/ready`; 0 without a response. */
   readiness(): Promise<number> {
     return readiness(this.port);
   }

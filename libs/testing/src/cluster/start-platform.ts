@@ -8,7 +8,7 @@ export const platformMode = (): 'embedded' | 'cluster' =>
 /** Most time for the start of a platform on a busy machine: one process, or eight. */
 export const PLATFORM_START_MS = 180_000;
 
-/** Starts the built platform as the Jest project says ({@link platformMode}). */
+/** Starts the built platform in the mode of the Jest project ({@link platformMode}). */
 export const startPlatform = (
   options: Pick<PlatformProcessOptions, 'env' | 'startTimeoutMs' | 'preload'> = {},
 ): Promise<RunningPlatform> =>

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 /**
- * A load balancer of the simplest kind: connections go to the targets in turn, to those that answer; a connection that
- * was made stays where it is. Targets that say they are not ready get no new ones.
+ * A simple load balancer: connections are distributed round-robin over the reachable targets; an established
+ * connection stays with its target. Targets that are not ready get no new connections.
  */
 export class TcpBalancer {
   private next = 0;
