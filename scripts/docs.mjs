@@ -165,7 +165,8 @@ there; routes, access checks and this page are derived from the declaration. The
 
 - **Hosts.** \`management\`: the management host; \`auth\`: the authorization host; \`tenant\`: the tenant's own host;
   \`custom-domain\`: the tenant's verified custom domain; \`contexts\`: the host of \`CONTEXT_URL\`. Any other host returns 404.
-- **Access.** \`public\`: no credentials. \`management\`: an access token of a management client or a user. \`holder\`: a code or token
+- **Access.** \`public\`: no credentials. \`management\`: an access token of a management client or a user, which
+  must be a member of the tenant where roles are listed. \`holder\`: a code or token
   of a wallet, checked by the service. \`permission\`: an access token of a tenant client with one of the roles listed. \`internal\`: only the
   services listed, over the message bus; not available over HTTP.
 - **Errors.** \`tenant\`: \`{code, message, details?}\`, except that 401 and 403 are plain text. \`management\`:
@@ -254,8 +255,12 @@ function operationSection(operation, linked) {
 
 function accessOf(access) {
   if (access.kind === 'internal') return `\`internal\`: ${access.callers.map((it) => `\`${it}\``).join(', ')}`;
-  if (access.kind !== 'roles') return `\`${access.kind}\``;
-  return `permission \`${access.permission}\`: ${access.roles.map((role) => `\`${role}\``).join(', ')}`;
+  const { kind, usersOnly, permission, roles, orSelf } = access;
+  if (!roles) return `\`${kind}\`${usersOnly ? ', users only' : ''}`;
+  const names = roles.map((role) => `\`${role}\``).join(', ');
+  if (kind === 'roles') return `permission \`${permission}\`: ${names}`;
+  const right = permission ? `, permission \`${permission}\`` : '';
+  return `\`management\`, member of the tenant${right}: ${names}${orSelf ? '; users for their own membership with any role' : ''}`;
 }
 
 function requestRows(dto, part, linked) {

@@ -1,6 +1,25 @@
-import { OPERATIONS, ROLES, type Operation } from '@attestry/contracts';
-import { ApiClient, pathOf, PLATFORM_START_MS, waitUntil, type Answer, type OperationParts } from '@attestry/testing';
-import { clientOf, closeWorld, openWorld, rightToken, ROWS, snapshot, type Row, type World } from './registry.rows.js';
+import { OPERATIONS, ROLES, type Operation, type Role } from '@attestry/contracts';
+import {
+  ApiClient,
+  expectStatus,
+  pathOf,
+  PLATFORM_START_MS,
+  waitUntil,
+  type Answer,
+  type ManagementApi,
+  type OperationParts,
+} from '@attestry/testing';
+import {
+  clientOf,
+  closeWorld,
+  connectPerson,
+  openWorld,
+  rightToken,
+  ROWS,
+  snapshot,
+  type Row,
+  type World,
+} from './registry.rows.js';
 
 const overHttp = OPERATIONS.filter(({ http }) => http !== undefined);
 const table = overHttp.map((operation) => [operation.name, operation] as const);
@@ -301,6 +320,77 @@ describe('a call with one role [T56]', () => {
       expect(answer.status).toBe(blind[name] ?? 401);
     }
   });
+});
+
+describe('a call on the management host', () => {
+  const management = table.flatMap(([name, operation]) =>
+    operation.access.kind === 'management' ? [[name, operation, operation.access] as const] : [],
+  );
+  const ofMembers = management.flatMap(([name, operation, { roles, orSelf }]) =>
+    roles ? [[name, operation, { roles, orSelf: orSelf === true }] as const] : [],
+  );
+  const people = {} as Record<Role, ManagementApi>;
+  beforeAll(async () => {
+    for (const role of ROLES) people[role] = await connectPerson(world.platform, world.provider);
+  });
+
+  /** Registered users become members at once; 400 for members. */
+  const join = async (person: ManagementApi, tenantId: unknown, role: Role) => {
+    const { email } = expectStatus(await person.user.retrieve(), 200);
+    const joined = await world.management.members.invite(String(tenantId), { email, roles: [role] });
+    expect([200, 400]).toContain(joined.status);
+  };
+  const expectForbidden = (operation: Operation, answer: Answer, reason: string) => {
+    expect([answer.status, answer.text]).toEqual([403, expect.anything()]);
+    expectErrorShape(operation, answer);
+    expect(answer.body).toMatchObject({ message: reason });
+    expect(answer.headers.get('www-authenticate')).toBe(
+      `Bearer error="insufficient_scope", error_description="${reason}"`,
+    );
+  };
+
+  it('is about a tenant exactly where roles are declared', () => {
+    expect(ofMembers.map(([name]) => name)).toEqual(
+      management.filter(([, { http }]) => http!.path.includes(':tenantId')).map(([name]) => name),
+    );
+  });
+
+  it.each(ofMembers.flatMap(([name, ...declared]) => ROLES.map((role) => [name, role, ...declared] as const)))(
+    '%s by a member with the role %s',
+    async (name, role, operation, { roles }) => {
+      const parts = await rowOf(name).right(world);
+      await join(people[role], parts.params!['tenantId'], role);
+      const answer = await call(operation, parts, people[role].client.token);
+      if (roles.includes(role))
+        expect([answer.status, answer.text]).toEqual([operation.http!.success, expect.anything()]);
+      else expectForbidden(operation, answer, `The caller needs the role ${roles.join(' or ')} on the tenant`);
+    },
+  );
+
+  it.each(ofMembers.filter(([, { http }]) => http!.path.includes(':userId')))(
+    '%s by a member without such a role, about themselves',
+    async (_name, operation, { roles, orSelf }) => {
+      const person = await connectPerson(world.platform, world.provider);
+      const { id: userId } = expectStatus(await person.user.retrieve(), 200);
+      const params = { tenantId: world.tenant.id, userId };
+      await join(person, params.tenantId, 'auditor');
+      const body = operation.example;
+      const answer = await call(operation, { params, ...(body !== undefined && { body }) }, person.client.token);
+      if (orSelf) expect([answer.status, answer.text]).toEqual([operation.http!.success, expect.anything()]);
+      else expectForbidden(operation, answer, `The caller needs the role ${roles.join(' or ')} on the tenant`);
+    },
+  );
+
+  it.each(management.filter(([, , { roles }]) => !roles))(
+    '%s by a client and by a user',
+    async (name, operation, { usersOnly }) => {
+      const user = await call(operation, await rowOf(name).right(world), world.person.client.token);
+      expect([user.status, user.text]).toEqual([operation.http!.success, expect.anything()]);
+      const client = await call(operation, await rowOf(name).right(world), world.management.client.token);
+      if (usersOnly) expectForbidden(operation, client, 'The operation is for users; the caller is a client');
+      else expect(client.status).toBe(operation.http!.success);
+    },
+  );
 });
 
 describe("a call with another tenant's", () => {

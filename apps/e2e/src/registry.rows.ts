@@ -117,7 +117,7 @@ const invitation = () => ({ email: `${unique('visitor-')}@people.example`, roles
 const NO_SUCH = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
 
 /** The management API as a person who signs in at the provider. */
-const connectPerson = async (platform: RunningPlatform, provider: OpenIdProvider): Promise<ManagementApi> => {
+export const connectPerson = async (platform: RunningPlatform, provider: OpenIdProvider): Promise<ManagementApi> => {
   const sub = unique('person-');
   const { access_token } = await provider.signIn({
     sub,

@@ -73,7 +73,7 @@ export const createUser = defineOperation({
   resource: User,
   response: User,
   secrets: ['claims'],
-  errorStatuses: [400, 401, 403],
+  errorStatuses: [400],
   idempotent: true,
 });
 
@@ -86,7 +86,7 @@ export const listUsers = defineOperation({
   errors,
   query: PageQuery,
   response: [User],
-  errorStatuses: [400, 401, 403],
+  errorStatuses: [400],
 });
 
 export const retrieveUser = defineOperation({
@@ -98,7 +98,7 @@ export const retrieveUser = defineOperation({
   errors,
   params: UserParams,
   response: User,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const deleteUser = defineOperation({
@@ -110,7 +110,7 @@ export const deleteUser = defineOperation({
   analytics: { prefix: 'USER_DELETE', category },
   errors,
   params: UserParams,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const listUserCredentials = defineOperation({
@@ -123,5 +123,5 @@ export const listUserCredentials = defineOperation({
   params: UserCredentialsParams,
   query: PageQuery,
   response: [UserCredential],
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });

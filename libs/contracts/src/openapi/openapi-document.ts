@@ -119,7 +119,7 @@ export const openApiDocument = (
           bearerFormat: 'JWT',
           description:
             name === 'management'
-              ? 'Access token of a management client (from `POST /oauth/token`) or of a user (from the OpenID provider).'
+              ? 'Access token of a management client (from `POST /oauth/token`) or of a user (from the OpenID provider). Where an operation has `x-roles`, the caller must be a member of the tenant with one of them.'
               : 'Access token of a client of the tenant, from `POST /oauth/token` at the authorization host. The client needs one of the roles in `x-roles` of the operation.',
         },
         ...(own.some(isTokenCall) && {
@@ -192,7 +192,8 @@ const operationObject = (
     tags: [resourceOf(operation.http!.path)],
     ...(elsewhere !== undefined && { servers: [elsewhere] }),
     security,
-    ...(access.kind === 'roles' && { 'x-roles': [...access.roles], 'x-permission': access.permission }),
+    ...('roles' in access && access.roles && { 'x-roles': [...access.roles] }),
+    ...('permission' in access && access.permission && { 'x-permission': access.permission }),
     ...(analytics && { 'x-event-prefix': analytics.prefix }),
     'x-rate-class': operation.rate,
     ...(deprecated?.sunset !== undefined && { 'x-sunset': deprecated.sunset }),
@@ -204,8 +205,13 @@ const operationObject = (
   };
 };
 
-const rolesText = ({ access }: Operation): string | false =>
-  access.kind === 'roles' && `Requires one of the roles: ${access.roles.map((role) => `\`${role}\``).join(', ')}.`;
+const rolesText = ({ access }: Operation): string | undefined => {
+  if (access.kind === 'management' && access.usersOnly) return 'Only users can call it, not management clients.';
+  if (!('roles' in access) || !access.roles) return undefined;
+  const roles = `one of the roles: ${access.roles.map((role) => `\`${role}\``).join(', ')}`;
+  if (access.kind === 'roles') return `Requires ${roles}.`;
+  return `Requires a member of the tenant with ${roles}${access.orSelf ? '; users need none for their own membership' : ''}.`;
+};
 
 const deprecationText = ({ deprecated }: Operation): string => {
   const { since, sunset, link } = deprecated!;

@@ -83,7 +83,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Accept an invitation as the caller */
+    /**
+     * Accept an invitation as the caller
+     * @description Only users can call it, not management clients.
+     */
     post: operations['acceptInvitation'];
     delete?: never;
     options?: never;
@@ -116,17 +119,20 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve a tenant */
+    /**
+     * Retrieve a tenant
+     * @description Requires a member of the tenant with one of the roles: `admin`, `issuer`, `managed-issuer`, `holder`, `verifier`, `dts-provider`, `dts-consumer`, `auditor`, `certificate-manager`.
+     */
     get: operations['retrieveTenant'];
     /**
      * Update a tenant
-     * @description Changes the name or `restrictIdentityRoles`. The subdomain cannot be changed.
+     * @description Changes the name or `restrictIdentityRoles`. The subdomain cannot be changed. Requires a member of the tenant with one of the roles: `admin`.
      */
     put: operations['updateTenant'];
     post?: never;
     /**
      * Delete a tenant
-     * @description Its host returns 404 and its access tokens are rejected immediately. Its keys and data are purged 30 days later, unless the operator set another period.
+     * @description Its host returns 404 and its access tokens are rejected immediately. Its keys and data are purged 30 days later, unless the operator set another period. Requires a member of the tenant with one of the roles: `admin`.
      */
     delete: operations['deleteTenant'];
     options?: never;
@@ -141,10 +147,16 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the clients of a tenant */
+    /**
+     * Retrieve the clients of a tenant
+     * @description Requires a member of the tenant with one of the roles: `admin`.
+     */
     get: operations['listClients'];
     put?: never;
-    /** Create a client of a tenant */
+    /**
+     * Create a client of a tenant
+     * @description Requires a member of the tenant with one of the roles: `admin`.
+     */
     post: operations['createClient'];
     delete?: never;
     options?: never;
@@ -159,17 +171,20 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve a client of a tenant */
+    /**
+     * Retrieve a client of a tenant
+     * @description Requires a member of the tenant with one of the roles: `admin`.
+     */
     get: operations['retrieveClient'];
     /**
      * Update a client of a tenant
-     * @description Replaces name and roles. New roles take effect within a second, also for access tokens that are already issued.
+     * @description Replaces name and roles. New roles take effect within a second, also for access tokens that are already issued. Requires a member of the tenant with one of the roles: `admin`.
      */
     put: operations['updateClient'];
     post?: never;
     /**
      * Delete a client of a tenant
-     * @description Its access tokens are rejected within a second.
+     * @description Its access tokens are rejected within a second. Requires a member of the tenant with one of the roles: `admin`.
      */
     delete: operations['deleteClient'];
     options?: never;
@@ -188,7 +203,7 @@ export interface paths {
     put?: never;
     /**
      * Rotate the secret of a client of a tenant
-     * @description Returns a new secret. The previous one stays valid for `overlapSeconds`; an older one is revoked immediately.
+     * @description Returns a new secret. The previous one stays valid for `overlapSeconds`; an older one is revoked immediately. Requires a member of the tenant with one of the roles: `admin`.
      */
     post: operations['rotateClientSecret'];
     delete?: never;
@@ -204,7 +219,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the analytics events of a tenant, newest first */
+    /**
+     * Retrieve the analytics events of a tenant, newest first
+     * @description Requires a member of the tenant with one of the roles: `admin`.
+     */
     get: operations['listTenantEvents'];
     put?: never;
     post?: never;
@@ -221,12 +239,15 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the open and expired invitations of a tenant */
+    /**
+     * Retrieve the open and expired invitations of a tenant
+     * @description Requires a member of the tenant with one of the roles: `admin`.
+     */
     get: operations['listInvitations'];
     put?: never;
     /**
      * Invite a member to a tenant
-     * @description A registered user becomes a member immediately; anyone else gets an e-mail with a link.
+     * @description A registered user becomes a member immediately; anyone else gets an e-mail with a link. Requires a member of the tenant with one of the roles: `admin`.
      */
     post: operations['inviteMember'];
     delete?: never;
@@ -247,7 +268,7 @@ export interface paths {
     post?: never;
     /**
      * Cancel an invitation that is not accepted yet
-     * @description Its link becomes invalid immediately.
+     * @description Its link becomes invalid immediately. Requires a member of the tenant with one of the roles: `admin`.
      */
     delete: operations['cancelInvitation'];
     options?: never;
@@ -266,7 +287,7 @@ export interface paths {
     put?: never;
     /**
      * Resend an invitation
-     * @description Sends a new link; the previous link becomes invalid immediately.
+     * @description Sends a new link; the previous link becomes invalid immediately. Requires a member of the tenant with one of the roles: `admin`.
      */
     post: operations['resendInvitation'];
     delete?: never;
@@ -282,7 +303,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the members of a tenant */
+    /**
+     * Retrieve the members of a tenant
+     * @description Requires a member of the tenant with one of the roles: `admin`.
+     */
     get: operations['listMembers'];
     put?: never;
     post?: never;
@@ -299,7 +323,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve a member of a tenant */
+    /**
+     * Retrieve a member of a tenant
+     * @description Requires a member of the tenant with one of the roles: `admin`; users need none for their own membership.
+     */
     get: operations['retrieveMember'];
     put?: never;
     post?: never;
@@ -319,13 +346,13 @@ export interface paths {
     get?: never;
     /**
      * Update the roles of a member of a tenant
-     * @description The new roles take effect with the next call.
+     * @description The new roles take effect with the next call. Requires a member of the tenant with one of the roles: `admin`.
      */
     put: operations['updateMembership'];
     post?: never;
     /**
      * Remove a member from a tenant
-     * @description The member loses access with the next call.
+     * @description The member loses access with the next call. Requires a member of the tenant with one of the roles: `admin`; users need none for their own membership.
      */
     delete: operations['deleteMembership'];
     options?: never;
@@ -340,9 +367,15 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the user information of the caller */
+    /**
+     * Retrieve the user information of the caller
+     * @description Only users can call it, not management clients.
+     */
     get: operations['retrieveUserInformation'];
-    /** Update the user information of the caller */
+    /**
+     * Update the user information of the caller
+     * @description Only users can call it, not management clients.
+     */
     put: operations['updateUserInformation'];
     post?: never;
     delete?: never;
