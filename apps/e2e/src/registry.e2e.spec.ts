@@ -1,10 +1,12 @@
-import { OPERATIONS, ROLES, type Operation, type Role } from '@attestry/contracts';
+import { OPERATIONS, RESPONSE_EXAMPLES, ROLES, type Operation, type Role } from '@attestry/contracts';
 import {
   ApiClient,
   expectStatus,
+  isRecording,
   pathOf,
   PLATFORM_START_MS,
   waitUntil,
+  writeExamples,
   type Answer,
   type ManagementApi,
   type OperationParts,
@@ -20,6 +22,7 @@ import {
   type Row,
   type World,
 } from './registry.rows.js';
+import { exampleOf, shapesOf } from './response-examples.js';
 
 const overHttp = OPERATIONS.filter(({ http }) => http !== undefined);
 const table = overHttp.map((operation) => [operation.name, operation] as const);
@@ -100,7 +103,7 @@ describe('a right call', () => {
   });
 });
 
-describe('the example of a body in the interface definition', () => {
+describe('an example in the interface definition', () => {
   /** Members that name what only this platform has: their values are those of the right call. */
   const OWN: Record<string, readonly string[]> = {
     'management.accept-invitation': ['token'],
@@ -118,6 +121,28 @@ describe('the example of a body in the interface definition', () => {
   };
   const withBody = overHttp.filter(({ body, http }) => body !== undefined || http!.accepts !== undefined);
 
+  /** Operations that respond with one JSON document. */
+  const responding = overHttp.filter(({ http }) => ![204, 302].includes(http!.success) && !http!.stream);
+  const recorded: Record<string, unknown> = {};
+  const compareExample = ({ name, http }: Operation, { status, body }: Answer) => {
+    expect(status).toBe(http!.success);
+    if (!responding.some((operation) => operation.name === name)) return;
+    recorded[name] = exampleOf(body);
+    if (isRecording) return;
+    const [shape] = shapesOf(RESPONSE_EXAMPLES[name]);
+    expect([name, shapesOf(body)]).toEqual([name, expect.arrayContaining([shape])]);
+  };
+  afterAll(() => {
+    const about = 'Body of the response to a call that succeeds, by the name of its operation.';
+    const examples = { ...RESPONSE_EXAMPLES, ...recorded };
+    if (isRecording) writeExamples('response-examples', 'apps/e2e/src/registry.e2e.spec.ts', about, examples);
+  });
+
+  it('of a response exists exactly for the operations that respond with JSON', () => {
+    if (isRecording) return;
+    expect(Object.keys(RESPONSE_EXAMPLES)).toEqual(responding.map(({ name }) => name).sort());
+  });
+
   it.each(withBody.map((operation) => [operation.name, operation] as const))(
     'succeeds: %s',
     async (name, operation) => {
@@ -132,6 +157,18 @@ describe('the example of a body in the interface definition', () => {
         body: isForm ? new URLSearchParams(example as Record<string, string>) : example,
       });
       expect([answer.status, answer.text]).toEqual([operation.http!.success, expect.anything()]);
+      compareExample(operation, answer);
+    },
+  );
+
+  const withoutBody = responding.filter((operation) => !withBody.includes(operation));
+  it.each(withoutBody.map((operation) => [operation.name, operation] as const))(
+    'has the members of the response: %s',
+    async (name, operation) => {
+      const { query, ...parts } = await rowOf(name).right(world);
+      const isList = Array.isArray(operation.response);
+      const answer = await call(operation, { ...parts, query: { ...query, ...(isList && { limit: 100 }) } });
+      compareExample(operation, answer);
     },
   );
 });

@@ -13,9 +13,11 @@ import {
   type Operation,
 } from '../operation.js';
 import { classesWithRules, withRules } from './declared-rules.js';
+import { ERROR_EXAMPLES } from './error-examples.generated.js';
 import type { JsonSchema } from './json-schema.js';
 import { readOnlyMembersOf } from './read-only-members.js';
 import { resourceOf, tagsOf } from './resources.js';
+import { RESPONSE_EXAMPLES } from './response-examples.generated.js';
 
 /** `vMAJOR.MINOR.PATCH` of both interface definitions; what each one changed is in docs/reference/changelog.md. */
 export const INTERFACE_VERSION = 'v2.0.0';
@@ -375,7 +377,9 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   const good: JsonObject = {
     description: SUCCESS[success!] ?? 'Success.',
     headers: { ...headersOf(...ownHeaders), ...extra },
-    ...(content && { content: { [mediaTypeOf(http!)]: { schema: content as JsonObject } } }),
+    ...(content && {
+      content: { [mediaTypeOf(http!)]: { schema: content as JsonObject, ...exampleOf(operation.name) } },
+    }),
   };
   const refused = refusals.map((status): [string, Json] => {
     const name = responseName(errors, status);
@@ -389,6 +393,12 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
     return [String(status), { ...response, headers: { ...(headers as JsonObject), ...extra } }];
   });
   return { [String(success)]: good, ...Object.fromEntries(refused) };
+};
+
+/** The example of a response, by the name of its operation, or of the component that an error has. */
+const exampleOf = (name: string): { example?: Json } => {
+  const example = RESPONSE_EXAMPLES[name] ?? ERROR_EXAMPLES[name];
+  return example === undefined ? {} : { example: example as Json };
 };
 
 const deprecationHeaderObjects = ({ deprecated }: Operation): JsonObject =>
@@ -483,7 +493,12 @@ const errorResponse = ({ errors: shape, rate }: Operation, status: number): Json
     headers: headersOf(...(special[kind] ? [special[kind]] : [])),
     content: isText
       ? { 'text/plain': { schema: { type: 'string', const: status === 401 ? 'Unauthorized' : 'Forbidden' } } }
-      : { 'application/json': { schema: { $ref: `#/components/schemas/${SHAPE_NAME[shape]}Error` } } },
+      : {
+          'application/json': {
+            schema: { $ref: `#/components/schemas/${SHAPE_NAME[shape]}Error` },
+            ...exampleOf(responseName(shape, status)),
+          },
+        },
   };
 };
 

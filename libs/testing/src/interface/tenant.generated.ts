@@ -1562,6 +1562,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "insufficient_scope",
+         *       "error_description": "the access token does not cover this credential configuration"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1576,6 +1582,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "server_error",
+         *       "error_description": "Internal error"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1590,6 +1602,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "invalid_request",
+         *       "error_description": "grant_type is missing"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1604,6 +1622,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "invalid_request",
+         *       "error_description": "Request Timeout"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1618,6 +1642,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "invalid_request",
+         *       "error_description": "Payload Too Large"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1633,6 +1663,13 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "temporarily_unavailable",
+         *       "error_description": "Too Many Requests",
+         *       "message": "Too Many Requests"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1648,6 +1685,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "access_denied",
+         *       "error_description": "Unauthorized"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1662,6 +1705,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "temporarily_unavailable",
+         *       "error_description": "Service temporarily unavailable"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1676,6 +1725,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "invalid_request",
+         *       "error_description": "Unsupported Media Type: expected application/json"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1690,6 +1745,19 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "Conflict",
+         *       "message": "The first call with this Idempotency-Key is still in progress",
+         *       "details": [
+         *         {
+         *           "msg": "belongs to a call that is still in progress",
+         *           "param": "Idempotency-Key",
+         *           "location": "headers"
+         *         }
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1719,6 +1787,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "InternalError",
+         *       "message": "Internal error"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1733,6 +1807,20 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "BadRequest",
+         *       "message": "Validation Error",
+         *       "details": [
+         *         {
+         *           "value": "",
+         *           "msg": "must not be empty",
+         *           "param": "name",
+         *           "location": "body"
+         *         }
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1747,6 +1835,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "NotFound",
+         *       "message": "Resource Not Found"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1761,6 +1855,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "RequestTimeout",
+         *       "message": "Request Timeout"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1775,6 +1875,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "PayloadTooLarge",
+         *       "message": "Payload Too Large"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1790,6 +1896,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "TooManyRequests",
+         *       "message": "Too Many Requests"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1819,6 +1931,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "ServiceUnavailable",
+         *       "message": "Service temporarily unavailable"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1833,6 +1951,19 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "UnprocessableContent",
+         *       "message": "This Idempotency-Key was used for another request",
+         *       "details": [
+         *         {
+         *           "msg": "was used for another request",
+         *           "param": "Idempotency-Key",
+         *           "location": "headers"
+         *         }
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1847,6 +1978,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "UnsupportedMediaType",
+         *       "message": "Unsupported Media Type: expected application/json"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1897,6 +2034,63 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "@context": "https://identity.foundation/.well-known/did-configuration/v1",
+           *       "entries": [
+           *         {
+           *           "@context": [
+           *             "https://www.w3.org/2018/credentials/v1",
+           *             "https://identity.foundation/.well-known/did-configuration/v1"
+           *           ],
+           *           "type": [
+           *             "VerifiableCredential",
+           *             "DomainLinkageCredential"
+           *           ],
+           *           "issuer": "did:web:attestry.example:u",
+           *           "issuanceDate": "2026-01-15T09:30:00.000Z",
+           *           "expirationDate": "2026-01-15T09:30:00.000Z",
+           *           "credentialSubject": {
+           *             "id": "did:web:attestry.example:u",
+           *             "origin": "https://university.example"
+           *           },
+           *           "proof": {
+           *             "type": "Ed25519Signature2018",
+           *             "created": "2026-01-15T09:30:00.000Z",
+           *             "verificationMethod": "did:web:attestry.example:u#kq3Zb8XnW0",
+           *             "proofPurpose": "assertionMethod",
+           *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
+           *           }
+           *         }
+           *       ],
+           *       "linked_dids": [
+           *         {
+           *           "@context": [
+           *             "https://www.w3.org/2018/credentials/v1",
+           *             "https://identity.foundation/.well-known/did-configuration/v1"
+           *           ],
+           *           "type": [
+           *             "VerifiableCredential",
+           *             "DomainLinkageCredential"
+           *           ],
+           *           "issuer": "did:web:attestry.example:u",
+           *           "issuanceDate": "2026-01-15T09:30:00.000Z",
+           *           "expirationDate": "2026-01-15T09:30:00.000Z",
+           *           "credentialSubject": {
+           *             "id": "did:web:attestry.example:u",
+           *             "origin": "https://university.example"
+           *           },
+           *           "proof": {
+           *             "type": "Ed25519Signature2018",
+           *             "created": "2026-01-15T09:30:00.000Z",
+           *             "verificationMethod": "did:web:attestry.example:u#kq3Zb8XnW0",
+           *             "proofPurpose": "assertionMethod",
+           *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['DidConfiguration'];
         };
       };
@@ -1926,6 +2120,63 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "@context": "https://identity.foundation/.well-known/did-configuration/v1",
+           *       "entries": [
+           *         {
+           *           "@context": [
+           *             "https://www.w3.org/2018/credentials/v1",
+           *             "https://identity.foundation/.well-known/did-configuration/v1"
+           *           ],
+           *           "type": [
+           *             "VerifiableCredential",
+           *             "DomainLinkageCredential"
+           *           ],
+           *           "issuer": "did:web:attestry.example:u",
+           *           "issuanceDate": "2026-01-15T09:30:00.000Z",
+           *           "expirationDate": "2026-01-15T09:30:00.000Z",
+           *           "credentialSubject": {
+           *             "id": "did:web:attestry.example:u",
+           *             "origin": "https://university.example"
+           *           },
+           *           "proof": {
+           *             "type": "Ed25519Signature2018",
+           *             "created": "2026-01-15T09:30:00.000Z",
+           *             "verificationMethod": "did:web:attestry.example:u#kq3Zb8XnW0",
+           *             "proofPurpose": "assertionMethod",
+           *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
+           *           }
+           *         }
+           *       ],
+           *       "linked_dids": [
+           *         {
+           *           "@context": [
+           *             "https://www.w3.org/2018/credentials/v1",
+           *             "https://identity.foundation/.well-known/did-configuration/v1"
+           *           ],
+           *           "type": [
+           *             "VerifiableCredential",
+           *             "DomainLinkageCredential"
+           *           ],
+           *           "issuer": "did:web:attestry.example:u",
+           *           "issuanceDate": "2026-01-15T09:30:00.000Z",
+           *           "expirationDate": "2026-01-15T09:30:00.000Z",
+           *           "credentialSubject": {
+           *             "id": "did:web:attestry.example:u",
+           *             "origin": "https://university.example"
+           *           },
+           *           "proof": {
+           *             "type": "Ed25519Signature2018",
+           *             "created": "2026-01-15T09:30:00.000Z",
+           *             "verificationMethod": "did:web:attestry.example:u#kq3Zb8XnW0",
+           *             "proofPurpose": "assertionMethod",
+           *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['DidConfiguration'];
         };
       };
@@ -1955,6 +2206,57 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "@context": [
+           *         "https://www.w3.org/ns/did/v1",
+           *         "https://w3id.org/security/suites/x25519-2019/v1",
+           *         "https://w3id.org/security/suites/jws-2020/v1",
+           *         "https://w3id.org/security/suites/ed25519-2018/v1",
+           *         "https://w3id.org/security/bbs/v1"
+           *       ],
+           *       "id": "did:web:university.example",
+           *       "verificationMethod": [
+           *         {
+           *           "id": "did:web:university.example#kq3Zb8XnW0",
+           *           "controller": "did:web:university.example",
+           *           "type": "JsonWebKey2020",
+           *           "publicKeyJwk": {
+           *             "kty": "EC",
+           *             "crv": "P-256",
+           *             "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *             "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *           }
+           *         }
+           *       ],
+           *       "authentication": [
+           *         "did:web:university.example#kq3Zb8XnW1"
+           *       ],
+           *       "assertionMethod": [
+           *         "did:web:university.example#kq3Zb8XnW0",
+           *         "did:web:university.example#kq3Zb8XnW1",
+           *         "did:web:university.example#kq3Zb8XnW2"
+           *       ],
+           *       "capabilityDelegation": [
+           *         "did:web:university.example#kq3Zb8XnW0",
+           *         "did:web:university.example#kq3Zb8XnW1",
+           *         "did:web:university.example#kq3Zb8XnW2"
+           *       ],
+           *       "capabilityInvocation": [
+           *         "did:web:university.example#kq3Zb8XnW0",
+           *         "did:web:university.example#kq3Zb8XnW1",
+           *         "did:web:university.example#kq3Zb8XnW2"
+           *       ],
+           *       "keyAgreement": [
+           *         {
+           *           "id": "did:web:university.example#kq3Zb8XnW3",
+           *           "controller": "did:web:university.example",
+           *           "type": "X25519KeyAgreementKey2019",
+           *           "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': {
             [key: string]: unknown;
           };
@@ -1987,6 +2289,41 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "issuer": "https://university.example",
+           *       "authorization_endpoint": "https://university.example/v1/oauth/authorize",
+           *       "token_endpoint": "https://university.example/v1/oauth/token",
+           *       "jwks_uri": "https://university.example/v1/oauth/jwks",
+           *       "scopes_supported": [
+           *         "jwt_vc_json:StudentCard",
+           *         "ldp_vc:StudentCard",
+           *         "ldp_vc:UniversityDegree",
+           *         "jwt_vc_json:UniversityDegree"
+           *       ],
+           *       "response_types_supported": [
+           *         "code"
+           *       ],
+           *       "response_modes_supported": [
+           *         "query"
+           *       ],
+           *       "code_challenge_methods_supported": [
+           *         "S256"
+           *       ],
+           *       "grant_types_supported": [
+           *         "authorization_code",
+           *         "urn:ietf:params:oauth:grant-type:pre-authorized_code"
+           *       ],
+           *       "token_endpoint_auth_methods_supported": [
+           *         "none"
+           *       ],
+           *       "pre-authorized_grant_anonymous_access_supported": true,
+           *       "authorization_details_types_supported": [
+           *         "openid_credential"
+           *       ],
+           *       "authorization_response_iss_parameter_supported": true
+           *     }
+           */
           'application/json': {
             [key: string]: unknown;
           };
@@ -2018,6 +2355,111 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "credential_issuer": "https://university.example",
+           *       "credential_endpoint": "https://university.example/v1/openid/credential",
+           *       "nonce_endpoint": "https://university.example/v1/openid/nonce",
+           *       "batch_credential_issuance": {
+           *         "batch_size": 10
+           *       },
+           *       "credential_configurations_supported": {
+           *         "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60": {
+           *           "format": "ldp_vc",
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "scope": "ldp_vc:StudentCard",
+           *           "credential_definition": {
+           *             "@context": [
+           *               "https://www.w3.org/ns/credentials/v2",
+           *               "https://contexts.attestry.example/v1"
+           *             ],
+           *             "type": [
+           *               "VerifiableCredential",
+           *               "StudentCard"
+           *             ]
+           *           },
+           *           "cryptographic_binding_methods_supported": [
+           *             "did:key",
+           *             "did:jwk",
+           *             "jwk"
+           *           ],
+           *           "credential_signing_alg_values_supported": [
+           *             "eddsa-rdfc-2022"
+           *           ],
+           *           "proof_types_supported": {
+           *             "jwt": {
+           *               "proof_signing_alg_values_supported": [
+           *                 "ES256",
+           *                 "EdDSA"
+           *               ]
+           *             }
+           *           },
+           *           "credential_metadata": {
+           *             "display": [
+           *               {
+           *                 "name": "University degree"
+           *               }
+           *             ],
+           *             "claims": [
+           *               {
+           *                 "path": [
+           *                   "credentialSubject",
+           *                   "given_name"
+           *                 ],
+           *                 "mandatory": false
+           *               }
+           *             ]
+           *           }
+           *         }
+           *       },
+           *       "issuer": "https://university.example",
+           *       "authorization_endpoint": "https://university.example/v1/oauth/authorize",
+           *       "token_endpoint": "https://university.example/v1/oauth/token",
+           *       "jwks_uri": "https://university.example/v1/oauth/jwks",
+           *       "scopes_supported": [
+           *         "jwt_vc_json:StudentCard",
+           *         "ldp_vc:StudentCard",
+           *         "ldp_vc:UniversityDegree",
+           *         "jwt_vc_json:UniversityDegree"
+           *       ],
+           *       "response_types_supported": [
+           *         "code"
+           *       ],
+           *       "response_modes_supported": [
+           *         "query"
+           *       ],
+           *       "grant_types_supported": [
+           *         "authorization_code",
+           *         "urn:ietf:params:oauth:grant-type:pre-authorized_code"
+           *       ],
+           *       "code_challenge_methods_supported": [
+           *         "S256"
+           *       ],
+           *       "credentials_supported": [
+           *         {
+           *           "format": "ldp_vc",
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "scope": "ldp_vc:StudentCard",
+           *           "@context": [
+           *             "https://www.w3.org/ns/credentials/v2",
+           *             "https://contexts.attestry.example/v1"
+           *           ],
+           *           "type": [
+           *             "VerifiableCredential",
+           *             "StudentCard"
+           *           ],
+           *           "cryptographic_binding_methods_supported": [
+           *             "did:key",
+           *             "did:jwk",
+           *             "jwk"
+           *           ],
+           *           "cryptographic_suites_supported": [
+           *             "eddsa-rdfc-2022"
+           *           ]
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': {
             [key: string]: unknown;
           };
@@ -2052,6 +2494,57 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "@context": [
+           *         "https://www.w3.org/ns/did/v1",
+           *         "https://w3id.org/security/suites/x25519-2019/v1",
+           *         "https://w3id.org/security/suites/jws-2020/v1",
+           *         "https://w3id.org/security/suites/ed25519-2018/v1",
+           *         "https://w3id.org/security/bbs/v1"
+           *       ],
+           *       "id": "did:web:university.example",
+           *       "verificationMethod": [
+           *         {
+           *           "id": "did:web:university.example#kq3Zb8XnW0",
+           *           "controller": "did:web:university.example",
+           *           "type": "JsonWebKey2020",
+           *           "publicKeyJwk": {
+           *             "kty": "EC",
+           *             "crv": "P-256",
+           *             "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *             "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *           }
+           *         }
+           *       ],
+           *       "authentication": [
+           *         "did:web:university.example#kq3Zb8XnW1"
+           *       ],
+           *       "assertionMethod": [
+           *         "did:web:university.example#kq3Zb8XnW0",
+           *         "did:web:university.example#kq3Zb8XnW1",
+           *         "did:web:university.example#kq3Zb8XnW2"
+           *       ],
+           *       "capabilityDelegation": [
+           *         "did:web:university.example#kq3Zb8XnW0",
+           *         "did:web:university.example#kq3Zb8XnW1",
+           *         "did:web:university.example#kq3Zb8XnW2"
+           *       ],
+           *       "capabilityInvocation": [
+           *         "did:web:university.example#kq3Zb8XnW0",
+           *         "did:web:university.example#kq3Zb8XnW1",
+           *         "did:web:university.example#kq3Zb8XnW2"
+           *       ],
+           *       "keyAgreement": [
+           *         {
+           *           "id": "did:web:university.example#kq3Zb8XnW3",
+           *           "controller": "did:web:university.example",
+           *           "type": "X25519KeyAgreementKey2019",
+           *           "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': {
             [key: string]: unknown;
           };
@@ -2084,6 +2577,17 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "name": "Acme",
+           *       "short_name": "Acme",
+           *       "icons": [
+           *         {
+           *           "src": "https://brand.example/logo.png"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['BrandManifest'];
         };
       };
@@ -2114,6 +2618,14 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "@context": {
+           *         "@version": 1.1,
+           *         "@vocab": "https://contexts.attestry.example/v1#"
+           *       }
+           *     }
+           */
           'application/ld+json': {
             [key: string]: unknown;
           };
@@ -2145,6 +2657,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "name": "Acme",
+           *       "logoUrl": "https://brand.example/logo.png",
+           *       "domain": "brand.example",
+           *       "verificationToken": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "isVerified": false
+           *     }
+           */
           'application/json': components['schemas']['CustomDomain'];
         };
       };
@@ -2192,6 +2713,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "name": "Example University",
+           *       "logoUrl": "https://university.example/logo.png",
+           *       "domain": "credentials.university.example",
+           *       "verificationToken": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "isVerified": false
+           *     }
+           */
           'application/json': components['schemas']['CustomDomain'];
         };
       };
@@ -2244,6 +2774,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "name": "Example University",
+           *       "logoUrl": "https://university.example/logo.png",
+           *       "domain": "credentials.university.example",
+           *       "verificationToken": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "isVerified": false
+           *     }
+           */
           'application/json': components['schemas']['CustomDomain'];
         };
       };
@@ -2355,6 +2894,73 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "did": "did:web:attestry.example:u",
+           *           "localMetadata": {
+           *             "keys": [
+           *               {
+           *                 "didDocumentKeyId": "did:web:attestry.example:u#kq3Zb8XnW0",
+           *                 "kmsKeyId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
+           *               }
+           *             ],
+           *             "registered": 1768469400000,
+           *             "initialDidDocument": {
+           *               "@context": [
+           *                 "https://www.w3.org/ns/did/v1",
+           *                 "https://w3id.org/security/suites/x25519-2019/v1",
+           *                 "https://w3id.org/security/suites/jws-2020/v1",
+           *                 "https://w3id.org/security/suites/ed25519-2018/v1",
+           *                 "https://w3id.org/security/bbs/v1"
+           *               ],
+           *               "id": "did:web:attestry.example:u",
+           *               "verificationMethod": [
+           *                 {
+           *                   "id": "did:web:attestry.example:u#kq3Zb8XnW0",
+           *                   "controller": "did:web:attestry.example:u",
+           *                   "type": "JsonWebKey2020",
+           *                   "publicKeyJwk": {
+           *                     "kty": "EC",
+           *                     "crv": "P-256",
+           *                     "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *                     "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *                   }
+           *                 }
+           *               ],
+           *               "authentication": [
+           *                 "did:web:attestry.example:u#kq3Zb8XnW1"
+           *               ],
+           *               "assertionMethod": [
+           *                 "did:web:attestry.example:u#kq3Zb8XnW0",
+           *                 "did:web:attestry.example:u#kq3Zb8XnW1",
+           *                 "did:web:attestry.example:u#kq3Zb8XnW2"
+           *               ],
+           *               "capabilityDelegation": [
+           *                 "did:web:attestry.example:u#kq3Zb8XnW0",
+           *                 "did:web:attestry.example:u#kq3Zb8XnW1",
+           *                 "did:web:attestry.example:u#kq3Zb8XnW2"
+           *               ],
+           *               "capabilityInvocation": [
+           *                 "did:web:attestry.example:u#kq3Zb8XnW0",
+           *                 "did:web:attestry.example:u#kq3Zb8XnW1",
+           *                 "did:web:attestry.example:u#kq3Zb8XnW2"
+           *               ],
+           *               "keyAgreement": [
+           *                 {
+           *                   "id": "did:web:attestry.example:u#kq3Zb8XnW3",
+           *                   "controller": "did:web:attestry.example:u",
+           *                   "type": "X25519KeyAgreementKey2019",
+           *                   "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *                 }
+           *               ]
+           *             }
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfListedDid'];
         };
       };
@@ -2404,6 +3010,53 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "did": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "registrationStatus": "COMPLETED",
+           *       "localMetadata": {
+           *         "keys": [
+           *           {
+           *             "didDocumentKeyId": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *             "kmsKeyId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
+           *           }
+           *         ],
+           *         "registered": 1768469400000,
+           *         "initialDidDocument": {
+           *           "@context": [
+           *             "https://www.w3.org/ns/did/v1",
+           *             "https://w3id.org/security/suites/jws-2020/v1"
+           *           ],
+           *           "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *           "verificationMethod": [
+           *             {
+           *               "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *               "controller": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *               "type": "JsonWebKey2020",
+           *               "publicKeyJwk": {
+           *                 "kty": "EC",
+           *                 "crv": "P-256",
+           *                 "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *                 "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *               }
+           *             }
+           *           ],
+           *           "authentication": [
+           *             "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *           ],
+           *           "assertionMethod": [
+           *             "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *           ],
+           *           "capabilityDelegation": [
+           *             "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *           ],
+           *           "capabilityInvocation": [
+           *             "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *           ]
+           *         }
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['DidRecord'];
         };
       };
@@ -2443,6 +3096,57 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "did": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "registrationStatus": "COMPLETED",
+           *       "localMetadata": {
+           *         "keys": [
+           *           {
+           *             "didDocumentKeyId": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *             "kmsKeyId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
+           *           }
+           *         ],
+           *         "registered": 1768469400000,
+           *         "initialDidDocument": {
+           *           "@context": [
+           *             "https://www.w3.org/ns/did/v1",
+           *             "https://w3id.org/security/suites/x25519-2019/v1",
+           *             "https://w3id.org/security/suites/ed25519-2018/v1"
+           *           ],
+           *           "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *           "verificationMethod": [
+           *             {
+           *               "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *               "controller": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *               "type": "Ed25519VerificationKey2018",
+           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *             }
+           *           ],
+           *           "authentication": [
+           *             "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *           ],
+           *           "assertionMethod": [
+           *             "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *           ],
+           *           "capabilityDelegation": [
+           *             "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *           ],
+           *           "capabilityInvocation": [
+           *             "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *           ],
+           *           "keyAgreement": [
+           *             {
+           *               "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *               "controller": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *               "type": "X25519KeyAgreementKey2019",
+           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *             }
+           *           ]
+           *         }
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['RetrievedDid'];
         };
       };
@@ -2536,6 +3240,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "WEBHOOK_TEST_SUCCESS",
+           *           "timestamp": "2026-01-15T09:30:00.000Z",
+           *           "category": "webhook",
+           *           "requestId": "kq3Zb8XnW5mVt1Yc7RfL2s",
+           *           "metadata": {},
+           *           "data": null,
+           *           "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfAnalyticsEvent'];
         };
       };
@@ -2619,6 +3339,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "type": "TENANT_MEMBER_INVITATION_ACCEPT_START",
+           *           "category": "tenant-member"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['EventTypeList'];
         };
       };
@@ -2668,6 +3398,12 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "grant_type is missing"
+           *     }
+           */
           'application/json': components['schemas']['OAuthError'];
           'text/html': string;
         };
@@ -2729,6 +3465,12 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "grant_type is missing"
+           *     }
+           */
           'application/json': components['schemas']['OAuthError'];
           'text/html': string;
         };
@@ -2758,6 +3500,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "keys": []
+           *     }
+           */
           'application/json': {
             [key: string]: unknown;
           };
@@ -2799,6 +3546,14 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "access_token": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s",
+           *       "token_type": "Bearer",
+           *       "expires_in": 300,
+           *       "scope": "jwt_vc_json:StudentCard"
+           *     }
+           */
           'application/json': components['schemas']['AccessTokenResponse'];
         };
       };
@@ -2845,6 +3600,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "credentials": [
+           *         {
+           *           "credential": "eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['CredentialResponse'];
         };
       };
@@ -2879,6 +3643,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "c_nonce": "mwsi0pk2.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *     }
+           */
           'application/json': components['schemas']['NonceResponse'];
         };
       };
@@ -2926,6 +3695,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "uri": "openid-credential-offer://?credential_offer=%7B%22credential_issuer%22%3A%22https%3A%2F%2Funiversity.example%22%2C%22credential_configuration_ids%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22credentials%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22grants%22%3A%7B%22authorization_code%22%3A%7B%7D%7D%7D"
+           *     }
+           */
           'application/json': components['schemas']['Offer'];
         };
       };
@@ -2963,6 +3737,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "credential_issuer": "https://university.example",
+           *       "credential_configuration_ids": [
+           *         "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
+           *       ],
+           *       "credentials": [
+           *         "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
+           *       ],
+           *       "grants": {
+           *         "urn:ietf:params:oauth:grant-type:pre-authorized_code": {
+           *           "pre-authorized_code": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
+           *         }
+           *       }
+           *     }
+           */
           'application/json': {
             [key: string]: unknown;
           };
@@ -3018,6 +3808,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "uri": "openid-credential-offer://?credential_offer=%7B%22credential_issuer%22%3A%22https%3A%2F%2Funiversity.example%22%2C%22credential_configuration_ids%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62%22%5D%2C%22credentials%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62%22%5D%2C%22grants%22%3A%7B%22urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Apre-authorized_code%22%3A%7B%22pre-authorized_code%22%3A%22kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s%22%7D%7D%7D",
+           *       "uriByReference": "openid-credential-offer://?credential_offer_uri=https%3A%2F%2Funiversity.example%2Fv1%2Fopenid%2Foffers%2F7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m%2Fcontent",
+           *       "expiresAt": "2026-01-15T09:30:00.000Z"
+           *     }
+           */
           'application/json': components['schemas']['PreAuthorizedOffer'];
         };
       };
@@ -3099,6 +3898,18 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "claims": {
+           *             "given_name": "Ada"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfUser'];
         };
       };
@@ -3147,6 +3958,14 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "claims": {
+           *         "given_name": "Ada"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['User'];
         };
       };
@@ -3186,6 +4005,14 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "claims": {
+           *         "given_name": "Ada"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['User'];
         };
       };
@@ -3266,6 +4093,29 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "StudentCard",
+           *           "profile": "jwt-vc",
+           *           "format": "jwt_vc_json",
+           *           "sessionId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "credentialConfigurationId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *           "devicePublicKey": {
+           *             "kty": "EC",
+           *             "crv": "P-256",
+           *             "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *             "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *           },
+           *           "issuedDate": "2026-01-15T09:30:00.000Z",
+           *           "validFrom": "2026-01-15T09:30:00.000Z",
+           *           "offerId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfUserCredential'];
         };
       };
@@ -3307,6 +4157,28 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "redirectUrl": "https://university.example/v1/oauth/authentication/callback",
+           *           "url": "https://login.example",
+           *           "clientId": "attestry",
+           *           "clientSecret": "**********lient",
+           *           "scope": [
+           *             "openid",
+           *             "profile",
+           *             "email"
+           *           ],
+           *           "tokenEndpointAuthMethod": "client_secret_basic",
+           *           "staticRequestParameters": {},
+           *           "forwardedRequestParameters": [],
+           *           "claimsToPersist": []
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfAuthenticationProvider'];
         };
       };
@@ -3355,6 +4227,24 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "redirectUrl": "https://university.example/v1/oauth/authentication/callback",
+           *       "url": "https://login.example",
+           *       "clientId": "attestry",
+           *       "clientSecret": "**********lient",
+           *       "scope": [
+           *         "openid",
+           *         "profile",
+           *         "email"
+           *       ],
+           *       "tokenEndpointAuthMethod": "client_secret_basic",
+           *       "staticRequestParameters": {},
+           *       "forwardedRequestParameters": [],
+           *       "claimsToPersist": []
+           *     }
+           */
           'application/json': components['schemas']['AuthenticationProvider'];
         };
       };
@@ -3394,6 +4284,26 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "redirectUrl": "https://university.example/v1/oauth/authentication/callback",
+           *       "url": "https://login.example",
+           *       "clientId": "attestry",
+           *       "clientSecret": "**********-0815",
+           *       "scope": [
+           *         "openid",
+           *         "profile",
+           *         "email"
+           *       ],
+           *       "tokenEndpointAuthMethod": "client_secret_basic",
+           *       "staticRequestParameters": {},
+           *       "forwardedRequestParameters": [
+           *         "login_hint"
+           *       ],
+           *       "claimsToPersist": []
+           *     }
+           */
           'application/json': components['schemas']['AuthenticationProvider'];
         };
       };
@@ -3444,6 +4354,24 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "redirectUrl": "https://university.example/v1/oauth/authentication/callback",
+           *       "url": "https://login.example",
+           *       "clientId": "attestry",
+           *       "clientSecret": "**********lient",
+           *       "scope": [
+           *         "openid",
+           *         "profile",
+           *         "email"
+           *       ],
+           *       "tokenEndpointAuthMethod": "client_secret_basic",
+           *       "staticRequestParameters": {},
+           *       "forwardedRequestParameters": [],
+           *       "claimsToPersist": []
+           *     }
+           */
           'application/json': components['schemas']['AuthenticationProvider'];
         };
       };
@@ -3524,6 +4452,20 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "events": [
+           *             "OpenIdCredentialIssuedSummary"
+           *           ],
+           *           "url": "https://hooks.university.example/credentials",
+           *           "disabled": false
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfWebhook'];
         };
       };
@@ -3573,6 +4515,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "events": [
+           *         "OpenIdCredentialIssuedSummary"
+           *       ],
+           *       "url": "https://hooks.university.example/credentials",
+           *       "disabled": false
+           *     }
+           */
           'application/json': components['schemas']['Webhook'];
         };
       };
@@ -3612,6 +4564,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "events": [
+           *         "OpenIdCredentialIssuedSummary"
+           *       ],
+           *       "url": "https://hooks.university.example/credentials",
+           *       "disabled": false
+           *     }
+           */
           'application/json': components['schemas']['Webhook'];
         };
       };
@@ -3663,6 +4625,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "events": [
+           *         "OpenIdCredentialIssuedSummary"
+           *       ],
+           *       "url": "https://hooks.university.example/credentials",
+           *       "disabled": false
+           *     }
+           */
           'application/json': components['schemas']['Webhook'];
         };
       };
@@ -3746,6 +4718,26 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "deliveryId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "webhookId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "event": {
+           *             "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *             "type": "WebhookTested",
+           *             "timestamp": "2026-01-15T09:30:00.000Z"
+           *           },
+           *           "attempt": 1,
+           *           "status": "Delivered",
+           *           "httpStatus": 200,
+           *           "startedAt": "2026-01-15T09:30:00.000Z",
+           *           "endedAt": "2026-01-15T09:30:00.000Z"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfWebhookAttempt'];
         };
       };
@@ -3783,6 +4775,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "webhookId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "event": {
+           *         "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *         "type": "WebhookTested",
+           *         "timestamp": "2026-01-15T09:30:00.000Z"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['WebhookDelivery'];
         };
       };
@@ -3822,6 +4824,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "webhookId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "event": {
+           *         "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *         "type": "WebhookTested",
+           *         "timestamp": "2026-01-15T09:30:00.000Z"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['WebhookDelivery'];
         };
       };
@@ -3858,6 +4870,20 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "keys": [
+           *         {
+           *           "kty": "OKP",
+           *           "crv": "Ed25519",
+           *           "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *           "use": "sig",
+           *           "kid": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "alg": "EdDSA"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['WebhookKeySet'];
         };
       };
@@ -3887,6 +4913,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "kid": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "signsFrom": "2026-01-15T09:30:00.000Z",
+           *       "previous": {
+           *         "kid": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *         "publishedUntil": "2026-01-15T09:30:00.000Z"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['WebhookKeyRotation'];
         };
       };
@@ -3933,6 +4969,29 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "StudentCard",
+           *           "additionalTypes": [],
+           *           "name": "University degree",
+           *           "issuer": {
+           *             "name": "Example University"
+           *           },
+           *           "claimMappings": {
+           *             "given_name": {
+           *               "mapFrom": "claims.given_name"
+           *             }
+           *           },
+           *           "issuerDid": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *           "revocable": false,
+           *           "persist": false
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfJwtVcConfiguration'];
         };
       };
@@ -3988,6 +5047,25 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "UniversityDegree",
+           *       "additionalTypes": [],
+           *       "name": "University degree",
+           *       "issuer": {
+           *         "name": "Example University"
+           *       },
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "issuerDid": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "revocable": false,
+           *       "persist": false
+           *     }
+           */
           'application/json': components['schemas']['JwtVcConfiguration'];
         };
       };
@@ -4027,6 +5105,25 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "additionalTypes": [],
+           *       "name": "University degree",
+           *       "issuer": {
+           *         "name": "Example University"
+           *       },
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "issuerDid": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "revocable": false,
+           *       "persist": false
+           *     }
+           */
           'application/json': components['schemas']['JwtVcConfiguration'];
         };
       };
@@ -4084,6 +5181,25 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "additionalTypes": [],
+           *       "name": "University degree",
+           *       "issuer": {
+           *         "name": "Example University"
+           *       },
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "issuerDid": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "revocable": false,
+           *       "persist": false
+           *     }
+           */
           'application/json': components['schemas']['JwtVcConfiguration'];
         };
       };
@@ -4166,6 +5282,31 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "StudentCard",
+           *           "additionalTypes": [],
+           *           "name": "University degree",
+           *           "issuer": {
+           *             "name": "Example University"
+           *           },
+           *           "claimMappings": {
+           *             "given_name": {
+           *               "mapFrom": "claims.given_name"
+           *             }
+           *           },
+           *           "issuerDid": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *           "revocable": false,
+           *           "persist": false,
+           *           "contexts": [],
+           *           "proofType": "eddsa-rdfc-2022"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfWebSemanticConfiguration'];
         };
       };
@@ -4221,6 +5362,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "UniversityDegree",
+           *       "additionalTypes": [],
+           *       "name": "University degree",
+           *       "issuer": {
+           *         "name": "Example University"
+           *       },
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "issuerDid": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "revocable": false,
+           *       "persist": false,
+           *       "contexts": [],
+           *       "proofType": "eddsa-rdfc-2022"
+           *     }
+           */
           'application/json': components['schemas']['WebSemanticConfiguration'];
         };
       };
@@ -4260,6 +5422,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "additionalTypes": [],
+           *       "name": "University degree",
+           *       "issuer": {
+           *         "name": "Example University"
+           *       },
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "issuerDid": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "revocable": false,
+           *       "persist": false,
+           *       "contexts": [],
+           *       "proofType": "eddsa-rdfc-2022"
+           *     }
+           */
           'application/json': components['schemas']['WebSemanticConfiguration'];
         };
       };
@@ -4317,6 +5500,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "additionalTypes": [],
+           *       "name": "University degree",
+           *       "issuer": {
+           *         "name": "Example University"
+           *       },
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "issuerDid": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "revocable": false,
+           *       "persist": false,
+           *       "contexts": [],
+           *       "proofType": "eddsa-rdfc-2022"
+           *     }
+           */
           'application/json': components['schemas']['WebSemanticConfiguration'];
         };
       };
