@@ -257,8 +257,8 @@ export const deprecationHeaders = ({ since, sunset, link }: Deprecated): Record<
 /** Statuses of callers without access (ADR 0066). A holder's are declared: some endpoints of wallets read no token. */
 const refusalsOf = (access: Access): number[] => {
   if (access.kind !== 'roles' && access.kind !== 'management') return [];
-  const { usersOnly, roles = ROLES } = { usersOnly: undefined, ...access };
-  return usersOnly || roles.length < ROLES.length ? [401, 403] : [401];
+  const isOpen = access.kind === 'management' && !access.usersOnly && !access.permission;
+  return isOpen ? [401] : [401, 403];
 };
 
 /**

@@ -52,7 +52,7 @@ export const inviteMember = (
 
 type Invited = Extract<Membership, { status: 'invited' }>;
 
-/** An invitation as the members see it who may call the operation. @throws 404 for a user who was not invited, 400 for one who has accepted */
+/** An invitation, by {@link requireMember}. @throws 404 for a user who was not invited, 400 for one who has accepted */
 export const seenInvitation = (
   state: TenantState,
   caller: TenantCaller,
@@ -126,7 +126,7 @@ export const acceptInvitation = (
   ];
 };
 
-/** A member as the members see it who may call the operation. */
+/** A member of the tenant, by {@link requireMember}. @throws 404 for a user who is none */
 export const seenMember = (
   state: TenantState,
   caller: TenantCaller,

@@ -60,7 +60,7 @@ const isOwnCall = (caller: TenantCaller, userId: string | undefined): boolean =>
   caller.access.orSelf === true && caller.kind === 'user' && caller.userId === userId;
 
 /**
- * A tenant as a member sees it who may call the operation. Callers who are not members get a 404, as for a tenant that does not exist.
+ * The tenant, for a member who has access to the operation. Other callers get a 404, as for a tenant that does not exist.
  * @param userId the user in the path
  * @throws 403 for members without one of the roles that the operation requires
  */
