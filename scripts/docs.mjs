@@ -1,7 +1,7 @@
 // npm run docs: writes docs/reference/operations.md and the lists of the changelog from the registry, configuration.md from the declared settings,
 // metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus, the chart's list of secret settings, the lists of services (service-lists.mjs) and of their use cases (use-case-lists.mjs) and the versions of the aggregates' states; then
 // the interface definitions (OpenAPI), the shapes they are made of and the types of the client the tests use. With `--check` it writes nothing and fails when one of them is out of date, when an
-// operation has no file, when a page refers to a file, a section or a command that does not exist, or when a comment cites an ADR that does not exist.
+// operation has no file, when the guide to phones names a library in another version than package.json, when a page refers to a file, a section or a command that does not exist, or when a comment cites an ADR that does not exist.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -76,7 +76,7 @@ for (const [path, text] of Object.entries(pages)) {
     if (!json) console.log(`wrote ${path}`);
   }
 }
-faults.push(...(await brokenReferences()), ...(await brokenCitations()));
+faults.push(...(await brokenReferences()), ...(await brokenCitations()), ...wrongVersions());
 for (const fault of faults) console.error(fault);
 if (json) console.log(JSON.stringify({ ok: faults.length === 0, written, faults }));
 else if (!check && faults.length === 0) console.log('docs: up to date, every link resolves');
@@ -173,7 +173,8 @@ there; routes, access checks and this page are derived from the declaration. The
 
 - **Hosts.** \`management\`: the management host; \`auth\`: the authorization host; \`tenant\`: the tenant's own host;
   \`custom-domain\`: the tenant's verified custom domain; \`contexts\`: the host of \`CONTEXT_URL\`. Any other host returns 404.
-- **Access.** \`public\`: no credentials. \`management\`: an access token of a management client or a user. \`holder\`: a code or token
+- **Access.** \`public\`: no credentials. \`management\`: an access token of a management client or a user, which
+  must be a member of the tenant where roles are listed. \`holder\`: a code or token
   of a wallet, checked by the service. \`permission\`: an access token of a tenant client with one of the roles listed. \`internal\`: only the
   services listed, over the message bus; not available over HTTP.
 - **Errors.** \`tenant\`: \`{code, message, details?}\`, except that 401 and 403 are plain text. \`management\`:
@@ -262,8 +263,12 @@ function operationSection(operation, linked) {
 
 function accessOf(access) {
   if (access.kind === 'internal') return `\`internal\`: ${access.callers.map((it) => `\`${it}\``).join(', ')}`;
-  if (access.kind !== 'roles') return `\`${access.kind}\``;
-  return `permission \`${access.permission}\`: ${access.roles.map((role) => `\`${role}\``).join(', ')}`;
+  const { kind, usersOnly, permission, roles, orSelf } = access;
+  if (!roles) return `\`${kind}\`${usersOnly ? ', users only' : ''}`;
+  const names = roles.map((role) => `\`${role}\``).join(', ');
+  if (kind === 'roles') return `permission \`${permission}\`: ${names}`;
+  const right = permission ? `, permission \`${permission}\`` : '';
+  return `\`management\`, member of the tenant${right}: ${names}${orSelf ? '; users for their own membership with any role' : ''}`;
 }
 
 function requestRows(dto, part, linked) {
@@ -648,6 +653,21 @@ async function brokenCitations() {
     )) {
       found.push(`${path}: cite the ADR or the section with its rule, not "${old}"`);
     }
+  }
+  return found;
+}
+
+/** Libraries whose version in the guide is not that of package.json. */
+function wrongVersions() {
+  const guide = 'docs/guides/from-laptop-to-phone.md';
+  const { dependencies, devDependencies } = JSON.parse(read('package.json'));
+  const versions = { ...dependencies, ...devDependencies };
+  const rows = [...read(guide).matchAll(/^\| (`@[^|]+?) +\| ([\d., ]+?) +\|/gm)];
+  const found = rows.length > 0 ? [] : [`${guide}: no library with its version`];
+  for (const [, names, given] of rows) {
+    const libraries = [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
+    const wanted = [...new Set(libraries.map((name) => versions[name] ?? 'none'))].join(', ');
+    if (given !== wanted) found.push(`${guide}: package.json has ${libraries.join(', ')} in ${wanted}, not ${given}`);
   }
   return found;
 }

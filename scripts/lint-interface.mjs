@@ -32,13 +32,19 @@ for (const name of ['management', 'tenant']) {
         console.error(`${path}: ${method} ${at} ${fault}`);
         faults += 1;
       }
+  for (const [response, { content }] of Object.entries(components.responses))
+    if (content['application/json'] && !content['application/json'].example) {
+      console.error(`${path}: the response ${response} has no example`);
+      faults += 1;
+    }
 }
 process.exit(faults > 0 ? 1 : 0);
 
-/** What a reader needs of each operation: its resource, its security and roles, and an example of its body. */
+/** What a reader needs of each operation: its resource, its security and roles, and examples of its body and of its response. */
 function faultsOf(operation, tags, schemes) {
-  const { description = '', security, requestBody } = operation;
+  const { description = '', security, requestBody, responses } = operation;
   const bodies = Object.entries(requestBody?.content ?? {});
+  const answers = Object.entries(Object.values(responses)[0].content ?? {}).filter(([type]) => type.endsWith('json'));
   const [tag, ...others] = operation.tags.map((name) => tags.find((it) => it.name === name));
   return [
     !(tag?.description && others.length === 0) && 'needs exactly one tag, declared with a description',
@@ -46,6 +52,8 @@ function faultsOf(operation, tags, schemes) {
     security?.flatMap(Object.keys).some((name) => !schemes[name]) && 'names a security scheme that is not declared',
     operation['x-roles']?.some((role) => !description.includes(`\`${role}\``)) &&
       'does not name its roles in the description',
-    ...bodies.map(([type, { example }]) => example === undefined && `has no example of ${type}`),
+    ...[...bodies, ...answers.filter(([type]) => type !== 'application/x-ndjson')].map(
+      ([type, { example }]) => example === undefined && `has no example of ${type}`,
+    ),
   ].filter(Boolean);
 }

@@ -1,6 +1,28 @@
-import { OPERATIONS, ROLES, type Operation } from '@attestry/contracts';
-import { ApiClient, pathOf, PLATFORM_START_MS, waitUntil, type Answer, type OperationParts } from '@attestry/testing';
-import { clientOf, closeWorld, openWorld, rightToken, ROWS, snapshot, type Row, type World } from './registry.rows.js';
+import { OPERATIONS, RESPONSE_EXAMPLES, ROLES, type Operation, type Role } from '@attestry/contracts';
+import {
+  ApiClient,
+  expectStatus,
+  isRecording,
+  pathOf,
+  PLATFORM_START_MS,
+  waitUntil,
+  writeExamples,
+  type Answer,
+  type ManagementApi,
+  type OperationParts,
+} from '@attestry/testing';
+import {
+  clientOf,
+  closeWorld,
+  connectPerson,
+  openWorld,
+  rightToken,
+  ROWS,
+  snapshot,
+  type Row,
+  type World,
+} from './registry.rows.js';
+import { exampleOf, shapesOf } from './response-examples.js';
 
 const overHttp = OPERATIONS.filter(({ http }) => http !== undefined);
 const table = overHttp.map((operation) => [operation.name, operation] as const);
@@ -81,7 +103,7 @@ describe('a valid call', () => {
   });
 });
 
-describe('the example of a body in the interface definition', () => {
+describe('an example in the interface definition', () => {
   /** Members that name what only this platform has: their values are those of the right call. */
   const OWN: Record<string, readonly string[]> = {
     'management.accept-invitation': ['token'],
@@ -99,6 +121,28 @@ describe('the example of a body in the interface definition', () => {
   };
   const withBody = overHttp.filter(({ body, http }) => body !== undefined || http!.accepts !== undefined);
 
+  /** Operations that respond with one JSON document. */
+  const responding = overHttp.filter(({ http }) => ![204, 302].includes(http!.success) && !http!.stream);
+  const recorded: Record<string, unknown> = {};
+  const compareExample = ({ name, http }: Operation, { status, body }: Answer) => {
+    expect(status).toBe(http!.success);
+    if (!responding.some((operation) => operation.name === name)) return;
+    recorded[name] = exampleOf(body);
+    if (isRecording) return;
+    const [shape] = shapesOf(RESPONSE_EXAMPLES[name]);
+    expect([name, shapesOf(body)]).toEqual([name, expect.arrayContaining([shape])]);
+  };
+  afterAll(() => {
+    const about = 'Body of the response to a call that succeeds, by the name of its operation.';
+    const examples = { ...RESPONSE_EXAMPLES, ...recorded };
+    if (isRecording) writeExamples('response-examples', 'apps/e2e/src/registry.e2e.spec.ts', about, examples);
+  });
+
+  it('of a response exists exactly for the operations that respond with JSON', () => {
+    if (isRecording) return;
+    expect(Object.keys(RESPONSE_EXAMPLES)).toEqual(responding.map(({ name }) => name).sort());
+  });
+
   it.each(withBody.map((operation) => [operation.name, operation] as const))(
     'succeeds: %s',
     async (name, operation) => {
@@ -113,6 +157,18 @@ describe('the example of a body in the interface definition', () => {
         body: isForm ? new URLSearchParams(example as Record<string, string>) : example,
       });
       expect([answer.status, answer.text]).toEqual([operation.http!.success, expect.anything()]);
+      compareExample(operation, answer);
+    },
+  );
+
+  const withoutBody = responding.filter((operation) => !withBody.includes(operation));
+  it.each(withoutBody.map((operation) => [operation.name, operation] as const))(
+    'has the members of the response: %s',
+    async (name, operation) => {
+      const { query, ...parts } = await rowOf(name).right(world);
+      const isList = Array.isArray(operation.response);
+      const answer = await call(operation, { ...parts, query: { ...query, ...(isList && { limit: 100 }) } });
+      compareExample(operation, answer);
     },
   );
 });
@@ -304,6 +360,77 @@ describe('a call with one role [T56]', () => {
       expect(answer.status).toBe(blind[name] ?? 401);
     }
   });
+});
+
+describe('a call on the management host', () => {
+  const management = table.flatMap(([name, operation]) =>
+    operation.access.kind === 'management' ? [[name, operation, operation.access] as const] : [],
+  );
+  const ofMembers = management.flatMap(([name, operation, { roles, orSelf }]) =>
+    roles ? [[name, operation, { roles, orSelf: orSelf === true }] as const] : [],
+  );
+  const people = {} as Record<Role, ManagementApi>;
+  beforeAll(async () => {
+    for (const role of ROLES) people[role] = await connectPerson(world.platform, world.provider);
+  });
+
+  /** Registered users become members at once; 400 for members. */
+  const join = async (person: ManagementApi, tenantId: unknown, role: Role) => {
+    const { email } = expectStatus(await person.user.retrieve(), 200);
+    const joined = await world.management.members.invite(String(tenantId), { email, roles: [role] });
+    expect([200, 400]).toContain(joined.status);
+  };
+  const expectForbidden = (operation: Operation, answer: Answer, reason: string) => {
+    expect([answer.status, answer.text]).toEqual([403, expect.anything()]);
+    expectErrorShape(operation, answer);
+    expect(answer.body).toMatchObject({ message: reason });
+    expect(answer.headers.get('www-authenticate')).toBe(
+      `Bearer error="insufficient_scope", error_description="${reason}"`,
+    );
+  };
+
+  it('is about a tenant exactly where roles are declared', () => {
+    expect(ofMembers.map(([name]) => name)).toEqual(
+      management.filter(([, { http }]) => http!.path.includes(':tenantId')).map(([name]) => name),
+    );
+  });
+
+  it.each(ofMembers.flatMap(([name, ...declared]) => ROLES.map((role) => [name, role, ...declared] as const)))(
+    '%s by a member with the role %s',
+    async (name, role, operation, { roles }) => {
+      const parts = await rowOf(name).right(world);
+      await join(people[role], parts.params!['tenantId'], role);
+      const answer = await call(operation, parts, people[role].client.token);
+      if (roles.includes(role))
+        expect([answer.status, answer.text]).toEqual([operation.http!.success, expect.anything()]);
+      else expectForbidden(operation, answer, `The caller needs the role ${roles.join(' or ')} on the tenant`);
+    },
+  );
+
+  it.each(ofMembers.filter(([, { http }]) => http!.path.includes(':userId')))(
+    '%s by a member without such a role, about themselves',
+    async (_name, operation, { roles, orSelf }) => {
+      const person = await connectPerson(world.platform, world.provider);
+      const { id: userId } = expectStatus(await person.user.retrieve(), 200);
+      const params = { tenantId: world.tenant.id, userId };
+      await join(person, params.tenantId, 'auditor');
+      const body = operation.example;
+      const answer = await call(operation, { params, ...(body !== undefined && { body }) }, person.client.token);
+      if (orSelf) expect([answer.status, answer.text]).toEqual([operation.http!.success, expect.anything()]);
+      else expectForbidden(operation, answer, `The caller needs the role ${roles.join(' or ')} on the tenant`);
+    },
+  );
+
+  it.each(management.filter(([, , { roles }]) => !roles))(
+    '%s by a client and by a user',
+    async (name, operation, { usersOnly }) => {
+      const user = await call(operation, await rowOf(name).right(world), world.person.client.token);
+      expect([user.status, user.text]).toEqual([operation.http!.success, expect.anything()]);
+      const client = await call(operation, await rowOf(name).right(world), world.management.client.token);
+      if (usersOnly) expectForbidden(operation, client, 'The operation is for users; the caller is a client');
+      else expect(client.status).toBe(operation.http!.success);
+    },
+  );
 });
 
 describe("a call with another tenant's", () => {

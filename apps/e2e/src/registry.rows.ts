@@ -111,13 +111,29 @@ export const takingUrl = async (): Promise<string> => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve).unref());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 };
+/** A test event that a new webhook has received. */
+const deliveredTest = async (world: World): Promise<{ webhookId: string; deliveryId: string }> => {
+  const { api } = world.tenant;
+  await roomForWebhook(world);
+  const body = { ...webhookRequest(), url: await takingUrl() };
+  const webhookId = expectStatus(await api.webhooks.create(body), 201).id;
+  expectStatus(await api.webhooks.test(webhookId), 202);
+  const { deliveryId } = await waitUntil(
+    async () => {
+      const [newest] = expectStatus(await api.webhooks.attempts(webhookId), 200).data;
+      return newest?.status === 'Delivered' && newest;
+    },
+    { what: 'the delivery of a test event' },
+  );
+  return { webhookId, deliveryId };
+};
 /** Nobody's. */
 const invitation = () => ({ email: `${unique('visitor-')}@people.example`, roles: ['issuer' as const] });
 
 const NO_SUCH = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
 
 /** The management API as a person who signs in at the provider. */
-const connectPerson = async (platform: RunningPlatform, provider: OpenIdProvider): Promise<ManagementApi> => {
+export const connectPerson = async (platform: RunningPlatform, provider: OpenIdProvider): Promise<ManagementApi> => {
   const sub = unique('person-');
   const { access_token } = await provider.signIn({
     sub,
@@ -259,6 +275,16 @@ const freshOffer = async ({ tenant, own }: World) =>
 
 const freshUser = async ({ tenant }: World) => expectStatus(await tenant.api.users.create(), 201).id;
 const wallet = new Wallet();
+
+/** Whose credential the platform has recorded. */
+const userWithCredential = async (world: World): Promise<string> => {
+  const { userId, uri } = await freshOffer(world);
+  await wallet.collect(uri);
+  const { users } = world.tenant.api;
+  const isListed = async () => expectStatus(await users.credentials(userId), 200).data.length > 0;
+  await waitUntil(isListed, { what: 'the record of a credential' });
+  return userId;
+};
 
 const brand = { name: 'Acme', logoUrl: 'https://brand.example/logo.png' };
 /** The tenant has no custom domain. */
@@ -739,7 +765,7 @@ export const ROWS: Record<string, Row> = {
     foreign: ({ foreign }) => ({ params: { id: foreign.user } }),
   },
   'issuance.list-user-credentials': {
-    right: ({ own }) => ({ params: { userId: own.user } }),
+    right: async (world) => ({ params: { userId: await userWithCredential(world) } }),
     wrong: () => ({ params: { userId: 'no-uuid' } }),
     refusal: { status: 400, param: 'userId', location: 'params' },
     foreign: ({ foreign }) => ({ params: { userId: foreign.user } }),
@@ -781,27 +807,16 @@ export const ROWS: Record<string, Row> = {
     foreign: ({ foreign }) => ({ params: { webhookId: foreign.webhook } }),
   },
   'webhooks.list-attempts': {
-    right: ({ own }) => ({ params: { webhookId: own.webhook }, query: { limit: 5 } }),
+    right: async (world) => ({
+      params: { webhookId: (await deliveredTest(world)).webhookId },
+      query: { limit: 5 },
+    }),
     wrong: ({ own }) => ({ params: { webhookId: own.webhook }, query: { limit: 0 } }),
     refusal: { status: 400, param: 'limit', location: 'query' },
     foreign: ({ foreign }) => ({ params: { webhookId: foreign.webhook } }),
   },
   'webhooks.redeliver-attempt': {
-    right: async (world) => {
-      const { api } = world.tenant;
-      await roomForWebhook(world);
-      const body = { ...webhookRequest(), url: await takingUrl() };
-      const webhookId = expectStatus(await api.webhooks.create(body), 201).id;
-      expectStatus(await api.webhooks.test(webhookId), 202);
-      const attempt = await waitUntil(
-        async () => {
-          const [newest] = expectStatus(await api.webhooks.attempts(webhookId), 200).data;
-          return newest?.status === 'Delivered' && newest;
-        },
-        { what: 'the delivery of a test event' },
-      );
-      return { params: { webhookId, deliveryId: attempt.deliveryId } };
-    },
+    right: async (world) => ({ params: await deliveredTest(world) }),
     wrong: ({ own }) => ({ params: { webhookId: own.webhook, deliveryId: 'no-uuid' } }),
     refusal: { status: 400, param: 'deliveryId', location: 'params' },
     foreign: ({ foreign }) => ({ params: { webhookId: foreign.webhook, deliveryId: NO_SUCH } }),

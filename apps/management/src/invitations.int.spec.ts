@@ -67,7 +67,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const context = (caller: ManagementCaller): ManagementContext => ({
+const context = <C extends ManagementCaller>(caller: C): ManagementContext & { caller: C } => ({
   caller,
   requestId: 'request',
   operation: 'test',

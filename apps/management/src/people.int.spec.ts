@@ -83,7 +83,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const context = (caller: ManagementCaller): ManagementContext => ({
+const context = <C extends ManagementCaller>(caller: C): ManagementContext & { caller: C } => ({
   caller,
   requestId: 'request',
   operation: 'test',
@@ -125,7 +125,8 @@ const member = (tenantId: string, userId: string, by: ManagementContext) =>
   client.call(retrieveMember, { params: { tenantId, userId } }, by);
 const tenantsOf = async (by: ManagementContext) =>
   ((await client.call(listTenants, {}, by)) as unknown as PageOf<Tenant>).data;
-const accept = (token: string, by: ManagementContext) => client.call(acceptInvitation, { body: { token } }, by);
+const accept = (token: string, by: ManagementContext) =>
+  client.call(acceptInvitation, { body: { token } }, by as ReturnType<typeof user>);
 const refusal = async (call: Promise<unknown>): Promise<WireAppError> => {
   try {
     await call;
@@ -238,10 +239,12 @@ describe('a person', () => {
   });
 
   it('has user information; a machine client gets 403', async () => {
-    expect(await refusal(client.call(retrieveUserInformation, {}, machine('boss')))).toMatchObject({
+    expect(await refusal(client.call(retrieveUserInformation, {}, machine('boss') as never))).toMatchObject({
       kind: 'forbidden',
     });
-    expect(await refusal(client.call(updateUserInformation, { body: { name: 'x' } }, machine('boss')))).toMatchObject({
+    expect(
+      await refusal(client.call(updateUserInformation, { body: { name: 'x' } }, machine('boss') as never)),
+    ).toMatchObject({
       kind: 'forbidden',
     });
     const nobody = user('77777777-7777-4777-8777-777777777777');

@@ -86,11 +86,17 @@ export interface OperationContext extends CallContext, Idempotent, Partial<Addre
   tenant?: TenantContext;
 }
 
+/** For an operation with `userAccess`. */
+interface CalledByUser {
+  caller: Extract<ManagementCaller, { kind: 'user' }>;
+}
+
 /** The context that the declaration of an operation gives it. */
 export type ContextOf<O> = O extends { access: infer A extends Access; forTenant: infer Tenant }
   ? Access extends A
     ? OperationContext
     : (Tenant extends true ? TenantCall<A['kind']> : PlatformCall<A['kind']>) &
+        (A extends { usersOnly: true } ? CalledByUser : unknown) &
         (O extends { idempotent: true } ? Idempotent : unknown) &
         (O extends { publicUrl: true } ? Addressed : unknown)
   : never;

@@ -1,6 +1,4 @@
-import type { Role } from './roles.js';
-import type { Permission } from './roles.js';
-import { rolesWith } from './roles.js';
+import { ROLES, rolesWith, type Permission, type Role } from './roles.js';
 import type { BusParticipant, ServiceName } from './services.js';
 
 /**
@@ -14,16 +12,37 @@ export type Access =
   | { kind: 'public' }
   /** A tenant client with one of these roles. */
   | { kind: 'roles'; permission: Permission; roles: readonly Role[] }
-  /** A management principal; membership rules are decided by the service. */
-  | { kind: 'management' }
+  /** A management client or a user, restricted by {@link userAccess} or {@link MemberAccess}. The service checks it. */
+  | ({ kind: 'management' } & Partial<Pick<MemberAccess, 'permission' | 'roles' | 'orSelf'>> & { usersOnly?: true })
   /** A wallet's code or token, presented in the request and checked by the service. */
   | { kind: 'holder' }
   /** Only these participants of the bus, on their own behalf and some for the tenant of their own request; no HTTP. */
   | { kind: 'internal'; callers: readonly BusParticipant[]; forTenant: boolean };
+/** Members of the tenant in the path with one of these roles. */
+export interface MemberAccess {
+  kind: 'management';
+  /** Absent where every member has access. */
+  permission?: Permission;
+  roles: readonly Role[];
+  /** Also the user in the path, with any role. */
+  orSelf?: true;
+}
 type AccessOf<Kind extends Access['kind']> = Extract<Access, { kind: Kind }>;
 
 export const publicAccess: AccessOf<'public'> = { kind: 'public' };
-export const managementAccess: AccessOf<'management'> = { kind: 'management' };
+/** Every management client and every user. */
+export const managementAccess = { kind: 'management' } as const;
+/** Users; management clients get 403. */
+export const userAccess = { kind: 'management', usersOnly: true } as const;
+/** Every member of the tenant. */
+export const memberAccess: MemberAccess = { kind: 'management', roles: ROLES };
+/** Members of the tenant whose roles carry the permission. */
+export const memberWith = (permission: Permission, orSelf?: 'orSelf'): MemberAccess => ({
+  kind: 'management',
+  permission,
+  roles: rolesWith(permission),
+  ...(orSelf && { orSelf: true }),
+});
 export const holderAccess: AccessOf<'holder'> = { kind: 'holder' };
 const internal = <Tenant extends boolean>(callers: BusParticipant[], forTenant: Tenant) =>
   ({ kind: 'internal', callers, forTenant }) as const;
@@ -149,7 +168,7 @@ export interface OperationDeclaration<Body, Params, Query, Response> {
   secrets?: readonly string[];
   /** Deadline, milliseconds; default 10 s. */
   timeoutMs?: number;
-  /** Statuses besides the success status, for the reference page. */
+  /** Statuses besides the success status, for the reference page; those that follow from the access are added. */
   errorStatuses?: readonly number[];
   /** Version of the interface definition that added it, `vMAJOR.MINOR.PATCH`: the changelog lists it there. */
   since?: string;
@@ -241,6 +260,13 @@ export const deprecationHeaders = ({ since, sunset, link }: Deprecated): Record<
   link: [`<${link}>; rel="deprecation"`, ...(sunset === undefined ? [] : [`<${link}>; rel="sunset"`])].join(', '),
 });
 
+/** Statuses of callers without access (ADR 0066). A holder's are declared: some endpoints of wallets read no token. */
+const refusalsOf = (access: Access): number[] => {
+  if (access.kind !== 'roles' && access.kind !== 'management') return [];
+  const isOpen = access.kind === 'management' && !access.usersOnly && !access.permission;
+  return isOpen ? [401] : [401, 403];
+};
+
 /**
  * Declares an operation once: path, status, access, DTOs, error shape, subject and analytics prefix. Routes, reference
  * pages and the test suite that walks the registry derive from it.
@@ -254,6 +280,7 @@ export const defineOperation = <Body, Params, Query, Response, const D extends D
   const rate = declaration.rate ?? (access.kind === 'public' ? 'public' : access.kind === 'holder' ? 'wallet' : 'api');
   const hosts: readonly Api[] = http?.hosts ?? ['tenant'];
   const isOfTenants = hosts.includes('tenant') || hosts.includes('custom-domain');
+  const errorStatuses = [...new Set([...(declaration.errorStatuses ?? []), ...refusalsOf(access)])];
   return Object.freeze({
     ...declaration,
     service,
@@ -262,6 +289,7 @@ export const defineOperation = <Body, Params, Query, Response, const D extends D
     kind,
     rate,
     subject: `op.${declaration.name}`,
+    errorStatuses: errorStatuses.sort((a, b) => a - b),
     forTenant: (access.kind === 'internal' ? access.forTenant : isOfTenants) as boolean & ForTenant<D>,
   });
 };

@@ -30,6 +30,28 @@ const ROLES_OF_GROUP: [RegExp, Role[]][] = [
   [/^(?:POST|PUT|DELETE) \/v2\/credentials\/[a-z-]+\/configurations\b/, WRITING],
 ];
 
+/** The same for members of a tenant on the management API. */
+const ROLES_OF_MEMBERS: Record<string, string[]> = {
+  'management.retrieve-tenant': [...ROLES],
+  'management.update-tenant': ['admin'],
+  'management.delete-tenant': ['admin'],
+  'management.create-client': ['admin'],
+  'management.list-clients': ['admin'],
+  'management.retrieve-client': ['admin'],
+  'management.update-client': ['admin'],
+  'management.rotate-client-secret': ['admin'],
+  'management.delete-client': ['admin'],
+  'management.invite-member': ['admin'],
+  'management.list-invitations': ['admin'],
+  'management.resend-invitation': ['admin'],
+  'management.cancel-invitation': ['admin'],
+  'management.list-members': ['admin'],
+  'management.retrieve-member': ['admin', 'self'],
+  'management.update-membership': ['admin'],
+  'management.delete-membership': ['admin', 'self'],
+  'management.list-tenant-events': ['admin'],
+};
+
 /** Resources by the roles that may do everything with them, written out independently of the table under test. */
 const RESOURCES_OF_ROLE: Record<Exclude<Role, 'admin'>, string> = {
   issuer: `authentication-providers claim-sources credential-configurations credential-reports credential-status credentials
@@ -114,16 +136,32 @@ describe('roles', () => {
     expect(declared.length).toBeGreaterThanOrEqual(44);
   });
 
+  it('of members allow these operations on their tenant', () => {
+    const declared = OPERATIONS.flatMap(({ name, access }) =>
+      access.kind === 'management' && access.roles
+        ? [[name, [...access.roles, ...(access.orSelf ? ['self'] : [])]] as const]
+        : [],
+    );
+    expect(Object.fromEntries(declared)).toEqual(ROLES_OF_MEMBERS);
+  });
+
+  it('decide about the statuses 401 and 403', () => {
+    for (const { name, access, errorStatuses } of OPERATIONS) {
+      if (access.kind !== 'roles' && access.kind !== 'management') continue;
+      const isOpen =
+        access.kind === 'management' && !access.usersOnly && (access.roles ?? ROLES).length === ROLES.length;
+      const refusals = errorStatuses!.filter((status) => status === 401 || status === 403);
+      expect([name, refusals]).toEqual([name, isOpen ? [401] : [401, 403]]);
+    }
+  });
+
   it('agree on operations and permissions in both directions', () => {
     for (const { name, access } of OPERATIONS) {
-      if (access.kind !== 'roles') continue;
-      expect([name, access.roles.length > 0]).toEqual([name, true]);
+      if (!('permission' in access) || !access.permission) continue;
+      const { permission, roles = [] } = access;
+      expect([name, roles.length > 0]).toEqual([name, true]);
       for (const role of ROLES)
-        expect([name, role, access.roles.includes(role)]).toEqual([
-          name,
-          role,
-          permissionsOf([role]).includes(access.permission),
-        ]);
+        expect([name, role, roles.includes(role)]).toEqual([name, role, permissionsOf([role]).includes(permission)]);
     }
   });
 

@@ -5,6 +5,7 @@ import {
   listTenants,
   lookUpTenant,
   reserveIssuerKey,
+  retrieveUserInformation,
   type Caller,
   type Operation,
 } from '@attestry/contracts';
@@ -42,6 +43,19 @@ describe('the caller that a request names', () => {
     for (const operation of [createDid, issueCredential, listTenants])
       expect(believed(operation, 'gateway', { kind: 'public' })).toBe(false);
     expect(believed(createDid, 'gateway', { kind: 'user', userId: 'u' })).toBe(false);
+  });
+
+  it('is refused as a client where the operation is for users', () => {
+    expect(believed(retrieveUserInformation, 'gateway', { kind: 'user', userId: 'u' })).toBe(true);
+    const call = () =>
+      checkCaller(
+        retrieveUserInformation as unknown as Operation,
+        { caller: { kind: 'management', clientId: 'm' } },
+        'gateway',
+      );
+    expect(call).toThrow(
+      expect.objectContaining({ kind: 'forbidden', message: 'The operation is for users; the caller is a client' }),
+    );
   });
 
   it('is accepted from a service that names itself and may call the operation', () => {

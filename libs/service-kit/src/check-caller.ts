@@ -1,6 +1,7 @@
 import {
   AppError,
   callersOf,
+  forbidden,
   type Access,
   type Caller,
   type Operation,
@@ -21,7 +22,7 @@ const ACCESS_OF: Record<Caller['kind'], Access['kind']> = {
  * Whether the caller that a request names is credible. `from` is the sender, authenticated by the bus (ADR 0019); the
  * context is a statement of the sender. The gateway acts for the callers it has authenticated, every service only for
  * itself.
- * @throws AppError 403
+ * @throws AppError 403; also for a client where the operation is for users
  */
 export const checkCaller = (operation: Operation, { caller }: Pick<OperationContext, 'caller'>, from: string): void => {
   const callers: readonly string[] = callersOf(operation);
@@ -31,4 +32,6 @@ export const checkCaller = (operation: Operation, { caller }: Pick<OperationCont
       check: 'check-caller',
       cause: new Error(`${from} asked for ${operation.name} as ${JSON.stringify(caller)}`),
     });
+  if (operation.access.kind === 'management' && operation.access.usersOnly && caller.kind !== 'user')
+    throw forbidden('The operation is for users; the caller is a client');
 };

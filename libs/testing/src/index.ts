@@ -32,6 +32,7 @@ export * from './describe-on-postgres.js';
 export * from './platform-process.js';
 export * from './postgres-engines.js';
 export * from './postgres-server.js';
+export { isRecording, writeExamples } from './record-examples.js';
 export * from './redirect-browser.js';
 export * from './redis-server.js';
 export * from './sealed-values.js';

@@ -1,9 +1,8 @@
-import { acceptInvitation, invalidBody, type ManagementContext, type MembershipUpdate } from '@attestry/contracts';
+import { acceptInvitation, invalidBody, type ContextOf, type MembershipUpdate } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { InvitationLinksReadModel } from '../invitation-links/invitation-links.read-model.js';
-import { callingUser } from '../caller/management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { acceptInvitation as decide } from '../tenant/membership.decisions.js';
@@ -21,8 +20,11 @@ export class AcceptInvitation {
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof acceptInvitation>, context: ManagementContext): Promise<MembershipUpdate> {
-    const acceptedBy = callingUser(context);
+  async execute(
+    request: RequestOf<typeof acceptInvitation>,
+    context: ContextOf<typeof acceptInvitation>,
+  ): Promise<MembershipUpdate> {
+    const acceptedBy = context.caller.userId;
     // Before the tenant's stream is read.
     const token = await this.links.authenticToken(request.body.token);
     if (!token) throw invalidBody('token', 'must be the token of an open invitation');

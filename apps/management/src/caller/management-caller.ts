@@ -1,12 +1,11 @@
-import { forbidden, type ManagementContext } from '@attestry/contracts';
-import type { Principal } from '../tenant/tenant.decisions.js';
+import type { ManagementContext, MemberAccess } from '@attestry/contracts';
+import type { Principal, TenantCaller } from '../tenant/tenant.decisions.js';
 
 export const managementCaller = ({ caller }: ManagementContext): Principal =>
   caller.kind === 'management' ? { kind: 'client', clientId: caller.clientId } : caller;
 
-/** The calling person. @throws 403 for machine clients */
-export const callingUser = (context: ManagementContext): string => {
-  const { caller } = context;
-  if (caller.kind !== 'user') throw forbidden('The operation is for users; the caller is a client');
-  return caller.userId;
-};
+/** The caller, with the access that the operation declares. */
+export const tenantCaller = (context: ManagementContext, { access }: { access: MemberAccess }): TenantCaller => ({
+  ...managementCaller(context),
+  access,
+});

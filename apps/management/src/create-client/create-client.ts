@@ -9,8 +9,8 @@ import {
 import { Streams, type Clock } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
-import { managementCaller } from '../caller/management-caller.js';
+import { loadTenant } from '../tenant/load-tenant.js';
+import { tenantCaller } from '../caller/management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { createClient as decide } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
@@ -31,7 +31,7 @@ export class CreateClient {
   ): Promise<CreatedClient> {
     const { tenantId } = request.params;
     const { name, roles } = request.body;
-    const caller = managementCaller(context);
+    const caller = tenantCaller(context, createClient);
     const { clientId, clientSecret } = newClientCredentials(context);
     const facts = {
       clientId,
@@ -50,6 +50,6 @@ export class CreateClient {
   }
 
   async checkRetry({ params }: RequestOf<typeof createClient>, context: ManagementContext): Promise<void> {
-    await loadAdministeredTenant(this.streams, params.tenantId, context);
+    await loadTenant(this.streams, params.tenantId, tenantCaller(context, createClient));
   }
 }

@@ -1,7 +1,7 @@
 import { deleteTenant, type ManagementContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { managementCaller } from '../caller/management-caller.js';
+import { tenantCaller } from '../caller/management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { deleteTenant as decide } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
@@ -16,7 +16,7 @@ export class DeleteTenant {
 
   async execute(request: RequestOf<typeof deleteTenant>, context: ManagementContext): Promise<void> {
     const { tenantId } = request.params;
-    const caller = managementCaller(context);
+    const caller = tenantCaller(context, deleteTenant);
     const { position } = await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),

@@ -42,7 +42,7 @@ let base: string;
 let tenantId: string;
 let reads: ReadCount;
 
-const context = (caller: ManagementCaller): ManagementContext => ({
+const context = <C extends ManagementCaller>(caller: C): ManagementContext & { caller: C } => ({
   caller,
   requestId: 'request',
   operation: 'test',

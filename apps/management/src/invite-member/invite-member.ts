@@ -3,9 +3,9 @@ import { inviteMember, type ContextOf, type InvitationResult, type ManagementCon
 import { Streams, type Ids } from '@attestry/event-store';
 import { Macs, Sealing } from '@attestry/keys';
 import { eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
-import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
+import { loadTenant } from '../tenant/load-tenant.js';
 import { MailLimits } from '../mail-limits/mail-limits.js';
-import { managementCaller } from '../caller/management-caller.js';
+import { tenantCaller } from '../caller/management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { inviteMember as decide } from '../tenant/membership.decisions.js';
@@ -33,7 +33,7 @@ export class InviteMember {
     const { tenantId } = request.params;
     const { email } = request.body;
     // A caller who is not a member stores nothing, not even the person they name.
-    await loadAdministeredTenant(this.streams, tenantId, context);
+    await loadTenant(this.streams, tenantId, tenantCaller(context, inviteMember));
     // Registered users are added without an e-mail.
     if (await this.people.isRegistered(email)) return this.invite(request, context);
     const id = idFor(context, 'invitation', this.ids);
@@ -41,7 +41,7 @@ export class InviteMember {
   }
 
   async checkRetry({ params }: RequestOf<typeof inviteMember>, context: ManagementContext): Promise<void> {
-    await loadAdministeredTenant(this.streams, params.tenantId, context);
+    await loadTenant(this.streams, params.tenantId, tenantCaller(context, inviteMember));
   }
 
   private async invite(
@@ -50,7 +50,7 @@ export class InviteMember {
   ): Promise<InvitationResult> {
     const { tenantId } = request.params;
     const { email, roles } = request.body;
-    const caller = managementCaller(context);
+    const caller = tenantCaller(context, inviteMember);
     const { userId, registered } = await this.people.byEmail(email, this.people.events(context));
     const now = this.people.now();
     const facts = await newInvitation(this.macs, this.sealing, this.ids, context, tenantId, registered, now);

@@ -1,7 +1,8 @@
 import { listClients, type Client, type ManagementContext, type PageOf } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
+import { tenantCaller } from '../caller/management-caller.js';
+import { loadTenant } from '../tenant/load-tenant.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { clientView } from '../tenant/client-view.js';
 
@@ -14,7 +15,7 @@ export class ListClients {
   ) {}
 
   async execute(request: RequestOf<typeof listClients>, context: ManagementContext): Promise<PageOf<Client>> {
-    const { id } = await loadAdministeredTenant(this.streams, request.params.tenantId, context);
+    const { id } = await loadTenant(this.streams, request.params.tenantId, tenantCaller(context, listClients));
     const listed = await this.lists.clientsOf(id, request.query);
     return {
       ...listed,

@@ -1,12 +1,11 @@
 import { listInvitations, type Invitation, type ManagementContext, type PageOf } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { managementCaller } from '../caller/management-caller.js';
+import { tenantCaller } from '../caller/management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { memberStatus } from '../tenant/membership.decisions.js';
-import { requireAdmin } from '../tenant/tenant.decisions.js';
-import { tenant, tenantStream } from '../tenant/tenant.state.js';
+import { loadTenant } from '../tenant/load-tenant.js';
 
 /** Like the list of members: the stream decides which invitations are open, even when the list lags. */
 @Operation(listInvitations)
@@ -18,8 +17,11 @@ export class ListInvitations {
   ) {}
 
   async execute(request: RequestOf<typeof listInvitations>, context: ManagementContext): Promise<PageOf<Invitation>> {
-    const { state } = await this.streams.load(tenant, tenantStream(request.params.tenantId));
-    const { id, members } = requireAdmin(state, managementCaller(context));
+    const { id, members } = await loadTenant(
+      this.streams,
+      request.params.tenantId,
+      tenantCaller(context, listInvitations),
+    );
     const listed = await this.lists.invitedOf(id, request.query);
     const now = this.people.now();
     const shown = listed.data.map(async ({ userId, ...sealed }): Promise<Invitation[]> => {

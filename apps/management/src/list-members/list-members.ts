@@ -1,7 +1,8 @@
 import { listMembers, type ManagementContext, type Member, type PageOf } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
+import { tenantCaller } from '../caller/management-caller.js';
+import { loadTenant } from '../tenant/load-tenant.js';
 import { memberView } from '../people/member-view.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
@@ -20,7 +21,7 @@ export class ListMembers {
   ) {}
 
   async execute(request: RequestOf<typeof listMembers>, context: ManagementContext): Promise<PageOf<Member>> {
-    const { id, members } = await loadAdministeredTenant(this.streams, request.params.tenantId, context);
+    const { id, members } = await loadTenant(this.streams, request.params.tenantId, tenantCaller(context, listMembers));
     const listed = await this.lists.membersOf(id, request.query);
     const now = this.people.now();
     const shown = listed.data.map(async ({ userId, ...sealed }) => {

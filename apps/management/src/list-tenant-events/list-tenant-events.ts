@@ -7,9 +7,8 @@ import {
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, ServiceClient, type RequestOf } from '@attestry/service-kit';
-import { managementCaller } from '../caller/management-caller.js';
-import { requireAdmin } from '../tenant/tenant.decisions.js';
-import { tenant, tenantStream } from '../tenant/tenant.state.js';
+import { tenantCaller } from '../caller/management-caller.js';
+import { loadTenant } from '../tenant/load-tenant.js';
 
 /** Only this service has the admins, and only analytics the events. */
 @Operation(listTenantEvents)
@@ -23,8 +22,7 @@ export class ListTenantEvents {
     { params, query }: RequestOf<typeof listTenantEvents>,
     context: ManagementContext,
   ): Promise<PageOf<AnalyticsEvent>> {
-    const { state } = await this.streams.load(tenant, tenantStream(params.tenantId));
-    const { id: tenantId } = requireAdmin(state, managementCaller(context));
+    const { id: tenantId } = await loadTenant(this.streams, params.tenantId, tenantCaller(context, listTenantEvents));
     const page = await this.client.call(listEventsOfTenant, { params: { tenantId }, query }, context);
     return page as unknown as PageOf<AnalyticsEvent>;
   }

@@ -6,7 +6,7 @@ import { eventContext, IDS, Operation, type RequestOf } from '@attestry/service-
 import { invitationResult } from '../invitation/invitation-result.js';
 import { newInvitation } from '../invitation/new-invitation.js';
 import { MailLimits } from '../mail-limits/mail-limits.js';
-import { managementCaller } from '../caller/management-caller.js';
+import { tenantCaller } from '../caller/management-caller.js';
 import { People } from '../people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { resendInvitation as decide, seenInvitation } from '../tenant/membership.decisions.js';
@@ -27,7 +27,7 @@ export class ResendInvitation {
 
   async execute(request: RequestOf<typeof resendInvitation>, context: ManagementContext): Promise<InvitationResult> {
     const { tenantId, userId } = request.params;
-    const caller = managementCaller(context);
+    const caller = tenantCaller(context, resendInvitation);
     // No key is created for a link that will not be sent.
     seenInvitation((await this.streams.load(tenant, tenantStream(tenantId))).state, caller, userId);
     const user = await this.people.user(userId);
@@ -43,7 +43,7 @@ export class ResendInvitation {
     registered: boolean,
   ): Promise<InvitationResult> {
     const { tenantId, userId } = request.params;
-    const caller = managementCaller(context);
+    const caller = tenantCaller(context, resendInvitation);
     const now = this.people.now();
     const facts = await newInvitation(this.macs, this.sealing, this.ids, context, tenantId, registered, now);
     const { state, position } = await this.streams.runDecision(

@@ -1,7 +1,7 @@
 import { retrieveClient, type Client, type ManagementContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { managementCaller } from '../caller/management-caller.js';
+import { tenantCaller } from '../caller/management-caller.js';
 import { clientView } from '../tenant/client-view.js';
 import { requireClient } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
@@ -13,6 +13,6 @@ export class RetrieveClient {
   async execute(request: RequestOf<typeof retrieveClient>, context: ManagementContext): Promise<Client> {
     const { tenantId, clientId } = request.params;
     const { state } = await this.streams.load(tenant, tenantStream(tenantId));
-    return clientView(clientId, requireClient(state, managementCaller(context), clientId));
+    return clientView(clientId, requireClient(state, tenantCaller(context, retrieveClient), clientId));
   }
 }

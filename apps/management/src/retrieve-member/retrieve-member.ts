@@ -1,7 +1,7 @@
 import { notFound, retrieveMember, type ManagementContext, type Member } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { managementCaller } from '../caller/management-caller.js';
+import { tenantCaller } from '../caller/management-caller.js';
 import { memberView } from '../people/member-view.js';
 import { People } from '../people/people.js';
 import { memberStatus, seenMember } from '../tenant/membership.decisions.js';
@@ -17,7 +17,7 @@ export class RetrieveMember {
   async execute(request: RequestOf<typeof retrieveMember>, context: ManagementContext): Promise<Member> {
     const { tenantId, userId } = request.params;
     const { state } = await this.streams.load(tenant, tenantStream(tenantId));
-    const member = seenMember(state, managementCaller(context), userId);
+    const { member } = seenMember(state, tenantCaller(context, retrieveMember), userId);
     const user = await this.people.user(userId);
     if (user.status === 'absent') throw notFound();
     return memberView(userId, await this.people.openPerson(user), memberStatus(member, this.people.now()), member);

@@ -3,7 +3,7 @@ import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
-import { managementCaller } from '../caller/management-caller.js';
+import { tenantCaller } from '../caller/management-caller.js';
 import { requireMember } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 import { tenantView } from '../tenant/tenant-view.js';
@@ -17,7 +17,7 @@ export class RetrieveTenant {
 
   async execute(request: RequestOf<typeof retrieveTenant>, context: ManagementContext): Promise<Tenant> {
     const { state } = await this.streams.load(tenant, tenantStream(request.params.tenantId));
-    const seen = requireMember(state, managementCaller(context));
+    const seen = requireMember(state, tenantCaller(context, retrieveTenant));
     const environment = this.directory.environment(seen.tenant.environmentId);
     if (!environment) throw notFound();
     return tenantView(seen.tenant, tenantHost(seen.tenant.subdomain, environment), environment, seen.roles);

@@ -1,6 +1,5 @@
-import { retrieveUserInformation, type ManagementContext, type UserInformation } from '@attestry/contracts';
+import { retrieveUserInformation, type ContextOf, type UserInformation } from '@attestry/contracts';
 import { Operation } from '@attestry/service-kit';
-import { callingUser } from '../caller/management-caller.js';
 import { registered } from '../management-user/management-user.decisions.js';
 import { People } from '../people/people.js';
 import { userInformation } from '../people/user-information.js';
@@ -9,8 +8,8 @@ import { userInformation } from '../people/user-information.js';
 export class RetrieveUserInformation {
   constructor(private readonly people: People) {}
 
-  async execute(_request: unknown, context: ManagementContext): Promise<UserInformation> {
-    const user = registered(await this.people.user(callingUser(context)));
+  async execute(_request: unknown, context: ContextOf<typeof retrieveUserInformation>): Promise<UserInformation> {
+    const user = registered(await this.people.user(context.caller.userId));
     return userInformation(user.id, await this.people.openPerson(user));
   }
 }

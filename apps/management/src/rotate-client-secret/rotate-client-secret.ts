@@ -9,8 +9,8 @@ import { Streams, type Clock } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
 import { newClientCredentials } from '../client-credentials/client-credentials.js';
-import { loadAdministeredTenant } from '../tenant/administered-tenant.js';
-import { managementCaller } from '../caller/management-caller.js';
+import { loadTenant } from '../tenant/load-tenant.js';
+import { tenantCaller } from '../caller/management-caller.js';
 import { rotateClientSecret as decide } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
@@ -30,7 +30,7 @@ export class RotateClientSecret {
   ): Promise<RotatedClientSecret> {
     const { tenantId, clientId } = request.params;
     const overlapSeconds = request.body.overlapSeconds ?? this.config.clientSecretOverlapSeconds;
-    const caller = managementCaller(context);
+    const caller = tenantCaller(context, rotateClientSecret);
     const { clientSecret } = newClientCredentials(context);
     const facts = { secretMac: this.macs.mac(clientSecret, clientId), now: this.clock.now().toISOString() };
     const { state } = await this.streams.runDecision(
@@ -46,6 +46,6 @@ export class RotateClientSecret {
   }
 
   async checkRetry({ params }: RequestOf<typeof rotateClientSecret>, context: ManagementContext): Promise<void> {
-    await loadAdministeredTenant(this.streams, params.tenantId, context);
+    await loadTenant(this.streams, params.tenantId, tenantCaller(context, rotateClientSecret));
   }
 }

@@ -1,6 +1,6 @@
-import { forbidden, invalid, invalidBody, notFound, type Role } from '@attestry/contracts';
+import { invalid, invalidBody, notFound, type Role } from '@attestry/contracts';
 import type { SecretMac } from '@attestry/keys';
-import { rolesOf, requireAdmin, requireMember, type Principal } from './tenant.decisions.js';
+import { rolesOf, requireMember, type TenantCaller } from './tenant.decisions.js';
 import type { TenantEvent } from './tenant.events.js';
 import type { ActiveTenant, Membership, TenantState } from './tenant.state.js';
 
@@ -26,14 +26,14 @@ export interface InvitationFacts {
 
 /**
  * A registered user is added, an unknown one invited; a repeated invitation has a new link and invalidates the old one.
- * @throws 404 for callers who are not members, 403 for members without the role `admin`, 400 for an invitee who is already a member
+ * @throws as {@link requireMember}; 400 for an invitee who is already a member
  */
 export const inviteMember = (
   state: TenantState,
-  command: { caller: Principal; userId: string; roles: Role[] },
+  command: { caller: TenantCaller; userId: string; roles: Role[] },
   { registered, invitationId, secretMac, sealedSecret, now }: InvitationFacts,
 ): TenantEvent[] => {
-  const { id: tenantId, members } = requireAdmin(state, command.caller);
+  const { id: tenantId, members } = requireMember(state, command.caller).tenant;
   const { userId, roles } = command;
   const known = members.get(userId);
   if (known?.status === 'active') throw invalidBody('email', 'is already a member');
@@ -52,13 +52,13 @@ export const inviteMember = (
 
 type Invited = Extract<Membership, { status: 'invited' }>;
 
-/** An invitation, for an admin. @throws 404 for a user who was not invited, 400 for one who has accepted */
+/** An invitation, by {@link requireMember}. @throws 404 for a user who was not invited, 400 for one who has accepted */
 export const seenInvitation = (
   state: TenantState,
-  caller: Principal,
+  caller: TenantCaller,
   userId: string,
 ): { tenantId: string; invited: Invited } => {
-  const tenant = requireAdmin(state, caller);
+  const { tenant } = requireMember(state, caller);
   const member = tenant.members.get(userId);
   if (!member) throw notFound();
   if (member.status === 'active')
@@ -72,7 +72,7 @@ export const seenInvitation = (
  */
 export const resendInvitation = (
   state: TenantState,
-  command: { caller: Principal; userId: string },
+  command: { caller: TenantCaller; userId: string },
   facts: InvitationFacts,
 ): TenantEvent[] => {
   const { caller, userId } = command;
@@ -81,7 +81,10 @@ export const resendInvitation = (
 };
 
 /** Only before it was accepted: a member is removed instead. */
-export const cancelInvitation = (state: TenantState, command: { caller: Principal; userId: string }): TenantEvent[] => {
+export const cancelInvitation = (
+  state: TenantState,
+  command: { caller: TenantCaller; userId: string },
+): TenantEvent[] => {
   const { userId } = command;
   const { tenantId, invited } = seenInvitation(state, command.caller, userId);
   return [{ type: 'InvitationCancelled', data: { tenantId, userId, invitationId: invited.invitationId } }];
@@ -123,17 +126,17 @@ export const acceptInvitation = (
   ];
 };
 
-/** A member, for an admin or the member. */
-export const seenMember = (state: TenantState, caller: Principal, userId: string): Membership => {
-  const { tenant, roles } = requireMember(state, caller);
-  if (!roles.includes('admin') && !isSelf(caller, userId))
-    throw forbidden('The caller needs the role admin on the tenant');
+/** A member of the tenant, by {@link requireMember}. @throws 404 for a user who is none */
+export const seenMember = (
+  state: TenantState,
+  caller: TenantCaller,
+  userId: string,
+): { tenant: ActiveTenant; member: Membership } => {
+  const { tenant } = requireMember(state, caller, userId);
   const member = tenant.members.get(userId);
   if (!member) throw notFound();
-  return member;
+  return { tenant, member };
 };
-
-const isSelf = (caller: Principal, userId: string): boolean => caller.kind === 'user' && caller.userId === userId;
 
 /** Whether the tenant has another admin than this member: another person, or a machine client. */
 const hasOtherAdmin = ({ members, machineMembers }: ActiveTenant, userId: string): boolean =>
@@ -146,9 +149,9 @@ const isLastAdmin = (tenant: ActiveTenant, userId: string): boolean =>
 /** @throws 400 for the last admin */
 export const updateMembership = (
   state: TenantState,
-  command: { caller: Principal; userId: string; roles: Role[] },
+  command: { caller: TenantCaller; userId: string; roles: Role[] },
 ): TenantEvent[] => {
-  const tenant = requireAdmin(state, command.caller);
+  const { tenant } = requireMember(state, command.caller);
   const { userId, roles } = command;
   const member = tenant.members.get(userId);
   if (!member) throw notFound();
@@ -158,11 +161,10 @@ export const updateMembership = (
   return isSame ? [] : [{ type: 'MemberRolesChanged', data: { tenantId: tenant.id, userId, roles } }];
 };
 
-/** Members may remove themselves. @throws 400 for the last admin */
-export const removeMember = (state: TenantState, command: { caller: Principal; userId: string }): TenantEvent[] => {
+/** @throws 400 for the last admin */
+export const removeMember = (state: TenantState, command: { caller: TenantCaller; userId: string }): TenantEvent[] => {
   const { caller, userId } = command;
-  seenMember(state, caller, userId);
-  const { tenant } = requireMember(state, caller);
+  const { tenant } = seenMember(state, caller, userId);
   if (isLastAdmin(tenant, userId))
     throw invalid({
       msg: 'must not be the last admin of the tenant',

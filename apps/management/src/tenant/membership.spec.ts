@@ -1,4 +1,4 @@
-import type { Role } from '@attestry/contracts';
+import { memberAccess, memberWith, type Role } from '@attestry/contracts';
 import { given } from '@attestry/event-store';
 import {
   acceptInvitation,
@@ -12,7 +12,7 @@ import {
   seenMember,
   updateMembership,
 } from './membership.decisions.js';
-import { createTenant, requireAdmin, requireMember, type Principal } from './tenant.decisions.js';
+import { createTenant, requireMember, type TenantCaller } from './tenant.decisions.js';
 import type { TenantEvent } from './tenant.events.js';
 import { tenant, type TenantState } from './tenant.state.js';
 
@@ -22,8 +22,14 @@ const expiresAt = '2026-03-06T10:00:00.000Z';
 const secretMac = { pepper: 'p1', mac: 'm' };
 const tenantId = '11111111-1111-4111-8111-111111111111';
 const place = { environmentId: 'env', subdomain: 'acme', host: 'acme.example' };
-const user = (userId: string): Principal => ({ kind: 'user', userId });
-const machine = (clientId: string): Principal => ({ kind: 'client', clientId });
+const access = memberWith('tenant-members:update');
+const user = (userId: string): TenantCaller => ({ kind: 'user', userId, access });
+const machine = (clientId: string): TenantCaller => ({ kind: 'client', clientId, access });
+const anyMember = <C extends TenantCaller>(caller: C): C => ({ ...caller, access: memberAccess });
+const orSelf = <C extends TenantCaller>(caller: C): C => ({
+  ...caller,
+  access: memberWith('tenant-members:delete', 'orSelf'),
+});
 
 const created: TenantEvent = { type: 'TenantCreated', data: { tenantId, name: 'Acme', ...place, createdAt: now } };
 const machineMember = (managementClientId: string, roles: Role[]): TenantEvent => ({
@@ -64,7 +70,7 @@ describe('a tenant that a person creates', () => {
   });
 
   it('distinguishes people and machine clients', () => {
-    const seen = (caller: Principal) => (state: TenantState) => (requireMember(state, caller), []);
+    const seen = (caller: TenantCaller) => (state: TenantState) => (requireMember(state, anyMember(caller)), []);
     given(tenant, living)
       .when(seen(user('ann')))
       .then([]);
@@ -81,8 +87,8 @@ describe('a tenant that a person creates', () => {
   });
 
   it('is not visible to invited people who have not accepted, nor to removed members', () => {
-    const seen = (caller: Principal) => (state: TenantState) => (requireMember(state, caller), []);
-    const admin = (caller: Principal) => (state: TenantState) => (requireAdmin(state, caller), []);
+    const seen = (caller: TenantCaller) => (state: TenantState) => (requireMember(state, anyMember(caller)), []);
+    const admin = (caller: TenantCaller) => (state: TenantState) => (requireMember(state, caller), []);
     given(tenant, [...living, invited('bob')])
       .when(seen(user('bob')))
       .thenThrows('NotFound');
@@ -100,7 +106,7 @@ describe('a tenant that a person creates', () => {
 
 describe('an invitation', () => {
   const invite =
-    (over: { caller?: Principal; userId?: string; registered?: boolean; at?: string; invitationId?: string } = {}) =>
+    (over: { caller?: TenantCaller; userId?: string; registered?: boolean; at?: string; invitationId?: string } = {}) =>
     (state: TenantState) => {
       const { caller = user('ann'), userId = 'bob', registered = false, at = now, invitationId = 'i1' } = over;
       const facts = { registered, invitationId, secretMac, sealedSecret: 'sealed', now: at };
@@ -192,7 +198,7 @@ describe('an invitation', () => {
 
   it('is resent with its roles: a new link and five more days, and the old link is invalid', () => {
     const resend =
-      (over: { caller?: Principal; registered?: boolean; at?: string } = {}) =>
+      (over: { caller?: TenantCaller; registered?: boolean; at?: string } = {}) =>
       (state: TenantState) => {
         const { caller = user('ann'), registered = false, at = now } = over;
         const facts = { registered, invitationId: 'i2', secretMac, sealedSecret: 'sealed', now: at };
@@ -243,7 +249,7 @@ describe('an invitation', () => {
 
   it('can be cancelled until it is accepted: its link is invalid, and the invited person is removed', () => {
     const cancel =
-      (caller: Principal = user('ann')) =>
+      (caller: TenantCaller = user('ann')) =>
       (state: TenantState) =>
         cancelInvitation(state, { caller, userId: 'bob' });
     given(tenant, open).when(cancel()).then([cancelled]);
@@ -326,7 +332,7 @@ describe('an invitation', () => {
     given(tenant, open)
       .when(accept({ acceptedBy: 'ann' }))
       .thenThrows('BadRequest');
-    const seen = (id: string) => (state: TenantState) => (requireMember(state, user(id)), []);
+    const seen = (id: string) => (state: TenantState) => (requireMember(state, anyMember(user(id))), []);
     given(tenant, [...open, accepted('bob', 'bobby')])
       .when(seen('bobby'))
       .then([]);
@@ -338,13 +344,13 @@ describe('an invitation', () => {
 
 describe('a membership', () => {
   const update =
-    (userId: string, roles: Role[], caller: Principal = user('ann')) =>
+    (userId: string, roles: Role[], caller: TenantCaller = user('ann')) =>
     (state: TenantState) =>
       updateMembership(state, { caller, userId, roles });
   const remove =
-    (userId: string, caller: Principal = user('ann')) =>
+    (userId: string, caller: TenantCaller = user('ann')) =>
     (state: TenantState) =>
-      removeMember(state, { caller, userId });
+      removeMember(state, { caller: orSelf(caller), userId });
   const changed = (userId: string, roles: Role[]): TenantEvent => ({
     type: 'MemberRolesChanged',
     data: { tenantId, userId, roles },
@@ -352,7 +358,10 @@ describe('a membership', () => {
   const two = [...living, added('bob', ['issuer'])];
 
   it('is shown to admins and to the member', () => {
-    const seen = (caller: Principal, userId: string) => (state: TenantState) => (seenMember(state, caller, userId), []);
+    const seen = (caller: TenantCaller, userId: string) => (state: TenantState) => (
+      seenMember(state, orSelf(caller), userId),
+      []
+    );
     given(tenant, two)
       .when(seen(user('ann'), 'bob'))
       .then([]);
@@ -497,7 +506,7 @@ describe('the refusal of a membership change', () => {
     ],
     [
       'the last admin would be removed',
-      () => removeMember(stateOf(living), { caller: user('ann'), userId: 'ann' }),
+      () => removeMember(stateOf(living), { caller: orSelf(user('ann')), userId: 'ann' }),
       { param: 'userId', location: 'params', value: 'ann', msg: 'must not be the last admin of the tenant' },
     ],
   ])('names the reason when %s', (_, act, detail) =>
@@ -514,6 +523,8 @@ describe('the refusal of a membership change', () => {
 
   it('does not confuse a client with a user of the same id', () => {
     const state = stateOf([...living, machineMember('bob', ['auditor']), added('bob', ['issuer'])]);
-    expect(() => seenMember(state, machine('bob'), 'bob')).toThrow(expect.objectContaining({ kind: 'forbidden' }));
+    expect(() => seenMember(state, orSelf(machine('bob')), 'bob')).toThrow(
+      expect.objectContaining({ kind: 'forbidden' }),
+    );
   });
 });

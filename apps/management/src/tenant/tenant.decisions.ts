@@ -1,10 +1,12 @@
-import { conflict, forbidden, invalid, invalidBody, notFound, type Role } from '@attestry/contracts';
+import { conflict, forbidden, invalid, invalidBody, notFound, type MemberAccess, type Role } from '@attestry/contracts';
 import type { SecretMac } from '@attestry/keys';
 import type { TenantEvent } from './tenant.events.js';
 import type { ActiveTenant, TenantClient, TenantState } from './tenant.state.js';
 
 /** The caller of the management API: a machine client, or a person. Their ids are separate. */
 export type Principal = { kind: 'client'; clientId: string } | { kind: 'user'; userId: string };
+/** A caller of an operation on a tenant, with the access that the operation declares. */
+export type TenantCaller = Principal & { access: MemberAccess };
 
 export const MAX_CLIENTS_PER_TENANT = 100;
 
@@ -53,26 +55,34 @@ export const rolesOf = (tenant: ActiveTenant, principal: Principal): Role[] | un
   return member?.status === 'active' ? member.roles : undefined;
 };
 
-/** A tenant, for one of its members. Other callers get a 404, as for a tenant that does not exist. */
-export const requireMember = (state: TenantState, caller: Principal): { tenant: ActiveTenant; roles: Role[] } => {
+/** Whether the operation is allowed to callers themselves, and the caller is that user. */
+const isOwnCall = (caller: TenantCaller, userId: string | undefined): boolean =>
+  caller.access.orSelf === true && caller.kind === 'user' && caller.userId === userId;
+
+/**
+ * The tenant, for a member who has access to the operation. Other callers get a 404, as for a tenant that does not exist.
+ * @param userId the user in the path
+ * @throws 403 for members without one of the roles that the operation requires
+ */
+export const requireMember = (
+  state: TenantState,
+  caller: TenantCaller,
+  userId?: string,
+): { tenant: ActiveTenant; roles: Role[] } => {
   const roles = state.status === 'active' ? rolesOf(state, caller) : undefined;
   if (state.status !== 'active' || !roles) throw notFound();
+  const allowed = caller.access.roles;
+  if (!isOwnCall(caller, userId) && !roles.some((role) => allowed.includes(role)))
+    throw forbidden(`The caller needs the role ${allowed.join(' or ')} on the tenant`);
   return { tenant: state, roles };
-};
-
-/** As {@link requireMember}, and 403 for a member without the role `admin`. */
-export const requireAdmin = (state: TenantState, caller: Principal): ActiveTenant => {
-  const { tenant, roles } = requireMember(state, caller);
-  if (!roles.includes('admin')) throw forbidden('The caller needs the role admin on the tenant');
-  return tenant;
 };
 
 export const createClient = (
   state: TenantState,
-  command: { caller: Principal; name: string; roles: Role[] },
+  command: { caller: TenantCaller; name: string; roles: Role[] },
   { clientId, secretMac, now }: NewClientFacts,
 ): TenantEvent[] => {
-  const tenant = requireAdmin(state, command.caller);
+  const { tenant } = requireMember(state, command.caller);
   if (tenant.clients.has(clientId)) throw conflict('The client already exists');
   if (tenant.clients.size >= MAX_CLIENTS_PER_TENANT)
     throw invalid({
@@ -86,9 +96,9 @@ export const createClient = (
   ];
 };
 
-/** A client, for an admin of its tenant. */
-export const requireClient = (state: TenantState, caller: Principal, clientId: string): TenantClient => {
-  const client = requireAdmin(state, caller).clients.get(clientId);
+/** A client of the tenant, by {@link requireMember}. */
+export const requireClient = (state: TenantState, caller: TenantCaller, clientId: string): TenantClient => {
+  const client = requireMember(state, caller).tenant.clients.get(clientId);
   if (!client) throw notFound();
   return client;
 };
@@ -96,10 +106,10 @@ export const requireClient = (state: TenantState, caller: Principal, clientId: s
 /** Both new values; an unchanged one adds no event. */
 export const updateClient = (
   state: TenantState,
-  command: { caller: Principal; clientId: string; name: string; roles: Role[] },
+  command: { caller: TenantCaller; clientId: string; name: string; roles: Role[] },
 ): TenantEvent[] => {
   const { clientId, name, roles } = command;
-  const { id: tenantId } = requireAdmin(state, command.caller);
+  const { id: tenantId } = requireMember(state, command.caller).tenant;
   const client = requireClient(state, command.caller, clientId);
   const sameRoles = roles.length === client.roles.length && roles.every((role) => client.roles.includes(role));
   const renamed: TenantEvent = { type: 'TenantClientRenamed', data: { tenantId, clientId, name } };
@@ -113,11 +123,11 @@ export const updateClient = (
  */
 export const rotateClientSecret = (
   state: TenantState,
-  command: { caller: Principal; clientId: string; overlapSeconds: number },
+  command: { caller: TenantCaller; clientId: string; overlapSeconds: number },
   { secretMac, now }: Omit<NewClientFacts, 'clientId'>,
 ): TenantEvent[] => {
   const { caller, clientId, overlapSeconds } = command;
-  const { id: tenantId } = requireAdmin(state, caller);
+  const { id: tenantId } = requireMember(state, caller).tenant;
   requireClient(state, caller, clientId);
   const previousExpiresAt = new Date(Date.parse(now) + overlapSeconds * 1000).toISOString();
   const rotated = { tenantId, clientId, secretMac, rotatedAt: now, ...(overlapSeconds > 0 && { previousExpiresAt }) };
@@ -131,8 +141,11 @@ export const liveSecrets = ({ secretMac, previous }: TenantClient, now: string):
 ];
 
 /** The last one may be deleted too: its tenant's admins on the management API can create another. */
-export const deleteClient = (state: TenantState, command: { caller: Principal; clientId: string }): TenantEvent[] => {
-  const tenant = requireAdmin(state, command.caller);
+export const deleteClient = (
+  state: TenantState,
+  command: { caller: TenantCaller; clientId: string },
+): TenantEvent[] => {
+  const { tenant } = requireMember(state, command.caller);
   if (!tenant.clients.has(command.clientId)) throw notFound();
   return [{ type: 'TenantClientDeleted', data: { tenantId: tenant.id, clientId: command.clientId } }];
 };
@@ -144,9 +157,9 @@ export const deleteClient = (state: TenantState, command: { caller: Principal; c
  */
 export const updateTenant = (
   state: TenantState,
-  { caller, name, restrictIdentityRoles }: { caller: Principal; name?: string; restrictIdentityRoles?: boolean },
+  { caller, name, restrictIdentityRoles }: { caller: TenantCaller; name?: string; restrictIdentityRoles?: boolean },
 ): TenantEvent[] => {
-  const { id: tenantId, ...before } = requireAdmin(state, caller);
+  const { id: tenantId, ...before } = requireMember(state, caller).tenant;
   if (name === undefined && restrictIdentityRoles === undefined)
     throw invalidBody('name', 'must be given when restrictIdentityRoles is not');
   const events: TenantEvent[] = [];
@@ -160,8 +173,8 @@ const deleted = ({ id: tenantId, environmentId, subdomain, host }: ActiveTenant)
   { type: 'TenantDeleted', data: { tenantId, environmentId, subdomain, host } },
 ];
 
-export const deleteTenant = (state: TenantState, command: { caller: Principal }): TenantEvent[] =>
-  deleted(requireAdmin(state, command.caller));
+export const deleteTenant = (state: TenantState, command: { caller: TenantCaller }): TenantEvent[] =>
+  deleted(requireMember(state, command.caller).tenant);
 
 const DAY_MS = 86_400_000;
 

@@ -1,4 +1,4 @@
-import type { Role } from '@attestry/contracts';
+import { memberAccess, memberWith, type Role } from '@attestry/contracts';
 import { given } from '@attestry/event-store';
 import {
   createClient,
@@ -13,15 +13,18 @@ import {
   purgedUpTo,
   purgeTenant,
   MAX_CLIENTS_PER_TENANT,
-  type Principal,
-  requireAdmin,
   requireMember,
+  type TenantCaller,
   withdrawTenant,
 } from './tenant.decisions.js';
 import type { TenantEvent } from './tenant.events.js';
 import { tenant, tenantStream, type TenantState } from './tenant.state.js';
 
-const machine = (clientId: string): Principal => ({ kind: 'client', clientId });
+const machine = (clientId: string, access = memberWith('tenant:update')): TenantCaller => ({
+  kind: 'client',
+  clientId,
+  access,
+});
 const now = '2026-03-01T10:00:00.000Z';
 const secretMac = { pepper: 'p1', mac: 'm' };
 const tenantId = '11111111-1111-4111-8111-111111111111';
@@ -92,8 +95,8 @@ describe('tenant', () => {
   });
 
   it('is accessible only to members, and for changes only to admins', () => {
-    const seen = (caller: string) => (state: TenantState) => (requireMember(state, machine(caller)), []);
-    const admin = (caller: string) => (state: TenantState) => (requireAdmin(state, machine(caller)), []);
+    const seen = (caller: string) => (state: TenantState) => (requireMember(state, machine(caller, memberAccess)), []);
+    const admin = (caller: string) => (state: TenantState) => (requireMember(state, machine(caller)), []);
     const withAuditor = [...living, member('eye', ['auditor'])];
     given(tenant, withAuditor).when(seen('boss')).then([]);
     given(tenant, withAuditor).when(seen('eye')).then([]);

@@ -1,7 +1,7 @@
 import { updateClient, type Client, type ManagementContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { managementCaller } from '../caller/management-caller.js';
+import { tenantCaller } from '../caller/management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { clientView } from '../tenant/client-view.js';
 import { updateClient as decide } from '../tenant/tenant.decisions.js';
@@ -17,7 +17,7 @@ export class UpdateClient {
   async execute(request: RequestOf<typeof updateClient>, context: ManagementContext): Promise<Client> {
     const { tenantId, clientId } = request.params;
     const { name, roles } = request.body;
-    const caller = managementCaller(context);
+    const caller = tenantCaller(context, updateClient);
     const { position } = await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),

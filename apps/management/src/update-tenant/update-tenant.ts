@@ -3,7 +3,7 @@ import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
-import { managementCaller } from '../caller/management-caller.js';
+import { tenantCaller } from '../caller/management-caller.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { requireMember, updateTenant as decide } from '../tenant/tenant.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
@@ -19,7 +19,7 @@ export class UpdateTenant {
 
   async execute(request: RequestOf<typeof updateTenant>, context: ManagementContext): Promise<Tenant> {
     const { tenantId } = request.params;
-    const caller = managementCaller(context);
+    const caller = tenantCaller(context, updateTenant);
     const { state, position } = await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),

@@ -1,8 +1,7 @@
-import { updateUserInformation, type ManagementContext, type UserInformation } from '@attestry/contracts';
+import { updateUserInformation, type ContextOf, type UserInformation } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { PLATFORM } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { callingUser } from '../caller/management-caller.js';
 import { nameUser, registered } from '../management-user/management-user.decisions.js';
 import { managementUser, managementUserStream } from '../management-user/management-user.state.js';
 import { People } from '../people/people.js';
@@ -19,10 +18,10 @@ export class UpdateUserInformation {
 
   async execute(
     request: RequestOf<typeof updateUserInformation>,
-    context: ManagementContext,
+    context: ContextOf<typeof updateUserInformation>,
   ): Promise<UserInformation> {
     const { name } = request.body;
-    const user = registered(await this.people.user(callingUser(context)));
+    const user = registered(await this.people.user(context.caller.userId));
     const sealedName = await this.people.seal(user.id, name);
     const { position } = await this.streams.runDecision(
       managementUser,

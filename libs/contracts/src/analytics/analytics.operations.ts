@@ -95,7 +95,7 @@ export const listEvents = defineOperation({
   errors: 'tenant',
   query: ListEventsQuery,
   response: [AnalyticsEvent],
-  errorStatuses: [400, 401, 403],
+  errorStatuses: [400],
 });
 
 export class EventsOfTenantParams {
@@ -124,7 +124,7 @@ export const exportEvents = defineOperation({
   errors: 'tenant',
   query: ExportEventsQuery,
   response: [AnalyticsEvent],
-  errorStatuses: [400, 401, 403],
+  errorStatuses: [400],
 });
 
 export class EventType {
@@ -144,7 +144,6 @@ export const listEventTypes = defineOperation({
   access: requires('analytics:read'),
   errors: 'tenant',
   response: EventTypeList,
-  errorStatuses: [401, 403],
 });
 
 /** Larger than any request or response that is kept (see `loggedRequest`). */

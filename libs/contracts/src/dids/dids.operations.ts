@@ -67,7 +67,7 @@ export const createDid = defineOperation({
   example: { method: 'key', options: { keyType: 'P-256' } },
   resource: DidRecord,
   response: DidRecord,
-  errorStatuses: [400, 401, 403],
+  errorStatuses: [400],
   idempotent: true,
 });
 
@@ -80,7 +80,7 @@ export const listDids = defineOperation({
   errors,
   query: PageQuery,
   response: [ListedDid],
-  errorStatuses: [400, 401, 403],
+  errorStatuses: [400],
 });
 
 export const retrieveDid = defineOperation({
@@ -92,7 +92,7 @@ export const retrieveDid = defineOperation({
   errors,
   params: DidParams,
   response: RetrievedDid,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const deleteDid = defineOperation({
@@ -103,7 +103,7 @@ export const deleteDid = defineOperation({
   analytics: { prefix: 'DID_DELETE', category },
   errors,
   params: DidParams,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 /** Served by host and path: `/.well-known/did.json`, or `<path>/did.json` for a did:web with path. */

@@ -203,7 +203,7 @@ const configurationOperations = <Request, Configuration>(
       example: EXAMPLE as Request,
       resource: configuration,
       response: configuration,
-      errorStatuses: [400, 401, 403],
+      errorStatuses: [400],
       idempotent: true,
     }),
     list: defineOperation({
@@ -215,7 +215,7 @@ const configurationOperations = <Request, Configuration>(
       errors,
       query: ListConfigurationsQuery,
       response: [configuration] as const,
-      errorStatuses: [400, 401, 403],
+      errorStatuses: [400],
     }),
     retrieve: defineOperation({
       name: `issuance.retrieve-credential-configuration.${profile}`,
@@ -226,7 +226,7 @@ const configurationOperations = <Request, Configuration>(
       errors,
       params: ConfigurationParams,
       response: configuration,
-      errorStatuses: [400, 401, 403, 404],
+      errorStatuses: [400, 404],
     }),
     update: defineOperation({
       name: `issuance.update-credential-configuration.${profile}`,
@@ -240,7 +240,7 @@ const configurationOperations = <Request, Configuration>(
       body: request,
       example: EXAMPLE as Request,
       response: configuration,
-      errorStatuses: [400, 401, 403, 404],
+      errorStatuses: [400, 404],
     }),
     delete: defineOperation({
       name: `issuance.delete-credential-configuration.${profile}`,
@@ -251,7 +251,7 @@ const configurationOperations = <Request, Configuration>(
       analytics: { prefix: `${stem}_DELETE`, category },
       errors,
       params: ConfigurationParams,
-      errorStatuses: [400, 401, 403, 404],
+      errorStatuses: [400, 404],
     }),
   };
 };

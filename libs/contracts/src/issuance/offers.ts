@@ -167,7 +167,7 @@ export const createOffer = defineOperation({
   body: OfferRequest,
   example: { credentials: ['7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61'] },
   response: Offer,
-  errorStatuses: [400, 401, 403],
+  errorStatuses: [400],
 });
 
 export const createPreAuthorizedOffer = defineOperation({
@@ -185,7 +185,7 @@ export const createPreAuthorizedOffer = defineOperation({
   },
   response: PreAuthorizedOffer,
   secrets: ['claims'],
-  errorStatuses: [400, 401, 403, 413],
+  errorStatuses: [400, 413],
   idempotent: true,
 });
 
@@ -212,7 +212,7 @@ export const deletePreAuthorizedOffer = defineOperation({
   analytics: { prefix: 'OPENID_PRE_AUTHORIZED_OFFER_DELETE', category },
   errors,
   params: OfferParams,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const retrieveOfferContent = defineOperation({

@@ -78,7 +78,7 @@ export const createUser = defineOperation({
   resource: User,
   response: User,
   secrets: ['claims'],
-  errorStatuses: [400, 401, 403],
+  errorStatuses: [400],
   idempotent: true,
 });
 
@@ -91,7 +91,7 @@ export const listUsers = defineOperation({
   errors,
   query: PageQuery,
   response: [User],
-  errorStatuses: [400, 401, 403],
+  errorStatuses: [400],
 });
 
 export const retrieveUser = defineOperation({
@@ -103,7 +103,7 @@ export const retrieveUser = defineOperation({
   errors,
   params: UserParams,
   response: User,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const updateUser = defineOperation({
@@ -132,7 +132,7 @@ export const deleteUser = defineOperation({
   analytics: { prefix: 'USER_DELETE', category },
   errors,
   params: UserParams,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const listUserCredentials = defineOperation({
@@ -145,5 +145,5 @@ export const listUserCredentials = defineOperation({
   params: UserCredentialsParams,
   query: PageQuery,
   response: [UserCredential],
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });

@@ -1,7 +1,15 @@
 import { IsBoolean, IsInt, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
 import { AnalyticsEvent, ListEventsQuery } from '../analytics/analytics.operations.js';
 import { SUBDOMAIN_FAULT, SUBDOMAIN_PATTERN } from '../identifiers.js';
-import { calledBy, defineOperation, managementAccess, publicAccess } from '../operation.js';
+import {
+  calledBy,
+  defineOperation,
+  managementAccess,
+  memberAccess,
+  memberWith,
+  publicAccess,
+  userAccess,
+} from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import type { Permission, Role } from '../roles.js';
 import { ClientId, Email, BoundedJson, BoundedText, Name, Optional, Roles, Uuid } from '../validators.js';
@@ -224,7 +232,7 @@ export const listEnvironments = defineOperation({
   errors: 'management',
   query: PageQuery,
   response: [Environment],
-  errorStatuses: [400, 401],
+  errorStatuses: [400],
 });
 
 export const createTenant = defineOperation({
@@ -238,7 +246,7 @@ export const createTenant = defineOperation({
   example: { subdomain: 'university', environmentId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61' },
   resource: Tenant,
   response: CreatedTenant,
-  errorStatuses: [400, 401, 503],
+  errorStatuses: [400, 503],
   idempotent: true,
 });
 
@@ -251,19 +259,19 @@ export const listTenants = defineOperation({
   errors: 'management',
   query: PageQuery,
   response: [Tenant],
-  errorStatuses: [400, 401],
+  errorStatuses: [400],
 });
 
 export const retrieveTenant = defineOperation({
   name: 'management.retrieve-tenant',
   summary: 'Retrieve a tenant',
   http: { method: 'GET', path: '/v1/tenants/:tenantId', success: 200, hosts: ['management'] },
-  access: managementAccess,
+  access: memberAccess,
   analytics: { prefix: 'TENANT_RETRIEVE', category: 'tenant', tenantFrom: 'params' },
   errors: 'management',
   params: TenantParams,
   response: Tenant,
-  errorStatuses: [400, 401, 404],
+  errorStatuses: [400, 404],
 });
 
 /** At least one member is required. Absent members keep their value. */
@@ -284,14 +292,14 @@ export const updateTenant = defineOperation({
   summary: 'Update a tenant',
   description: 'Changes the name or `restrictIdentityRoles`. The subdomain cannot be changed.',
   http: { method: 'PUT', path: '/v1/tenants/:tenantId', success: 200, hosts: ['management'] },
-  access: managementAccess,
+  access: memberWith('tenant:update'),
   analytics: { prefix: 'TENANT_UPDATE', category: 'tenant', tenantFrom: 'params' },
   errors: 'management',
   params: TenantParams,
   body: UpdateTenantRequest,
   example: { name: 'Example University', restrictIdentityRoles: false },
   response: Tenant,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const deleteTenant = defineOperation({
@@ -300,18 +308,18 @@ export const deleteTenant = defineOperation({
   description:
     'Its host returns 404 and its access tokens are rejected immediately. Its keys and data are purged 30 days later, unless the operator set another period.',
   http: { method: 'DELETE', path: '/v1/tenants/:tenantId', success: 204, hosts: ['management'] },
-  access: managementAccess,
+  access: memberWith('tenant:delete'),
   analytics: { prefix: 'TENANT_DELETE', category: 'tenant', tenantFrom: 'params' },
   errors: 'management',
   params: TenantParams,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const createClient = defineOperation({
   name: 'management.create-client',
   summary: 'Create a client of a tenant',
   http: { method: 'POST', path: '/v1/tenants/:tenantId/clients', success: 201, hosts: ['management'] },
-  access: managementAccess,
+  access: memberWith('tenant-clients:create'),
   analytics: { prefix: 'TENANT_CLIENT_CREATE', category: 'tenant-client', tenantFrom: 'params' },
   errors: 'management',
   params: TenantParams,
@@ -319,7 +327,7 @@ export const createClient = defineOperation({
   example: { name: 'Student portal', roles: ['issuer'] },
   resource: Client,
   response: CreatedClient,
-  errorStatuses: [400, 401, 403, 404, 503],
+  errorStatuses: [400, 404, 503],
   idempotent: true,
 });
 
@@ -327,25 +335,25 @@ export const listClients = defineOperation({
   name: 'management.list-clients',
   summary: 'Retrieve the clients of a tenant',
   http: { method: 'GET', path: '/v1/tenants/:tenantId/clients', success: 200, hosts: ['management'] },
-  access: managementAccess,
+  access: memberWith('tenant-clients:read'),
   analytics: { prefix: 'TENANT_CLIENT_RETRIEVE_LIST', category: 'tenant-client', tenantFrom: 'params' },
   errors: 'management',
   params: TenantParams,
   query: PageQuery,
   response: [Client],
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const retrieveClient = defineOperation({
   name: 'management.retrieve-client',
   summary: 'Retrieve a client of a tenant',
   http: { method: 'GET', path: '/v1/tenants/:tenantId/clients/:clientId', success: 200, hosts: ['management'] },
-  access: managementAccess,
+  access: memberWith('tenant-clients:read'),
   analytics: { prefix: 'TENANT_CLIENT_RETRIEVE', category: 'tenant-client', tenantFrom: 'params' },
   errors: 'management',
   params: ClientParams,
   response: Client,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const updateClient = defineOperation({
@@ -354,14 +362,14 @@ export const updateClient = defineOperation({
   description:
     'Replaces name and roles. New roles take effect within a second, also for access tokens that are already issued.',
   http: { method: 'PUT', path: '/v1/tenants/:tenantId/clients/:clientId', success: 200, hosts: ['management'] },
-  access: managementAccess,
+  access: memberWith('tenant-clients:update'),
   analytics: { prefix: 'TENANT_CLIENT_UPDATE', category: 'tenant-client', tenantFrom: 'params' },
   errors: 'management',
   params: ClientParams,
   body: UpdateClientRequest,
   example: { name: 'Student portal', roles: ['issuer', 'auditor'] },
   response: Client,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const rotateClientSecret = defineOperation({
@@ -375,14 +383,14 @@ export const rotateClientSecret = defineOperation({
     success: 201,
     hosts: ['management'],
   },
-  access: managementAccess,
+  access: memberWith('tenant-clients:update'),
   analytics: { prefix: 'TENANT_CLIENT_SECRET_ROTATE', category: 'tenant-client', tenantFrom: 'params' },
   errors: 'management',
   params: ClientParams,
   body: RotateClientSecretRequest,
   example: { overlapSeconds: 3600 },
   response: RotatedClientSecret,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
   idempotent: true,
 });
 
@@ -391,11 +399,11 @@ export const deleteClient = defineOperation({
   summary: 'Delete a client of a tenant',
   description: 'Its access tokens are rejected within a second.',
   http: { method: 'DELETE', path: '/v1/tenants/:tenantId/clients/:clientId', success: 204, hosts: ['management'] },
-  access: managementAccess,
+  access: memberWith('tenant-clients:delete'),
   analytics: { prefix: 'TENANT_CLIENT_DELETE', category: 'tenant-client', tenantFrom: 'params' },
   errors: 'management',
   params: ClientParams,
-  errorStatuses: [400, 401, 403, 404, 503],
+  errorStatuses: [400, 404, 503],
 });
 
 export class PricingPlan {
@@ -424,24 +432,23 @@ export const retrieveUserInformation = defineOperation({
   name: 'management.retrieve-user-information',
   summary: 'Retrieve the user information of the caller',
   http: { method: 'GET', path: '/v1/userinfo', success: 200, hosts: ['management'] },
-  access: managementAccess,
+  access: userAccess,
   analytics: { prefix: 'USER_USERINFO_RETRIEVE', category: 'user' },
   errors: 'management',
   response: UserInformation,
-  errorStatuses: [401, 403],
 });
 
 export const updateUserInformation = defineOperation({
   name: 'management.update-user-information',
   summary: 'Update the user information of the caller',
   http: { method: 'PUT', path: '/v1/userinfo', success: 200, hosts: ['management'] },
-  access: managementAccess,
+  access: userAccess,
   analytics: { prefix: 'USER_USERINFO_UPDATE', category: 'user' },
   errors: 'management',
   body: UpdateUserInformationRequest,
   example: { name: 'Ada Lovelace' },
   response: UserInformation,
-  errorStatuses: [400, 401, 403],
+  errorStatuses: [400],
 });
 
 /** `Active` for members, `Pending` for open invitations, `Expired` for invitations that were not accepted in time. */
@@ -498,7 +505,7 @@ export const inviteMember = defineOperation({
   summary: 'Invite a member to a tenant',
   description: 'A registered user becomes a member immediately; anyone else gets an e-mail with a link.',
   http: { method: 'POST', path: '/v1/tenants/:tenantId/invitations', success: 200, hosts: ['management'] },
-  access: managementAccess,
+  access: memberWith('tenant-members:create'),
   analytics: { prefix: 'TENANT_MEMBER_INVITATION_CREATE', category: 'tenant-member', tenantFrom: 'params' },
   errors: 'management',
   params: TenantParams,
@@ -506,7 +513,7 @@ export const inviteMember = defineOperation({
   example: { email: 'ada@university.example', roles: ['issuer'] },
   resource: Invitation,
   response: InvitationResult,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
   idempotent: true,
 });
 
@@ -514,13 +521,13 @@ export const listInvitations = defineOperation({
   name: 'management.list-invitations',
   summary: 'Retrieve the open and expired invitations of a tenant',
   http: { method: 'GET', path: '/v1/tenants/:tenantId/invitations', success: 200, hosts: ['management'] },
-  access: managementAccess,
+  access: memberWith('tenant-members:read'),
   analytics: { prefix: 'TENANT_MEMBER_INVITATION_RETRIEVE_LIST', category: 'tenant-member', tenantFrom: 'params' },
   errors: 'management',
   params: TenantParams,
   query: PageQuery,
   response: [Invitation],
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const resendInvitation = defineOperation({
@@ -534,12 +541,12 @@ export const resendInvitation = defineOperation({
     hosts: ['management'],
     body: 'none',
   },
-  access: managementAccess,
+  access: memberWith('tenant-members:create'),
   analytics: { prefix: 'TENANT_MEMBER_INVITATION_RESEND', category: 'tenant-member', tenantFrom: 'params' },
   errors: 'management',
   params: MemberParams,
   response: InvitationResult,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const cancelInvitation = defineOperation({
@@ -547,36 +554,36 @@ export const cancelInvitation = defineOperation({
   summary: 'Cancel an invitation that is not accepted yet',
   description: 'Its link becomes invalid immediately.',
   http: { method: 'DELETE', path: '/v1/tenants/:tenantId/invitations/:userId', success: 204, hosts: ['management'] },
-  access: managementAccess,
+  access: memberWith('tenant-members:delete'),
   analytics: { prefix: 'TENANT_MEMBER_INVITATION_CANCEL', category: 'tenant-member', tenantFrom: 'params' },
   errors: 'management',
   params: MemberParams,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const listMembers = defineOperation({
   name: 'management.list-members',
   summary: 'Retrieve the members of a tenant',
   http: { method: 'GET', path: '/v1/tenants/:tenantId/members', success: 200, hosts: ['management'] },
-  access: managementAccess,
+  access: memberWith('tenant-members:read'),
   analytics: { prefix: 'TENANT_MEMBER_RETRIEVE_LIST', category: 'tenant-member', tenantFrom: 'params' },
   errors: 'management',
   params: TenantParams,
   query: PageQuery,
   response: [Member],
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const retrieveMember = defineOperation({
   name: 'management.retrieve-member',
   summary: 'Retrieve a member of a tenant',
   http: { method: 'GET', path: '/v1/tenants/:tenantId/members/:userId', success: 200, hosts: ['management'] },
-  access: managementAccess,
+  access: memberWith('tenant-members:read', 'orSelf'),
   analytics: { prefix: 'TENANT_MEMBER_RETRIEVE', category: 'tenant-member', tenantFrom: 'params' },
   errors: 'management',
   params: MemberParams,
   response: Member,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const updateMembership = defineOperation({
@@ -584,7 +591,7 @@ export const updateMembership = defineOperation({
   summary: 'Update the roles of a member of a tenant',
   description: 'The new roles take effect with the next call.',
   http: { method: 'PUT', path: '/v1/tenants/:tenantId/memberships/:userId', success: 200, hosts: ['management'] },
-  access: managementAccess,
+  access: memberWith('tenant-members:update'),
   analytics: { prefix: 'TENANT_MEMBERSHIP_UPDATE', category: 'tenant-member', tenantFrom: 'params' },
   errors: 'management',
   params: MemberParams,
@@ -592,7 +599,7 @@ export const updateMembership = defineOperation({
   example: { roles: ['issuer', 'auditor'] },
   resource: Member,
   response: MembershipUpdate,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const deleteMembership = defineOperation({
@@ -600,11 +607,11 @@ export const deleteMembership = defineOperation({
   summary: 'Remove a member from a tenant',
   description: 'The member loses access with the next call.',
   http: { method: 'DELETE', path: '/v1/tenants/:tenantId/memberships/:userId', success: 204, hosts: ['management'] },
-  access: managementAccess,
+  access: memberWith('tenant-members:delete', 'orSelf'),
   analytics: { prefix: 'TENANT_MEMBERSHIP_DELETE', category: 'tenant-member', tenantFrom: 'params' },
   errors: 'management',
   params: MemberParams,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export class AcceptInvitationRequest {
@@ -616,14 +623,14 @@ export const acceptInvitation = defineOperation({
   name: 'management.accept-invitation',
   summary: 'Accept an invitation as the caller',
   http: { method: 'POST', path: '/v1/invitations/accept', success: 200, hosts: ['management'] },
-  access: managementAccess,
+  access: userAccess,
   analytics: { prefix: 'TENANT_MEMBER_INVITATION_ACCEPT', category: 'tenant-member' },
   errors: 'management',
   body: AcceptInvitationRequest,
   example: { token: 'the token of the link in the invitation' },
   response: MembershipUpdate,
   secrets: ['token'],
-  errorStatuses: [400, 401, 403],
+  errorStatuses: [400],
 });
 
 /** The events of the tenant API's `GET /v1/events`, for members without a client of the tenant. Management queries analytics. */
@@ -631,14 +638,14 @@ export const listTenantEvents = defineOperation({
   name: 'management.list-tenant-events',
   summary: 'Retrieve the analytics events of a tenant, newest first',
   http: { method: 'GET', path: '/v1/tenants/:tenantId/events', success: 200, hosts: ['management'] },
-  access: managementAccess,
+  access: memberWith('tenant:read'),
   // Not listed in the tenant's own events, which would grow with every query.
   analytics: { prefix: 'TENANT_EVENT_RETRIEVE_LIST', category: 'tenant' },
   errors: 'management',
   params: TenantParams,
   query: ListEventsQuery,
   response: [AnalyticsEvent],
-  errorStatuses: [400, 401, 403, 404, 503],
+  errorStatuses: [400, 404, 503],
 });
 
 /** Query of the gateway's tenant directory on a cache miss (ADR 0056). */

@@ -13,10 +13,12 @@ import {
   type Operation,
 } from '../operation.js';
 import { classesWithRules, withRules } from './declared-rules.js';
+import { ERROR_EXAMPLES } from './error-examples.generated.js';
 import { INTERFACE_VERSION } from './interface-version.generated.js';
 import type { JsonSchema } from './json-schema.js';
 import { readOnlyMembersOf } from './read-only-members.js';
 import { resourceOf, tagsOf } from './resources.js';
+import { RESPONSE_EXAMPLES } from './response-examples.generated.js';
 
 export { INTERFACE_VERSION };
 
@@ -119,7 +121,7 @@ export const openApiDocument = (
           bearerFormat: 'JWT',
           description:
             name === 'management'
-              ? 'Access token of a management client (from `POST /oauth/token`) or of a user (from the OpenID provider).'
+              ? 'Access token of a management client (from `POST /oauth/token`) or of a user (from the OpenID provider). Where an operation has `x-roles`, the caller must be a member of the tenant with one of them.'
               : 'Access token of a client of the tenant, from `POST /oauth/token` at the authorization host. The client needs one of the roles in `x-roles` of the operation.',
         },
         ...(own.some(isTokenCall) && {
@@ -192,7 +194,8 @@ const operationObject = (
     tags: [resourceOf(operation.http!.path)],
     ...(elsewhere !== undefined && { servers: [elsewhere] }),
     security,
-    ...(access.kind === 'roles' && { 'x-roles': [...access.roles], 'x-permission': access.permission }),
+    ...('roles' in access && access.roles && { 'x-roles': [...access.roles] }),
+    ...('permission' in access && access.permission && { 'x-permission': access.permission }),
     ...(analytics && { 'x-event-prefix': analytics.prefix }),
     'x-rate-class': operation.rate,
     ...(deprecated?.sunset !== undefined && { 'x-sunset': deprecated.sunset }),
@@ -204,8 +207,13 @@ const operationObject = (
   };
 };
 
-const rolesText = ({ access }: Operation): string | false =>
-  access.kind === 'roles' && `Requires one of the roles: ${access.roles.map((role) => `\`${role}\``).join(', ')}.`;
+const rolesText = ({ access }: Operation): string | undefined => {
+  if (access.kind === 'management' && access.usersOnly) return 'Only users can call it, not management clients.';
+  if (!('roles' in access) || !access.roles) return undefined;
+  const roles = `one of the roles: ${access.roles.map((role) => `\`${role}\``).join(', ')}`;
+  if (access.kind === 'roles') return `Requires ${roles}.`;
+  return `Requires a member of the tenant with ${roles}${access.orSelf ? '; users need none for their own membership' : ''}.`;
+};
 
 const deprecationText = ({ deprecated }: Operation): string => {
   const { since, sunset, link } = deprecated!;
@@ -369,7 +377,9 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   const good: JsonObject = {
     description: SUCCESS[success!] ?? 'Success.',
     headers: { ...headersOf(...ownHeaders), ...extra },
-    ...(content && { content: { [responseTypeOf(http!)]: { schema: content as JsonObject } } }),
+    ...(content && {
+      content: { [mediaTypeOf(http!)]: { schema: content as JsonObject, ...exampleOf(operation.name) } },
+    }),
   };
   const refused = refusals.map((status): [string, Json] => {
     const name = responseName(errors, status);
@@ -383,6 +393,12 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
     return [String(status), { ...response, headers: { ...(headers as JsonObject), ...extra } }];
   });
   return { [String(success)]: good, ...Object.fromEntries(refused) };
+};
+
+/** The example of a response, by the name of its operation, or of the component that an error has. */
+const exampleOf = (name: string): { example?: Json } => {
+  const example = RESPONSE_EXAMPLES[name] ?? ERROR_EXAMPLES[name];
+  return example === undefined ? {} : { example: example as Json };
 };
 
 const deprecationHeaderObjects = ({ deprecated }: Operation): JsonObject =>
@@ -477,7 +493,12 @@ const errorResponse = ({ errors: shape, rate }: Operation, status: number): Json
     headers: headersOf(...(special[kind] ? [special[kind]] : [])),
     content: isText
       ? { 'text/plain': { schema: { type: 'string', const: status === 401 ? 'Unauthorized' : 'Forbidden' } } }
-      : { 'application/json': { schema: { $ref: `#/components/schemas/${SHAPE_NAME[shape]}Error` } } },
+      : {
+          'application/json': {
+            schema: { $ref: `#/components/schemas/${SHAPE_NAME[shape]}Error` },
+            ...exampleOf(responseName(shape, status)),
+          },
+        },
   };
 };
 

@@ -146,7 +146,7 @@ export const createAuthenticationProvider = defineOperation({
   example: EXAMPLE,
   resource: AuthenticationProvider,
   response: AuthenticationProvider,
-  errorStatuses: [400, 401, 403, 409],
+  errorStatuses: [400, 409],
   idempotent: true,
 });
 
@@ -159,7 +159,7 @@ export const listAuthenticationProviders = defineOperation({
   errors,
   query: PageQuery,
   response: [AuthenticationProvider],
-  errorStatuses: [400, 401, 403],
+  errorStatuses: [400],
 });
 
 export const retrieveAuthenticationProvider = defineOperation({
@@ -171,7 +171,7 @@ export const retrieveAuthenticationProvider = defineOperation({
   errors,
   params: AuthenticationProviderParams,
   response: AuthenticationProvider,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const updateAuthenticationProvider = defineOperation({
@@ -187,7 +187,7 @@ export const updateAuthenticationProvider = defineOperation({
   body: AuthenticationProviderRequest,
   example: EXAMPLE,
   response: AuthenticationProvider,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const deleteAuthenticationProvider = defineOperation({
@@ -199,5 +199,5 @@ export const deleteAuthenticationProvider = defineOperation({
   analytics: { prefix: 'USER_AUTHENTICATION_PROVIDER_DELETE', category },
   errors,
   params: AuthenticationProviderParams,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });

@@ -53,7 +53,7 @@ export const createCustomDomain = defineOperation({
   example: EXAMPLE,
   resource: CustomDomain,
   response: CustomDomain,
-  errorStatuses: [400, 401, 403],
+  errorStatuses: [400],
   idempotent: true,
 });
 
@@ -65,7 +65,7 @@ export const retrieveCustomDomain = defineOperation({
   analytics: { prefix: 'CONFIG_CUSTOM_DOMAIN_RETRIEVE', category },
   errors,
   response: CustomDomain,
-  errorStatuses: [401, 403, 404],
+  errorStatuses: [404],
 });
 
 export const updateCustomDomain = defineOperation({
@@ -79,7 +79,7 @@ export const updateCustomDomain = defineOperation({
   body: CustomDomainRequest,
   example: EXAMPLE,
   response: CustomDomain,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const deleteCustomDomain = defineOperation({
@@ -90,7 +90,7 @@ export const deleteCustomDomain = defineOperation({
   access: requires('custom-domain:delete'),
   analytics: { prefix: 'CONFIG_CUSTOM_DOMAIN_DELETE', category },
   errors,
-  errorStatuses: [401, 403, 404],
+  errorStatuses: [404],
 });
 
 export const verifyCustomDomain = defineOperation({
@@ -102,7 +102,7 @@ export const verifyCustomDomain = defineOperation({
   access: requires('custom-domain:verify'),
   analytics: { prefix: 'CONFIG_CUSTOM_DOMAIN_VERIFY', category },
   errors,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const retrieveManifest = defineOperation({

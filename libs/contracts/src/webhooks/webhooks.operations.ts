@@ -125,7 +125,7 @@ export const createWebhook = defineOperation({
   example: EXAMPLE,
   resource: Webhook,
   response: Webhook,
-  errorStatuses: [400, 401, 403],
+  errorStatuses: [400],
   idempotent: true,
 });
 
@@ -138,7 +138,7 @@ export const listWebhooks = defineOperation({
   errors,
   query: PageQuery,
   response: [Webhook],
-  errorStatuses: [400, 401, 403],
+  errorStatuses: [400],
 });
 
 export const retrieveWebhook = defineOperation({
@@ -150,7 +150,7 @@ export const retrieveWebhook = defineOperation({
   errors,
   params: WebhookParams,
   response: Webhook,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const updateWebhook = defineOperation({
@@ -164,7 +164,7 @@ export const updateWebhook = defineOperation({
   body: WebhookRequest,
   example: EXAMPLE,
   response: Webhook,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const deleteWebhook = defineOperation({
@@ -176,7 +176,7 @@ export const deleteWebhook = defineOperation({
   analytics: { prefix: 'WEBHOOK_DELETE', category },
   errors,
   params: WebhookParams,
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const testWebhook = defineOperation({
@@ -189,7 +189,7 @@ export const testWebhook = defineOperation({
   errors,
   params: WebhookParams,
   response: WebhookDelivery,
-  errorStatuses: [400, 401, 403, 404, 409],
+  errorStatuses: [400, 404, 409],
 });
 
 export const listWebhookAttempts = defineOperation({
@@ -202,7 +202,7 @@ export const listWebhookAttempts = defineOperation({
   params: WebhookParams,
   query: PageQuery,
   response: [WebhookAttempt],
-  errorStatuses: [400, 401, 403, 404],
+  errorStatuses: [400, 404],
 });
 
 export const redeliverWebhookAttempt = defineOperation({
@@ -221,7 +221,7 @@ export const redeliverWebhookAttempt = defineOperation({
   errors,
   params: WebhookAttemptParams,
   response: WebhookDelivery,
-  errorStatuses: [400, 401, 403, 404, 409],
+  errorStatuses: [400, 404, 409],
 });
 
 export const rotateWebhookKeys = defineOperation({
@@ -233,7 +233,7 @@ export const rotateWebhookKeys = defineOperation({
   analytics: { prefix: 'WEBHOOK_KEY_ROTATE', category },
   errors,
   response: WebhookKeyRotation,
-  errorStatuses: [401, 403, 404],
+  errorStatuses: [404],
 });
 
 export const retrieveWebhookKeys = defineOperation({

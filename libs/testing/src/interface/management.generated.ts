@@ -83,7 +83,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Accept an invitation as the caller */
+    /**
+     * Accept an invitation as the caller
+     * @description Only users can call it, not management clients.
+     */
     post: operations['acceptInvitation'];
     delete?: never;
     options?: never;
@@ -116,17 +119,20 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve a tenant */
+    /**
+     * Retrieve a tenant
+     * @description Requires a member of the tenant with one of the roles: `admin`, `issuer`, `managed-issuer`, `holder`, `verifier`, `dts-provider`, `dts-consumer`, `auditor`, `certificate-manager`.
+     */
     get: operations['retrieveTenant'];
     /**
      * Update a tenant
-     * @description Changes the name or `restrictIdentityRoles`. The subdomain cannot be changed.
+     * @description Changes the name or `restrictIdentityRoles`. The subdomain cannot be changed. Requires a member of the tenant with one of the roles: `admin`.
      */
     put: operations['updateTenant'];
     post?: never;
     /**
      * Delete a tenant
-     * @description Its host returns 404 and its access tokens are rejected immediately. Its keys and data are purged 30 days later, unless the operator set another period.
+     * @description Its host returns 404 and its access tokens are rejected immediately. Its keys and data are purged 30 days later, unless the operator set another period. Requires a member of the tenant with one of the roles: `admin`.
      */
     delete: operations['deleteTenant'];
     options?: never;
@@ -141,10 +147,16 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the clients of a tenant */
+    /**
+     * Retrieve the clients of a tenant
+     * @description Requires a member of the tenant with one of the roles: `admin`.
+     */
     get: operations['listClients'];
     put?: never;
-    /** Create a client of a tenant */
+    /**
+     * Create a client of a tenant
+     * @description Requires a member of the tenant with one of the roles: `admin`.
+     */
     post: operations['createClient'];
     delete?: never;
     options?: never;
@@ -159,17 +171,20 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve a client of a tenant */
+    /**
+     * Retrieve a client of a tenant
+     * @description Requires a member of the tenant with one of the roles: `admin`.
+     */
     get: operations['retrieveClient'];
     /**
      * Update a client of a tenant
-     * @description Replaces name and roles. New roles take effect within a second, also for access tokens that are already issued.
+     * @description Replaces name and roles. New roles take effect within a second, also for access tokens that are already issued. Requires a member of the tenant with one of the roles: `admin`.
      */
     put: operations['updateClient'];
     post?: never;
     /**
      * Delete a client of a tenant
-     * @description Its access tokens are rejected within a second.
+     * @description Its access tokens are rejected within a second. Requires a member of the tenant with one of the roles: `admin`.
      */
     delete: operations['deleteClient'];
     options?: never;
@@ -188,7 +203,7 @@ export interface paths {
     put?: never;
     /**
      * Rotate the secret of a client of a tenant
-     * @description Returns a new secret. The previous one stays valid for `overlapSeconds`; an older one is revoked immediately.
+     * @description Returns a new secret. The previous one stays valid for `overlapSeconds`; an older one is revoked immediately. Requires a member of the tenant with one of the roles: `admin`.
      */
     post: operations['rotateClientSecret'];
     delete?: never;
@@ -204,7 +219,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the analytics events of a tenant, newest first */
+    /**
+     * Retrieve the analytics events of a tenant, newest first
+     * @description Requires a member of the tenant with one of the roles: `admin`.
+     */
     get: operations['listTenantEvents'];
     put?: never;
     post?: never;
@@ -221,12 +239,15 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the open and expired invitations of a tenant */
+    /**
+     * Retrieve the open and expired invitations of a tenant
+     * @description Requires a member of the tenant with one of the roles: `admin`.
+     */
     get: operations['listInvitations'];
     put?: never;
     /**
      * Invite a member to a tenant
-     * @description A registered user becomes a member immediately; anyone else gets an e-mail with a link.
+     * @description A registered user becomes a member immediately; anyone else gets an e-mail with a link. Requires a member of the tenant with one of the roles: `admin`.
      */
     post: operations['inviteMember'];
     delete?: never;
@@ -247,7 +268,7 @@ export interface paths {
     post?: never;
     /**
      * Cancel an invitation that is not accepted yet
-     * @description Its link becomes invalid immediately.
+     * @description Its link becomes invalid immediately. Requires a member of the tenant with one of the roles: `admin`.
      */
     delete: operations['cancelInvitation'];
     options?: never;
@@ -266,7 +287,7 @@ export interface paths {
     put?: never;
     /**
      * Resend an invitation
-     * @description Sends a new link; the previous link becomes invalid immediately.
+     * @description Sends a new link; the previous link becomes invalid immediately. Requires a member of the tenant with one of the roles: `admin`.
      */
     post: operations['resendInvitation'];
     delete?: never;
@@ -282,7 +303,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the members of a tenant */
+    /**
+     * Retrieve the members of a tenant
+     * @description Requires a member of the tenant with one of the roles: `admin`.
+     */
     get: operations['listMembers'];
     put?: never;
     post?: never;
@@ -299,7 +323,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve a member of a tenant */
+    /**
+     * Retrieve a member of a tenant
+     * @description Requires a member of the tenant with one of the roles: `admin`; users need none for their own membership.
+     */
     get: operations['retrieveMember'];
     put?: never;
     post?: never;
@@ -319,13 +346,13 @@ export interface paths {
     get?: never;
     /**
      * Update the roles of a member of a tenant
-     * @description The new roles take effect with the next call.
+     * @description The new roles take effect with the next call. Requires a member of the tenant with one of the roles: `admin`.
      */
     put: operations['updateMembership'];
     post?: never;
     /**
      * Remove a member from a tenant
-     * @description The member loses access with the next call.
+     * @description The member loses access with the next call. Requires a member of the tenant with one of the roles: `admin`; users need none for their own membership.
      */
     delete: operations['deleteMembership'];
     options?: never;
@@ -340,9 +367,15 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Retrieve the user information of the caller */
+    /**
+     * Retrieve the user information of the caller
+     * @description Only users can call it, not management clients.
+     */
     get: operations['retrieveUserInformation'];
-    /** Update the user information of the caller */
+    /**
+     * Update the user information of the caller
+     * @description Only users can call it, not management clients.
+     */
     put: operations['updateUserInformation'];
     post?: never;
     delete?: never;
@@ -1151,6 +1184,20 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "Conflict",
+         *       "type": "ConflictError",
+         *       "message": "The first call with this Idempotency-Key is still in progress",
+         *       "details": [
+         *         {
+         *           "msg": "belongs to a call that is still in progress",
+         *           "param": "Idempotency-Key",
+         *           "location": "headers"
+         *         }
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['ManagementError'];
       };
     };
@@ -1166,6 +1213,14 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "Forbidden",
+         *       "type": "AuthorizationError",
+         *       "message": "The caller needs the role admin on the tenant",
+         *       "details": []
+         *     }
+         */
         'application/json': components['schemas']['ManagementError'];
       };
     };
@@ -1180,6 +1235,14 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "InternalError",
+         *       "type": "InternalError",
+         *       "message": "Internal error",
+         *       "details": []
+         *     }
+         */
         'application/json': components['schemas']['ManagementError'];
       };
     };
@@ -1194,6 +1257,21 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "BadRequest",
+         *       "type": "ValidationError",
+         *       "message": "Validation Error",
+         *       "details": [
+         *         {
+         *           "value": "",
+         *           "msg": "must not be empty",
+         *           "param": "name",
+         *           "location": "body"
+         *         }
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['ManagementError'];
       };
     };
@@ -1208,6 +1286,14 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "NotFound",
+         *       "type": "NotFoundError",
+         *       "message": "Resource Not Found",
+         *       "details": []
+         *     }
+         */
         'application/json': components['schemas']['ManagementError'];
       };
     };
@@ -1222,6 +1308,14 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "RequestTimeout",
+         *       "type": "TimeoutError",
+         *       "message": "Request Timeout",
+         *       "details": []
+         *     }
+         */
         'application/json': components['schemas']['ManagementError'];
       };
     };
@@ -1236,6 +1330,14 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "PayloadTooLarge",
+         *       "type": "PayloadError",
+         *       "message": "Payload Too Large",
+         *       "details": []
+         *     }
+         */
         'application/json': components['schemas']['ManagementError'];
       };
     };
@@ -1251,6 +1353,14 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "TooManyRequests",
+         *       "type": "RateLimitError",
+         *       "message": "Too Many Requests",
+         *       "details": []
+         *     }
+         */
         'application/json': components['schemas']['ManagementError'];
       };
     };
@@ -1266,6 +1376,14 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "Unauthorized",
+         *       "type": "AuthenticationError",
+         *       "message": "The request has no access token",
+         *       "details": []
+         *     }
+         */
         'application/json': components['schemas']['ManagementError'];
       };
     };
@@ -1280,6 +1398,14 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "ServiceUnavailable",
+         *       "type": "AvailabilityError",
+         *       "message": "Service temporarily unavailable",
+         *       "details": []
+         *     }
+         */
         'application/json': components['schemas']['ManagementError'];
       };
     };
@@ -1294,6 +1420,20 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "UnprocessableContent",
+         *       "type": "RepeatError",
+         *       "message": "This Idempotency-Key was used for another request",
+         *       "details": [
+         *         {
+         *           "msg": "was used for another request",
+         *           "param": "Idempotency-Key",
+         *           "location": "headers"
+         *         }
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['ManagementError'];
       };
     };
@@ -1308,6 +1448,14 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "UnsupportedMediaType",
+         *       "type": "MediaTypeError",
+         *       "message": "Unsupported Media Type: expected application/json",
+         *       "details": []
+         *     }
+         */
         'application/json': components['schemas']['ManagementError'];
       };
     };
@@ -1322,6 +1470,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "server_error",
+         *       "error_description": "Internal error"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1336,6 +1490,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "invalid_request",
+         *       "error_description": "grant_type is missing"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1350,6 +1510,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "invalid_request",
+         *       "error_description": "Request Timeout"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1364,6 +1530,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "invalid_request",
+         *       "error_description": "Payload Too Large"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1379,6 +1551,13 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "temporarily_unavailable",
+         *       "error_description": "Too Many Requests",
+         *       "message": "Too Many Requests"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1393,6 +1572,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "access_denied",
+         *       "error_description": "Unauthorized"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1407,6 +1592,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "temporarily_unavailable",
+         *       "error_description": "Service temporarily unavailable"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1421,6 +1612,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "invalid_request",
+         *       "error_description": "Unsupported Media Type: expected application/json"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1435,6 +1632,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "InternalError",
+         *       "message": "Internal error"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1449,6 +1652,20 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "BadRequest",
+         *       "message": "Validation Error",
+         *       "details": [
+         *         {
+         *           "value": "",
+         *           "msg": "must not be empty",
+         *           "param": "name",
+         *           "location": "body"
+         *         }
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1464,6 +1681,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "TooManyRequests",
+         *       "message": "Too Many Requests"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1478,6 +1701,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "ServiceUnavailable",
+         *       "message": "Service temporarily unavailable"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1526,6 +1755,21 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "keys": [
+           *         {
+           *           "kty": "EC",
+           *           "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *           "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *           "crv": "P-256",
+           *           "kid": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "alg": "ES256",
+           *           "use": "sig"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['JwkSet'];
         };
       };
@@ -1566,6 +1810,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /** @example {} */
           'application/json': components['schemas']['RevokedToken'];
         };
       };
@@ -1620,6 +1865,13 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "access_token": "eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl",
+           *       "expires_in": 14400,
+           *       "token_type": "Bearer"
+           *     }
+           */
           'application/json': components['schemas']['TokenResponse'];
         };
       };
@@ -1662,6 +1914,24 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "name": "default",
+           *           "domain": "attestry.example",
+           *           "authorizationServerDomain": "auth.attestry.example",
+           *           "deploymentModel": "public",
+           *           "region": {
+           *             "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *             "name": "local",
+           *             "displayName": "Local"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfEnvironment'];
         };
       };
@@ -1705,6 +1975,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "tenantId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "roles": [
+           *         "issuer"
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['MembershipUpdate'];
         };
       };
@@ -1748,6 +2027,36 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "name": "Example University",
+           *           "subdomain": "university.example",
+           *           "environmentId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "environment": {
+           *             "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *             "name": "default",
+           *             "domain": "attestry.example",
+           *             "authorizationServerDomain": "auth.attestry.example",
+           *             "deploymentModel": "public",
+           *             "region": {
+           *               "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *               "name": "local",
+           *               "displayName": "Local"
+           *             }
+           *           },
+           *           "restrictIdentityRoles": false,
+           *           "membership": {
+           *             "roles": [
+           *               "admin"
+           *             ]
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfTenant'];
         };
       };
@@ -1794,6 +2103,36 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "name": "university",
+           *       "subdomain": "university.example",
+           *       "environmentId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "environment": {
+           *         "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *         "name": "default",
+           *         "domain": "attestry.example",
+           *         "authorizationServerDomain": "auth.attestry.example",
+           *         "deploymentModel": "public",
+           *         "region": {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *           "name": "local",
+           *           "displayName": "Local"
+           *         }
+           *       },
+           *       "restrictIdentityRoles": false,
+           *       "membership": {
+           *         "roles": [
+           *           "admin"
+           *         ]
+           *       },
+           *       "client": {
+           *         "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",
+           *         "clientSecret": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['CreatedTenant'];
         };
       };
@@ -1832,6 +2171,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "name": "Example University",
+           *       "subdomain": "university.example",
+           *       "environmentId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "environment": {
+           *         "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *         "name": "default",
+           *         "domain": "attestry.example",
+           *         "authorizationServerDomain": "auth.attestry.example",
+           *         "deploymentModel": "public",
+           *         "region": {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *           "name": "local",
+           *           "displayName": "Local"
+           *         }
+           *       },
+           *       "restrictIdentityRoles": false,
+           *       "membership": {
+           *         "roles": [
+           *           "admin"
+           *         ]
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['Tenant'];
         };
       };
@@ -1880,6 +2245,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "name": "Example University",
+           *       "subdomain": "university.example",
+           *       "environmentId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "environment": {
+           *         "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *         "name": "default",
+           *         "domain": "attestry.example",
+           *         "authorizationServerDomain": "auth.attestry.example",
+           *         "deploymentModel": "public",
+           *         "region": {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *           "name": "local",
+           *           "displayName": "Local"
+           *         }
+           *       },
+           *       "restrictIdentityRoles": false,
+           *       "membership": {
+           *         "roles": [
+           *           "admin"
+           *         ]
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['Tenant'];
         };
       };
@@ -1963,6 +2354,172 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",
+           *           "name": "Default client",
+           *           "roles": [
+           *             "admin"
+           *           ],
+           *           "permissions": [
+           *             "analytics:read",
+           *             "authentication-providers:create",
+           *             "authentication-providers:delete",
+           *             "authentication-providers:read",
+           *             "authentication-providers:update",
+           *             "claim-sources:create",
+           *             "claim-sources:delete",
+           *             "claim-sources:read",
+           *             "claim-sources:update",
+           *             "credential-configurations:create",
+           *             "credential-configurations:delete",
+           *             "credential-configurations:read",
+           *             "credential-configurations:update",
+           *             "credential-reports:read",
+           *             "credential-status:read",
+           *             "credential-status:update",
+           *             "credentials:delete",
+           *             "credentials:read",
+           *             "credentials:revoke",
+           *             "credentials:sign",
+           *             "credentials:verify",
+           *             "custom-domain:create",
+           *             "custom-domain:delete",
+           *             "custom-domain:read",
+           *             "custom-domain:update",
+           *             "custom-domain:verify",
+           *             "dids:create",
+           *             "dids:delete",
+           *             "dids:read",
+           *             "document-signers:create",
+           *             "document-signers:delete",
+           *             "document-signers:read",
+           *             "document-signers:update",
+           *             "dts-cas:create",
+           *             "dts-cas:delete",
+           *             "dts-cas:read",
+           *             "dts-cas:update",
+           *             "ecosystem-configuration:create",
+           *             "ecosystem-configuration:delete",
+           *             "ecosystem-configuration:read",
+           *             "ecosystem-configuration:update",
+           *             "ecosystems:create",
+           *             "ecosystems:delete",
+           *             "ecosystems:read",
+           *             "ecosystems:sync",
+           *             "ecosystems:update",
+           *             "holder-applications:create",
+           *             "holder-applications:delete",
+           *             "holder-applications:read",
+           *             "holder-applications:update",
+           *             "holder-cas:create",
+           *             "holder-cas:delete",
+           *             "holder-cas:read",
+           *             "holder-cas:update",
+           *             "iacas:create",
+           *             "iacas:delete",
+           *             "iacas:read",
+           *             "iacas:update",
+           *             "identity-access-certificates:create",
+           *             "identity-access-certificates:delete",
+           *             "identity-access-certificates:read",
+           *             "inboxes:create",
+           *             "inboxes:delete",
+           *             "inboxes:read",
+           *             "inboxes:update",
+           *             "interaction-hook:create",
+           *             "interaction-hook:delete",
+           *             "interaction-hook:read",
+           *             "interaction-hook:update",
+           *             "messaging:send",
+           *             "messaging:sign",
+           *             "messaging:verify",
+           *             "offers:create",
+           *             "offers:delete",
+           *             "participants:create",
+           *             "participants:delete",
+           *             "participants:read",
+           *             "participants:update",
+           *             "policies:create",
+           *             "policies:delete",
+           *             "policies:read",
+           *             "policies:update",
+           *             "presentations:create",
+           *             "presentations:delete",
+           *             "presentations:read",
+           *             "presentations:update",
+           *             "presentations:verify",
+           *             "ricals:create",
+           *             "ricals:delete",
+           *             "ricals:read",
+           *             "ricals:update",
+           *             "status-list-configurations:create",
+           *             "status-list-configurations:delete",
+           *             "status-list-configurations:read",
+           *             "status-list-configurations:update",
+           *             "status-list-signers:create",
+           *             "status-list-signers:delete",
+           *             "status-list-signers:read",
+           *             "status-list-signers:update",
+           *             "templates:create",
+           *             "templates:delete",
+           *             "templates:read",
+           *             "templates:update",
+           *             "tenant-clients:create",
+           *             "tenant-clients:delete",
+           *             "tenant-clients:read",
+           *             "tenant-clients:update",
+           *             "tenant-members:create",
+           *             "tenant-members:delete",
+           *             "tenant-members:read",
+           *             "tenant-members:update",
+           *             "tenant:delete",
+           *             "tenant:read",
+           *             "tenant:update",
+           *             "trust-validation:validate",
+           *             "trusted-issuers:create",
+           *             "trusted-issuers:delete",
+           *             "trusted-issuers:read",
+           *             "users:create",
+           *             "users:delete",
+           *             "users:read",
+           *             "users:search",
+           *             "users:update",
+           *             "verifier-applications:create",
+           *             "verifier-applications:delete",
+           *             "verifier-applications:read",
+           *             "verifier-applications:update",
+           *             "verifier-cas:create",
+           *             "verifier-cas:delete",
+           *             "verifier-cas:read",
+           *             "verifier-cas:update",
+           *             "verifier-signers:create",
+           *             "verifier-signers:delete",
+           *             "verifier-signers:read",
+           *             "verifier-signers:update",
+           *             "vicals:create",
+           *             "vicals:delete",
+           *             "vicals:read",
+           *             "vicals:update",
+           *             "wallet-attestation-signers:create",
+           *             "wallet-attestation-signers:delete",
+           *             "wallet-attestation-signers:read",
+           *             "wallet-attestation-signers:update",
+           *             "wallet-providers:create",
+           *             "wallet-providers:delete",
+           *             "wallet-providers:read",
+           *             "wallet-providers:update",
+           *             "webhooks:create",
+           *             "webhooks:delete",
+           *             "webhooks:read",
+           *             "webhooks:update"
+           *           ]
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfClient'];
         };
       };
@@ -2016,6 +2573,87 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",
+           *       "name": "Student portal",
+           *       "roles": [
+           *         "issuer"
+           *       ],
+           *       "permissions": [
+           *         "authentication-providers:create",
+           *         "authentication-providers:delete",
+           *         "authentication-providers:read",
+           *         "authentication-providers:update",
+           *         "claim-sources:create",
+           *         "claim-sources:delete",
+           *         "claim-sources:read",
+           *         "claim-sources:update",
+           *         "credential-configurations:create",
+           *         "credential-configurations:delete",
+           *         "credential-configurations:read",
+           *         "credential-configurations:update",
+           *         "credential-reports:read",
+           *         "credential-status:read",
+           *         "credential-status:update",
+           *         "credentials:delete",
+           *         "credentials:read",
+           *         "credentials:revoke",
+           *         "credentials:sign",
+           *         "custom-domain:create",
+           *         "custom-domain:delete",
+           *         "custom-domain:read",
+           *         "custom-domain:update",
+           *         "custom-domain:verify",
+           *         "dids:create",
+           *         "dids:delete",
+           *         "dids:read",
+           *         "document-signers:create",
+           *         "document-signers:delete",
+           *         "document-signers:read",
+           *         "document-signers:update",
+           *         "iacas:create",
+           *         "iacas:delete",
+           *         "iacas:read",
+           *         "iacas:update",
+           *         "inboxes:create",
+           *         "inboxes:delete",
+           *         "inboxes:read",
+           *         "inboxes:update",
+           *         "interaction-hook:create",
+           *         "interaction-hook:delete",
+           *         "interaction-hook:read",
+           *         "interaction-hook:update",
+           *         "messaging:send",
+           *         "messaging:sign",
+           *         "messaging:verify",
+           *         "offers:create",
+           *         "offers:delete",
+           *         "status-list-configurations:create",
+           *         "status-list-configurations:delete",
+           *         "status-list-configurations:read",
+           *         "status-list-configurations:update",
+           *         "status-list-signers:create",
+           *         "status-list-signers:delete",
+           *         "status-list-signers:read",
+           *         "status-list-signers:update",
+           *         "templates:create",
+           *         "templates:delete",
+           *         "templates:read",
+           *         "templates:update",
+           *         "users:create",
+           *         "users:delete",
+           *         "users:read",
+           *         "users:search",
+           *         "users:update",
+           *         "webhooks:create",
+           *         "webhooks:delete",
+           *         "webhooks:read",
+           *         "webhooks:update"
+           *       ],
+           *       "clientSecret": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe"
+           *     }
+           */
           'application/json': components['schemas']['CreatedClient'];
         };
       };
@@ -2058,6 +2696,88 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",
+           *       "name": "Student portal",
+           *       "roles": [
+           *         "issuer",
+           *         "auditor"
+           *       ],
+           *       "permissions": [
+           *         "analytics:read",
+           *         "authentication-providers:create",
+           *         "authentication-providers:delete",
+           *         "authentication-providers:read",
+           *         "authentication-providers:update",
+           *         "claim-sources:create",
+           *         "claim-sources:delete",
+           *         "claim-sources:read",
+           *         "claim-sources:update",
+           *         "credential-configurations:create",
+           *         "credential-configurations:delete",
+           *         "credential-configurations:read",
+           *         "credential-configurations:update",
+           *         "credential-reports:read",
+           *         "credential-status:read",
+           *         "credential-status:update",
+           *         "credentials:delete",
+           *         "credentials:read",
+           *         "credentials:revoke",
+           *         "credentials:sign",
+           *         "custom-domain:create",
+           *         "custom-domain:delete",
+           *         "custom-domain:read",
+           *         "custom-domain:update",
+           *         "custom-domain:verify",
+           *         "dids:create",
+           *         "dids:delete",
+           *         "dids:read",
+           *         "document-signers:create",
+           *         "document-signers:delete",
+           *         "document-signers:read",
+           *         "document-signers:update",
+           *         "iacas:create",
+           *         "iacas:delete",
+           *         "iacas:read",
+           *         "iacas:update",
+           *         "inboxes:create",
+           *         "inboxes:delete",
+           *         "inboxes:read",
+           *         "inboxes:update",
+           *         "interaction-hook:create",
+           *         "interaction-hook:delete",
+           *         "interaction-hook:read",
+           *         "interaction-hook:update",
+           *         "messaging:send",
+           *         "messaging:sign",
+           *         "messaging:verify",
+           *         "offers:create",
+           *         "offers:delete",
+           *         "status-list-configurations:create",
+           *         "status-list-configurations:delete",
+           *         "status-list-configurations:read",
+           *         "status-list-configurations:update",
+           *         "status-list-signers:create",
+           *         "status-list-signers:delete",
+           *         "status-list-signers:read",
+           *         "status-list-signers:update",
+           *         "templates:create",
+           *         "templates:delete",
+           *         "templates:read",
+           *         "templates:update",
+           *         "users:create",
+           *         "users:delete",
+           *         "users:read",
+           *         "users:search",
+           *         "users:update",
+           *         "webhooks:create",
+           *         "webhooks:delete",
+           *         "webhooks:read",
+           *         "webhooks:update"
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['Client'];
         };
       };
@@ -2112,6 +2832,88 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",
+           *       "name": "Student portal",
+           *       "roles": [
+           *         "issuer",
+           *         "auditor"
+           *       ],
+           *       "permissions": [
+           *         "analytics:read",
+           *         "authentication-providers:create",
+           *         "authentication-providers:delete",
+           *         "authentication-providers:read",
+           *         "authentication-providers:update",
+           *         "claim-sources:create",
+           *         "claim-sources:delete",
+           *         "claim-sources:read",
+           *         "claim-sources:update",
+           *         "credential-configurations:create",
+           *         "credential-configurations:delete",
+           *         "credential-configurations:read",
+           *         "credential-configurations:update",
+           *         "credential-reports:read",
+           *         "credential-status:read",
+           *         "credential-status:update",
+           *         "credentials:delete",
+           *         "credentials:read",
+           *         "credentials:revoke",
+           *         "credentials:sign",
+           *         "custom-domain:create",
+           *         "custom-domain:delete",
+           *         "custom-domain:read",
+           *         "custom-domain:update",
+           *         "custom-domain:verify",
+           *         "dids:create",
+           *         "dids:delete",
+           *         "dids:read",
+           *         "document-signers:create",
+           *         "document-signers:delete",
+           *         "document-signers:read",
+           *         "document-signers:update",
+           *         "iacas:create",
+           *         "iacas:delete",
+           *         "iacas:read",
+           *         "iacas:update",
+           *         "inboxes:create",
+           *         "inboxes:delete",
+           *         "inboxes:read",
+           *         "inboxes:update",
+           *         "interaction-hook:create",
+           *         "interaction-hook:delete",
+           *         "interaction-hook:read",
+           *         "interaction-hook:update",
+           *         "messaging:send",
+           *         "messaging:sign",
+           *         "messaging:verify",
+           *         "offers:create",
+           *         "offers:delete",
+           *         "status-list-configurations:create",
+           *         "status-list-configurations:delete",
+           *         "status-list-configurations:read",
+           *         "status-list-configurations:update",
+           *         "status-list-signers:create",
+           *         "status-list-signers:delete",
+           *         "status-list-signers:read",
+           *         "status-list-signers:update",
+           *         "templates:create",
+           *         "templates:delete",
+           *         "templates:read",
+           *         "templates:update",
+           *         "users:create",
+           *         "users:delete",
+           *         "users:read",
+           *         "users:search",
+           *         "users:update",
+           *         "webhooks:create",
+           *         "webhooks:delete",
+           *         "webhooks:read",
+           *         "webhooks:update"
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['Client'];
         };
       };
@@ -2205,6 +3007,13 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",
+           *       "clientSecret": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",
+           *       "previousSecretExpiresAt": "2026-01-15T09:30:00.000Z"
+           *     }
+           */
           'application/json': components['schemas']['RotatedClientSecret'];
         };
       };
@@ -2270,6 +3079,24 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "TENANT_MEMBER_RETRIEVE_LIST_SUCCESS",
+           *           "timestamp": "2026-01-15T09:30:00.000Z",
+           *           "category": "tenant-member",
+           *           "requestId": "kq3Zb8XnW5mVt1Yc7RfL2s",
+           *           "metadata": {
+           *             "entriesCount": 3
+           *           },
+           *           "data": null,
+           *           "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfAnalyticsEvent'];
         };
       };
@@ -2314,6 +3141,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "email": "ada@people.example",
+           *           "status": "Pending",
+           *           "roles": [
+           *             "issuer",
+           *             "auditor"
+           *           ],
+           *           "inviteExpiresAt": "2026-01-15T09:30:00.000Z"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfInvitation'];
         };
       };
@@ -2367,6 +3210,13 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "status": "Pending",
+           *       "inviteExpiresAt": "2026-01-15T09:30:00.000Z"
+           *     }
+           */
           'application/json': components['schemas']['InvitationResult'];
         };
       };
@@ -2447,6 +3297,13 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "status": "Pending",
+           *       "inviteExpiresAt": "2026-01-15T09:30:00.000Z"
+           *     }
+           */
           'application/json': components['schemas']['InvitationResult'];
         };
       };
@@ -2494,6 +3351,23 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "email": "ada@people.example",
+           *           "name": "ada@people.example",
+           *           "status": "Pending",
+           *           "roles": [
+           *             "issuer",
+           *             "auditor"
+           *           ],
+           *           "inviteExpiresAt": "2026-01-15T09:30:00.000Z"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfMember'];
         };
       };
@@ -2531,6 +3405,19 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "email": "ada@people.example",
+           *       "name": "ada@people.example",
+           *       "status": "Pending",
+           *       "roles": [
+           *         "issuer",
+           *         "auditor"
+           *       ],
+           *       "inviteExpiresAt": "2026-01-15T09:30:00.000Z"
+           *     }
+           */
           'application/json': components['schemas']['Member'];
         };
       };
@@ -2584,6 +3471,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "tenantId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "roles": [
+           *         "issuer",
+           *         "auditor"
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['MembershipUpdate'];
         };
       };
@@ -2657,6 +3554,17 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "email": "ada@people.example",
+           *       "name": "Ada Lovelace",
+           *       "pricingPlan": {
+           *         "type": "Standard"
+           *       },
+           *       "status": "Active"
+           *     }
+           */
           'application/json': components['schemas']['UserInformation'];
         };
       };
@@ -2701,6 +3609,17 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "email": "ada@people.example",
+           *       "name": "Ada Lovelace",
+           *       "pricingPlan": {
+           *         "type": "Standard"
+           *       },
+           *       "status": "Active"
+           *     }
+           */
           'application/json': components['schemas']['UserInformation'];
         };
       };

@@ -1605,6 +1605,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "insufficient_scope",
+         *       "error_description": "the access token does not cover this credential configuration"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1619,6 +1625,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "server_error",
+         *       "error_description": "Internal error"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1633,6 +1645,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "invalid_request",
+         *       "error_description": "grant_type is missing"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1647,6 +1665,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "invalid_request",
+         *       "error_description": "Request Timeout"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1661,6 +1685,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "invalid_request",
+         *       "error_description": "Payload Too Large"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1676,6 +1706,13 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "temporarily_unavailable",
+         *       "error_description": "Too Many Requests",
+         *       "message": "Too Many Requests"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1691,6 +1728,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "access_denied",
+         *       "error_description": "Unauthorized"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1705,6 +1748,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "temporarily_unavailable",
+         *       "error_description": "Service temporarily unavailable"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1719,6 +1768,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "error": "invalid_request",
+         *       "error_description": "Unsupported Media Type: expected application/json"
+         *     }
+         */
         'application/json': components['schemas']['OAuthError'];
       };
     };
@@ -1733,6 +1788,19 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "Conflict",
+         *       "message": "The first call with this Idempotency-Key is still in progress",
+         *       "details": [
+         *         {
+         *           "msg": "belongs to a call that is still in progress",
+         *           "param": "Idempotency-Key",
+         *           "location": "headers"
+         *         }
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1762,6 +1830,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "InternalError",
+         *       "message": "Internal error"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1776,6 +1850,20 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "BadRequest",
+         *       "message": "Validation Error",
+         *       "details": [
+         *         {
+         *           "value": "",
+         *           "msg": "must not be empty",
+         *           "param": "name",
+         *           "location": "body"
+         *         }
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1790,6 +1878,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "NotFound",
+         *       "message": "Resource Not Found"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1804,6 +1898,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "RequestTimeout",
+         *       "message": "Request Timeout"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1818,6 +1918,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "PayloadTooLarge",
+         *       "message": "Payload Too Large"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1833,6 +1939,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "TooManyRequests",
+         *       "message": "Too Many Requests"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1862,6 +1974,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "ServiceUnavailable",
+         *       "message": "Service temporarily unavailable"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1876,6 +1994,19 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "UnprocessableContent",
+         *       "message": "This Idempotency-Key was used for another request",
+         *       "details": [
+         *         {
+         *           "msg": "was used for another request",
+         *           "param": "Idempotency-Key",
+         *           "location": "headers"
+         *         }
+         *       ]
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1890,6 +2021,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "UnsupportedMediaType",
+         *       "message": "Unsupported Media Type: expected application/json"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -1940,6 +2077,63 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "@context": "https://identity.foundation/.well-known/did-configuration/v1",
+           *       "entries": [
+           *         {
+           *           "@context": [
+           *             "https://www.w3.org/2018/credentials/v1",
+           *             "https://identity.foundation/.well-known/did-configuration/v1"
+           *           ],
+           *           "type": [
+           *             "VerifiableCredential",
+           *             "DomainLinkageCredential"
+           *           ],
+           *           "issuer": "did:web:attestry.example:u",
+           *           "issuanceDate": "2026-01-15T09:30:00.000Z",
+           *           "expirationDate": "2026-01-15T09:30:00.000Z",
+           *           "credentialSubject": {
+           *             "id": "did:web:attestry.example:u",
+           *             "origin": "https://university.example"
+           *           },
+           *           "proof": {
+           *             "type": "Ed25519Signature2018",
+           *             "created": "2026-01-15T09:30:00.000Z",
+           *             "verificationMethod": "did:web:attestry.example:u#kq3Zb8XnW0",
+           *             "proofPurpose": "assertionMethod",
+           *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
+           *           }
+           *         }
+           *       ],
+           *       "linked_dids": [
+           *         {
+           *           "@context": [
+           *             "https://www.w3.org/2018/credentials/v1",
+           *             "https://identity.foundation/.well-known/did-configuration/v1"
+           *           ],
+           *           "type": [
+           *             "VerifiableCredential",
+           *             "DomainLinkageCredential"
+           *           ],
+           *           "issuer": "did:web:attestry.example:u",
+           *           "issuanceDate": "2026-01-15T09:30:00.000Z",
+           *           "expirationDate": "2026-01-15T09:30:00.000Z",
+           *           "credentialSubject": {
+           *             "id": "did:web:attestry.example:u",
+           *             "origin": "https://university.example"
+           *           },
+           *           "proof": {
+           *             "type": "Ed25519Signature2018",
+           *             "created": "2026-01-15T09:30:00.000Z",
+           *             "verificationMethod": "did:web:attestry.example:u#kq3Zb8XnW0",
+           *             "proofPurpose": "assertionMethod",
+           *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['DidConfiguration'];
         };
       };
@@ -1969,6 +2163,63 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "@context": "https://identity.foundation/.well-known/did-configuration/v1",
+           *       "entries": [
+           *         {
+           *           "@context": [
+           *             "https://www.w3.org/2018/credentials/v1",
+           *             "https://identity.foundation/.well-known/did-configuration/v1"
+           *           ],
+           *           "type": [
+           *             "VerifiableCredential",
+           *             "DomainLinkageCredential"
+           *           ],
+           *           "issuer": "did:web:attestry.example:u",
+           *           "issuanceDate": "2026-01-15T09:30:00.000Z",
+           *           "expirationDate": "2026-01-15T09:30:00.000Z",
+           *           "credentialSubject": {
+           *             "id": "did:web:attestry.example:u",
+           *             "origin": "https://university.example"
+           *           },
+           *           "proof": {
+           *             "type": "Ed25519Signature2018",
+           *             "created": "2026-01-15T09:30:00.000Z",
+           *             "verificationMethod": "did:web:attestry.example:u#kq3Zb8XnW0",
+           *             "proofPurpose": "assertionMethod",
+           *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
+           *           }
+           *         }
+           *       ],
+           *       "linked_dids": [
+           *         {
+           *           "@context": [
+           *             "https://www.w3.org/2018/credentials/v1",
+           *             "https://identity.foundation/.well-known/did-configuration/v1"
+           *           ],
+           *           "type": [
+           *             "VerifiableCredential",
+           *             "DomainLinkageCredential"
+           *           ],
+           *           "issuer": "did:web:attestry.example:u",
+           *           "issuanceDate": "2026-01-15T09:30:00.000Z",
+           *           "expirationDate": "2026-01-15T09:30:00.000Z",
+           *           "credentialSubject": {
+           *             "id": "did:web:attestry.example:u",
+           *             "origin": "https://university.example"
+           *           },
+           *           "proof": {
+           *             "type": "Ed25519Signature2018",
+           *             "created": "2026-01-15T09:30:00.000Z",
+           *             "verificationMethod": "did:web:attestry.example:u#kq3Zb8XnW0",
+           *             "proofPurpose": "assertionMethod",
+           *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['DidConfiguration'];
         };
       };
@@ -1998,6 +2249,57 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "@context": [
+           *         "https://www.w3.org/ns/did/v1",
+           *         "https://w3id.org/security/suites/x25519-2019/v1",
+           *         "https://w3id.org/security/suites/jws-2020/v1",
+           *         "https://w3id.org/security/suites/ed25519-2018/v1",
+           *         "https://w3id.org/security/bbs/v1"
+           *       ],
+           *       "id": "did:web:university.example",
+           *       "verificationMethod": [
+           *         {
+           *           "id": "did:web:university.example#kq3Zb8XnW0",
+           *           "controller": "did:web:university.example",
+           *           "type": "JsonWebKey2020",
+           *           "publicKeyJwk": {
+           *             "kty": "EC",
+           *             "crv": "P-256",
+           *             "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *             "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *           }
+           *         }
+           *       ],
+           *       "authentication": [
+           *         "did:web:university.example#kq3Zb8XnW1"
+           *       ],
+           *       "assertionMethod": [
+           *         "did:web:university.example#kq3Zb8XnW0",
+           *         "did:web:university.example#kq3Zb8XnW1",
+           *         "did:web:university.example#kq3Zb8XnW2"
+           *       ],
+           *       "capabilityDelegation": [
+           *         "did:web:university.example#kq3Zb8XnW0",
+           *         "did:web:university.example#kq3Zb8XnW1",
+           *         "did:web:university.example#kq3Zb8XnW2"
+           *       ],
+           *       "capabilityInvocation": [
+           *         "did:web:university.example#kq3Zb8XnW0",
+           *         "did:web:university.example#kq3Zb8XnW1",
+           *         "did:web:university.example#kq3Zb8XnW2"
+           *       ],
+           *       "keyAgreement": [
+           *         {
+           *           "id": "did:web:university.example#kq3Zb8XnW3",
+           *           "controller": "did:web:university.example",
+           *           "type": "X25519KeyAgreementKey2019",
+           *           "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': {
             [key: string]: unknown;
           };
@@ -2030,6 +2332,41 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "issuer": "https://university.example",
+           *       "authorization_endpoint": "https://university.example/v1/oauth/authorize",
+           *       "token_endpoint": "https://university.example/v1/oauth/token",
+           *       "jwks_uri": "https://university.example/v1/oauth/jwks",
+           *       "scopes_supported": [
+           *         "jwt_vc_json:StudentCard",
+           *         "ldp_vc:StudentCard",
+           *         "ldp_vc:UniversityDegree",
+           *         "jwt_vc_json:UniversityDegree"
+           *       ],
+           *       "response_types_supported": [
+           *         "code"
+           *       ],
+           *       "response_modes_supported": [
+           *         "query"
+           *       ],
+           *       "code_challenge_methods_supported": [
+           *         "S256"
+           *       ],
+           *       "grant_types_supported": [
+           *         "authorization_code",
+           *         "urn:ietf:params:oauth:grant-type:pre-authorized_code"
+           *       ],
+           *       "token_endpoint_auth_methods_supported": [
+           *         "none"
+           *       ],
+           *       "pre-authorized_grant_anonymous_access_supported": true,
+           *       "authorization_details_types_supported": [
+           *         "openid_credential"
+           *       ],
+           *       "authorization_response_iss_parameter_supported": true
+           *     }
+           */
           'application/json': {
             [key: string]: unknown;
           };
@@ -2061,6 +2398,111 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "credential_issuer": "https://university.example",
+           *       "credential_endpoint": "https://university.example/v1/openid/credential",
+           *       "nonce_endpoint": "https://university.example/v1/openid/nonce",
+           *       "batch_credential_issuance": {
+           *         "batch_size": 10
+           *       },
+           *       "credential_configurations_supported": {
+           *         "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60": {
+           *           "format": "ldp_vc",
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "scope": "ldp_vc:StudentCard",
+           *           "credential_definition": {
+           *             "@context": [
+           *               "https://www.w3.org/ns/credentials/v2",
+           *               "https://contexts.attestry.example/v1"
+           *             ],
+           *             "type": [
+           *               "VerifiableCredential",
+           *               "StudentCard"
+           *             ]
+           *           },
+           *           "cryptographic_binding_methods_supported": [
+           *             "did:key",
+           *             "did:jwk",
+           *             "jwk"
+           *           ],
+           *           "credential_signing_alg_values_supported": [
+           *             "eddsa-rdfc-2022"
+           *           ],
+           *           "proof_types_supported": {
+           *             "jwt": {
+           *               "proof_signing_alg_values_supported": [
+           *                 "ES256",
+           *                 "EdDSA"
+           *               ]
+           *             }
+           *           },
+           *           "credential_metadata": {
+           *             "display": [
+           *               {
+           *                 "name": "University degree"
+           *               }
+           *             ],
+           *             "claims": [
+           *               {
+           *                 "path": [
+           *                   "credentialSubject",
+           *                   "given_name"
+           *                 ],
+           *                 "mandatory": false
+           *               }
+           *             ]
+           *           }
+           *         }
+           *       },
+           *       "issuer": "https://university.example",
+           *       "authorization_endpoint": "https://university.example/v1/oauth/authorize",
+           *       "token_endpoint": "https://university.example/v1/oauth/token",
+           *       "jwks_uri": "https://university.example/v1/oauth/jwks",
+           *       "scopes_supported": [
+           *         "jwt_vc_json:StudentCard",
+           *         "ldp_vc:StudentCard",
+           *         "ldp_vc:UniversityDegree",
+           *         "jwt_vc_json:UniversityDegree"
+           *       ],
+           *       "response_types_supported": [
+           *         "code"
+           *       ],
+           *       "response_modes_supported": [
+           *         "query"
+           *       ],
+           *       "grant_types_supported": [
+           *         "authorization_code",
+           *         "urn:ietf:params:oauth:grant-type:pre-authorized_code"
+           *       ],
+           *       "code_challenge_methods_supported": [
+           *         "S256"
+           *       ],
+           *       "credentials_supported": [
+           *         {
+           *           "format": "ldp_vc",
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "scope": "ldp_vc:StudentCard",
+           *           "@context": [
+           *             "https://www.w3.org/ns/credentials/v2",
+           *             "https://contexts.attestry.example/v1"
+           *           ],
+           *           "type": [
+           *             "VerifiableCredential",
+           *             "StudentCard"
+           *           ],
+           *           "cryptographic_binding_methods_supported": [
+           *             "did:key",
+           *             "did:jwk",
+           *             "jwk"
+           *           ],
+           *           "cryptographic_suites_supported": [
+           *             "eddsa-rdfc-2022"
+           *           ]
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': {
             [key: string]: unknown;
           };
@@ -2095,6 +2537,57 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "@context": [
+           *         "https://www.w3.org/ns/did/v1",
+           *         "https://w3id.org/security/suites/x25519-2019/v1",
+           *         "https://w3id.org/security/suites/jws-2020/v1",
+           *         "https://w3id.org/security/suites/ed25519-2018/v1",
+           *         "https://w3id.org/security/bbs/v1"
+           *       ],
+           *       "id": "did:web:university.example",
+           *       "verificationMethod": [
+           *         {
+           *           "id": "did:web:university.example#kq3Zb8XnW0",
+           *           "controller": "did:web:university.example",
+           *           "type": "JsonWebKey2020",
+           *           "publicKeyJwk": {
+           *             "kty": "EC",
+           *             "crv": "P-256",
+           *             "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *             "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *           }
+           *         }
+           *       ],
+           *       "authentication": [
+           *         "did:web:university.example#kq3Zb8XnW1"
+           *       ],
+           *       "assertionMethod": [
+           *         "did:web:university.example#kq3Zb8XnW0",
+           *         "did:web:university.example#kq3Zb8XnW1",
+           *         "did:web:university.example#kq3Zb8XnW2"
+           *       ],
+           *       "capabilityDelegation": [
+           *         "did:web:university.example#kq3Zb8XnW0",
+           *         "did:web:university.example#kq3Zb8XnW1",
+           *         "did:web:university.example#kq3Zb8XnW2"
+           *       ],
+           *       "capabilityInvocation": [
+           *         "did:web:university.example#kq3Zb8XnW0",
+           *         "did:web:university.example#kq3Zb8XnW1",
+           *         "did:web:university.example#kq3Zb8XnW2"
+           *       ],
+           *       "keyAgreement": [
+           *         {
+           *           "id": "did:web:university.example#kq3Zb8XnW3",
+           *           "controller": "did:web:university.example",
+           *           "type": "X25519KeyAgreementKey2019",
+           *           "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': {
             [key: string]: unknown;
           };
@@ -2127,6 +2620,17 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "name": "Acme",
+           *       "short_name": "Acme",
+           *       "icons": [
+           *         {
+           *           "src": "https://brand.example/logo.png"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['BrandManifest'];
         };
       };
@@ -2157,6 +2661,14 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "@context": {
+           *         "@version": 1.1,
+           *         "@vocab": "https://contexts.attestry.example/v1#"
+           *       }
+           *     }
+           */
           'application/ld+json': {
             [key: string]: unknown;
           };
@@ -2188,6 +2700,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "name": "Acme",
+           *       "logoUrl": "https://brand.example/logo.png",
+           *       "domain": "brand.example",
+           *       "verificationToken": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "isVerified": false
+           *     }
+           */
           'application/json': components['schemas']['CustomDomain'];
         };
       };
@@ -2235,6 +2756,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "name": "Example University",
+           *       "logoUrl": "https://university.example/logo.png",
+           *       "domain": "credentials.university.example",
+           *       "verificationToken": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "isVerified": false
+           *     }
+           */
           'application/json': components['schemas']['CustomDomain'];
         };
       };
@@ -2287,6 +2817,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "name": "Example University",
+           *       "logoUrl": "https://university.example/logo.png",
+           *       "domain": "credentials.university.example",
+           *       "verificationToken": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "isVerified": false
+           *     }
+           */
           'application/json': components['schemas']['CustomDomain'];
         };
       };
@@ -2398,6 +2937,73 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "did": "did:web:attestry.example:u",
+           *           "localMetadata": {
+           *             "keys": [
+           *               {
+           *                 "didDocumentKeyId": "did:web:attestry.example:u#kq3Zb8XnW0",
+           *                 "kmsKeyId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
+           *               }
+           *             ],
+           *             "registered": 1768469400000,
+           *             "initialDidDocument": {
+           *               "@context": [
+           *                 "https://www.w3.org/ns/did/v1",
+           *                 "https://w3id.org/security/suites/x25519-2019/v1",
+           *                 "https://w3id.org/security/suites/jws-2020/v1",
+           *                 "https://w3id.org/security/suites/ed25519-2018/v1",
+           *                 "https://w3id.org/security/bbs/v1"
+           *               ],
+           *               "id": "did:web:attestry.example:u",
+           *               "verificationMethod": [
+           *                 {
+           *                   "id": "did:web:attestry.example:u#kq3Zb8XnW0",
+           *                   "controller": "did:web:attestry.example:u",
+           *                   "type": "JsonWebKey2020",
+           *                   "publicKeyJwk": {
+           *                     "kty": "EC",
+           *                     "crv": "P-256",
+           *                     "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *                     "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *                   }
+           *                 }
+           *               ],
+           *               "authentication": [
+           *                 "did:web:attestry.example:u#kq3Zb8XnW1"
+           *               ],
+           *               "assertionMethod": [
+           *                 "did:web:attestry.example:u#kq3Zb8XnW0",
+           *                 "did:web:attestry.example:u#kq3Zb8XnW1",
+           *                 "did:web:attestry.example:u#kq3Zb8XnW2"
+           *               ],
+           *               "capabilityDelegation": [
+           *                 "did:web:attestry.example:u#kq3Zb8XnW0",
+           *                 "did:web:attestry.example:u#kq3Zb8XnW1",
+           *                 "did:web:attestry.example:u#kq3Zb8XnW2"
+           *               ],
+           *               "capabilityInvocation": [
+           *                 "did:web:attestry.example:u#kq3Zb8XnW0",
+           *                 "did:web:attestry.example:u#kq3Zb8XnW1",
+           *                 "did:web:attestry.example:u#kq3Zb8XnW2"
+           *               ],
+           *               "keyAgreement": [
+           *                 {
+           *                   "id": "did:web:attestry.example:u#kq3Zb8XnW3",
+           *                   "controller": "did:web:attestry.example:u",
+           *                   "type": "X25519KeyAgreementKey2019",
+           *                   "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *                 }
+           *               ]
+           *             }
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfListedDid'];
         };
       };
@@ -2447,6 +3053,53 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "did": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "registrationStatus": "COMPLETED",
+           *       "localMetadata": {
+           *         "keys": [
+           *           {
+           *             "didDocumentKeyId": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *             "kmsKeyId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
+           *           }
+           *         ],
+           *         "registered": 1768469400000,
+           *         "initialDidDocument": {
+           *           "@context": [
+           *             "https://www.w3.org/ns/did/v1",
+           *             "https://w3id.org/security/suites/jws-2020/v1"
+           *           ],
+           *           "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *           "verificationMethod": [
+           *             {
+           *               "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *               "controller": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *               "type": "JsonWebKey2020",
+           *               "publicKeyJwk": {
+           *                 "kty": "EC",
+           *                 "crv": "P-256",
+           *                 "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *                 "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *               }
+           *             }
+           *           ],
+           *           "authentication": [
+           *             "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *           ],
+           *           "assertionMethod": [
+           *             "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *           ],
+           *           "capabilityDelegation": [
+           *             "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *           ],
+           *           "capabilityInvocation": [
+           *             "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *           ]
+           *         }
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['DidRecord'];
         };
       };
@@ -2486,6 +3139,57 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "did": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "registrationStatus": "COMPLETED",
+           *       "localMetadata": {
+           *         "keys": [
+           *           {
+           *             "didDocumentKeyId": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *             "kmsKeyId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
+           *           }
+           *         ],
+           *         "registered": 1768469400000,
+           *         "initialDidDocument": {
+           *           "@context": [
+           *             "https://www.w3.org/ns/did/v1",
+           *             "https://w3id.org/security/suites/x25519-2019/v1",
+           *             "https://w3id.org/security/suites/ed25519-2018/v1"
+           *           ],
+           *           "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *           "verificationMethod": [
+           *             {
+           *               "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *               "controller": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *               "type": "Ed25519VerificationKey2018",
+           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *             }
+           *           ],
+           *           "authentication": [
+           *             "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *           ],
+           *           "assertionMethod": [
+           *             "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *           ],
+           *           "capabilityDelegation": [
+           *             "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *           ],
+           *           "capabilityInvocation": [
+           *             "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *           ],
+           *           "keyAgreement": [
+           *             {
+           *               "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *               "controller": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *               "type": "X25519KeyAgreementKey2019",
+           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *             }
+           *           ]
+           *         }
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['RetrievedDid'];
         };
       };
@@ -2579,6 +3283,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "WEBHOOK_TEST_SUCCESS",
+           *           "timestamp": "2026-01-15T09:30:00.000Z",
+           *           "category": "webhook",
+           *           "requestId": "kq3Zb8XnW5mVt1Yc7RfL2s",
+           *           "metadata": {},
+           *           "data": null,
+           *           "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfAnalyticsEvent'];
         };
       };
@@ -2662,6 +3382,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "type": "TENANT_MEMBER_INVITATION_ACCEPT_START",
+           *           "category": "tenant-member"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['EventTypeList'];
         };
       };
@@ -2711,6 +3441,12 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "grant_type is missing"
+           *     }
+           */
           'application/json': components['schemas']['OAuthError'];
           'text/html': string;
         };
@@ -2772,6 +3508,12 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "grant_type is missing"
+           *     }
+           */
           'application/json': components['schemas']['OAuthError'];
           'text/html': string;
         };
@@ -2801,6 +3543,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "keys": []
+           *     }
+           */
           'application/json': {
             [key: string]: unknown;
           };
@@ -2842,6 +3589,14 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "access_token": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s",
+           *       "token_type": "Bearer",
+           *       "expires_in": 300,
+           *       "scope": "jwt_vc_json:StudentCard"
+           *     }
+           */
           'application/json': components['schemas']['AccessTokenResponse'];
         };
       };
@@ -2888,6 +3643,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "credentials": [
+           *         {
+           *           "credential": "eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['CredentialResponse'];
         };
       };
@@ -2922,6 +3686,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "c_nonce": "mwsi0pk2.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *     }
+           */
           'application/json': components['schemas']['NonceResponse'];
         };
       };
@@ -2969,6 +3738,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "uri": "openid-credential-offer://?credential_offer=%7B%22credential_issuer%22%3A%22https%3A%2F%2Funiversity.example%22%2C%22credential_configuration_ids%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22credentials%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22grants%22%3A%7B%22authorization_code%22%3A%7B%7D%7D%7D"
+           *     }
+           */
           'application/json': components['schemas']['Offer'];
         };
       };
@@ -3006,6 +3780,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "credential_issuer": "https://university.example",
+           *       "credential_configuration_ids": [
+           *         "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
+           *       ],
+           *       "credentials": [
+           *         "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
+           *       ],
+           *       "grants": {
+           *         "urn:ietf:params:oauth:grant-type:pre-authorized_code": {
+           *           "pre-authorized_code": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
+           *         }
+           *       }
+           *     }
+           */
           'application/json': {
             [key: string]: unknown;
           };
@@ -3061,6 +3851,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "uri": "openid-credential-offer://?credential_offer=%7B%22credential_issuer%22%3A%22https%3A%2F%2Funiversity.example%22%2C%22credential_configuration_ids%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62%22%5D%2C%22credentials%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62%22%5D%2C%22grants%22%3A%7B%22urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Apre-authorized_code%22%3A%7B%22pre-authorized_code%22%3A%22kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s%22%7D%7D%7D",
+           *       "uriByReference": "openid-credential-offer://?credential_offer_uri=https%3A%2F%2Funiversity.example%2Fv1%2Fopenid%2Foffers%2F7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m%2Fcontent",
+           *       "expiresAt": "2026-01-15T09:30:00.000Z"
+           *     }
+           */
           'application/json': components['schemas']['PreAuthorizedOffer'];
         };
       };
@@ -3177,6 +3976,18 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "claims": {
+           *             "given_name": "Ada"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfUser'];
         };
       };
@@ -3225,6 +4036,14 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "claims": {
+           *         "given_name": "Ada"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['User'];
         };
       };
@@ -3264,6 +4083,14 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "claims": {
+           *         "given_name": "Ada"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['User'];
         };
       };
@@ -3398,6 +4225,29 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "StudentCard",
+           *           "profile": "jwt-vc",
+           *           "format": "jwt_vc_json",
+           *           "sessionId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "credentialConfigurationId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *           "devicePublicKey": {
+           *             "kty": "EC",
+           *             "crv": "P-256",
+           *             "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *             "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *           },
+           *           "issuedDate": "2026-01-15T09:30:00.000Z",
+           *           "validFrom": "2026-01-15T09:30:00.000Z",
+           *           "offerId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfUserCredential'];
         };
       };
@@ -3439,6 +4289,28 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "redirectUrl": "https://university.example/v1/oauth/authentication/callback",
+           *           "url": "https://login.example",
+           *           "clientId": "attestry",
+           *           "clientSecret": "**********lient",
+           *           "scope": [
+           *             "openid",
+           *             "profile",
+           *             "email"
+           *           ],
+           *           "tokenEndpointAuthMethod": "client_secret_basic",
+           *           "staticRequestParameters": {},
+           *           "forwardedRequestParameters": [],
+           *           "claimsToPersist": []
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfAuthenticationProvider'];
         };
       };
@@ -3487,6 +4359,24 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "redirectUrl": "https://university.example/v1/oauth/authentication/callback",
+           *       "url": "https://login.example",
+           *       "clientId": "attestry",
+           *       "clientSecret": "**********lient",
+           *       "scope": [
+           *         "openid",
+           *         "profile",
+           *         "email"
+           *       ],
+           *       "tokenEndpointAuthMethod": "client_secret_basic",
+           *       "staticRequestParameters": {},
+           *       "forwardedRequestParameters": [],
+           *       "claimsToPersist": []
+           *     }
+           */
           'application/json': components['schemas']['AuthenticationProvider'];
         };
       };
@@ -3526,6 +4416,26 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "redirectUrl": "https://university.example/v1/oauth/authentication/callback",
+           *       "url": "https://login.example",
+           *       "clientId": "attestry",
+           *       "clientSecret": "**********-0815",
+           *       "scope": [
+           *         "openid",
+           *         "profile",
+           *         "email"
+           *       ],
+           *       "tokenEndpointAuthMethod": "client_secret_basic",
+           *       "staticRequestParameters": {},
+           *       "forwardedRequestParameters": [
+           *         "login_hint"
+           *       ],
+           *       "claimsToPersist": []
+           *     }
+           */
           'application/json': components['schemas']['AuthenticationProvider'];
         };
       };
@@ -3576,6 +4486,24 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "redirectUrl": "https://university.example/v1/oauth/authentication/callback",
+           *       "url": "https://login.example",
+           *       "clientId": "attestry",
+           *       "clientSecret": "**********lient",
+           *       "scope": [
+           *         "openid",
+           *         "profile",
+           *         "email"
+           *       ],
+           *       "tokenEndpointAuthMethod": "client_secret_basic",
+           *       "staticRequestParameters": {},
+           *       "forwardedRequestParameters": [],
+           *       "claimsToPersist": []
+           *     }
+           */
           'application/json': components['schemas']['AuthenticationProvider'];
         };
       };
@@ -3656,6 +4584,20 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "events": [
+           *             "OpenIdCredentialIssuedSummary"
+           *           ],
+           *           "url": "https://hooks.university.example/credentials",
+           *           "disabled": false
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfWebhook'];
         };
       };
@@ -3705,6 +4647,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "events": [
+           *         "OpenIdCredentialIssuedSummary"
+           *       ],
+           *       "url": "https://hooks.university.example/credentials",
+           *       "disabled": false
+           *     }
+           */
           'application/json': components['schemas']['Webhook'];
         };
       };
@@ -3744,6 +4696,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "events": [
+           *         "OpenIdCredentialIssuedSummary"
+           *       ],
+           *       "url": "https://hooks.university.example/credentials",
+           *       "disabled": false
+           *     }
+           */
           'application/json': components['schemas']['Webhook'];
         };
       };
@@ -3795,6 +4757,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "events": [
+           *         "OpenIdCredentialIssuedSummary"
+           *       ],
+           *       "url": "https://hooks.university.example/credentials",
+           *       "disabled": false
+           *     }
+           */
           'application/json': components['schemas']['Webhook'];
         };
       };
@@ -3878,6 +4850,26 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "deliveryId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "webhookId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "event": {
+           *             "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *             "type": "WebhookTested",
+           *             "timestamp": "2026-01-15T09:30:00.000Z"
+           *           },
+           *           "attempt": 1,
+           *           "status": "Delivered",
+           *           "httpStatus": 200,
+           *           "startedAt": "2026-01-15T09:30:00.000Z",
+           *           "endedAt": "2026-01-15T09:30:00.000Z"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfWebhookAttempt'];
         };
       };
@@ -3915,6 +4907,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "webhookId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "event": {
+           *         "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *         "type": "WebhookTested",
+           *         "timestamp": "2026-01-15T09:30:00.000Z"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['WebhookDelivery'];
         };
       };
@@ -3954,6 +4956,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "webhookId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "event": {
+           *         "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *         "type": "WebhookTested",
+           *         "timestamp": "2026-01-15T09:30:00.000Z"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['WebhookDelivery'];
         };
       };
@@ -3990,6 +5002,20 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "keys": [
+           *         {
+           *           "kty": "OKP",
+           *           "crv": "Ed25519",
+           *           "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *           "use": "sig",
+           *           "kid": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "alg": "EdDSA"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['WebhookKeySet'];
         };
       };
@@ -4019,6 +5045,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "kid": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "signsFrom": "2026-01-15T09:30:00.000Z",
+           *       "previous": {
+           *         "kid": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *         "publishedUntil": "2026-01-15T09:30:00.000Z"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['WebhookKeyRotation'];
         };
       };
@@ -4065,6 +5101,29 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "StudentCard",
+           *           "additionalTypes": [],
+           *           "name": "University degree",
+           *           "issuer": {
+           *             "name": "Example University"
+           *           },
+           *           "claimMappings": {
+           *             "given_name": {
+           *               "mapFrom": "claims.given_name"
+           *             }
+           *           },
+           *           "issuerDid": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *           "revocable": false,
+           *           "persist": false
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfJwtVcConfiguration'];
         };
       };
@@ -4120,6 +5179,25 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "UniversityDegree",
+           *       "additionalTypes": [],
+           *       "name": "University degree",
+           *       "issuer": {
+           *         "name": "Example University"
+           *       },
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "issuerDid": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "revocable": false,
+           *       "persist": false
+           *     }
+           */
           'application/json': components['schemas']['JwtVcConfiguration'];
         };
       };
@@ -4159,6 +5237,25 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "additionalTypes": [],
+           *       "name": "University degree",
+           *       "issuer": {
+           *         "name": "Example University"
+           *       },
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "issuerDid": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "revocable": false,
+           *       "persist": false
+           *     }
+           */
           'application/json': components['schemas']['JwtVcConfiguration'];
         };
       };
@@ -4216,6 +5313,25 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "additionalTypes": [],
+           *       "name": "University degree",
+           *       "issuer": {
+           *         "name": "Example University"
+           *       },
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "issuerDid": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "revocable": false,
+           *       "persist": false
+           *     }
+           */
           'application/json': components['schemas']['JwtVcConfiguration'];
         };
       };
@@ -4298,6 +5414,31 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "StudentCard",
+           *           "additionalTypes": [],
+           *           "name": "University degree",
+           *           "issuer": {
+           *             "name": "Example University"
+           *           },
+           *           "claimMappings": {
+           *             "given_name": {
+           *               "mapFrom": "claims.given_name"
+           *             }
+           *           },
+           *           "issuerDid": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *           "revocable": false,
+           *           "persist": false,
+           *           "contexts": [],
+           *           "proofType": "eddsa-rdfc-2022"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfWebSemanticConfiguration'];
         };
       };
@@ -4353,6 +5494,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "UniversityDegree",
+           *       "additionalTypes": [],
+           *       "name": "University degree",
+           *       "issuer": {
+           *         "name": "Example University"
+           *       },
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "issuerDid": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "revocable": false,
+           *       "persist": false,
+           *       "contexts": [],
+           *       "proofType": "eddsa-rdfc-2022"
+           *     }
+           */
           'application/json': components['schemas']['WebSemanticConfiguration'];
         };
       };
@@ -4392,6 +5554,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "additionalTypes": [],
+           *       "name": "University degree",
+           *       "issuer": {
+           *         "name": "Example University"
+           *       },
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "issuerDid": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "revocable": false,
+           *       "persist": false,
+           *       "contexts": [],
+           *       "proofType": "eddsa-rdfc-2022"
+           *     }
+           */
           'application/json': components['schemas']['WebSemanticConfiguration'];
         };
       };
@@ -4449,6 +5632,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "additionalTypes": [],
+           *       "name": "University degree",
+           *       "issuer": {
+           *         "name": "Example University"
+           *       },
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "issuerDid": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "revocable": false,
+           *       "persist": false,
+           *       "contexts": [],
+           *       "proofType": "eddsa-rdfc-2022"
+           *     }
+           */
           'application/json': components['schemas']['WebSemanticConfiguration'];
         };
       };
