@@ -13,7 +13,7 @@ export * from './service-client.js';
 export * from './operation-recorder.js';
 export * from './health.js';
 export { ReplayedDestructions } from './replayed-destructions.js';
-export { PeriodicWork, type Work } from './periodic-work.js';
+export { PeriodicWork } from './periodic-work.js';
 export * from './admin-server.js';
 export { METRICS, type MetricDefinition, type MetricKey } from './metrics/metric-definitions.js';
 export { Metrics } from './metrics/metrics.js';
