@@ -34,7 +34,7 @@ export { ObservedBus } from './observed/observed-bus.js';
 export { ObservedEventStore } from './observed/observed-event-store.js';
 export { ObservedLeases } from './observed/observed-leases.js';
 export { ObservedReadModels } from './observed/observed-read-models.js';
-export * from './start-projection.js';
+export * from './read-model.js';
 export * from './list-page.js';
 export * from './outbound.js';
 export * from './outbound-resolver.js';

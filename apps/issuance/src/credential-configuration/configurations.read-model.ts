@@ -1,8 +1,8 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { CredentialFormat } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
-import { ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
-import { purgingTenants, Health, startProjection } from '@attestry/service-kit';
+import { ReadModels, type Projection } from '@attestry/read-model';
+import { purgingTenants, Health, ReadModel } from '@attestry/service-kit';
 import type { ActiveConfiguration } from './credential-configuration.decisions.js';
 import { credentialConfiguration } from './credential-configuration.state.js';
 
@@ -103,16 +103,9 @@ export const configurations: Projection<ConfigurationTables> = purgingTenants('i
 });
 
 @Injectable()
-export class ConfigurationsReadModel implements OnModuleInit {
-  running!: RunningProjection<ConfigurationTables>;
-
-  constructor(
-    private readonly readModels: ReadModels,
-    private readonly health: Health,
-  ) {}
-
-  async onModuleInit(): Promise<void> {
-    this.running = await startProjection(this.readModels, this.health, configurations);
+export class ConfigurationsReadModel extends ReadModel<ConfigurationTables> {
+  constructor(readModels: ReadModels, health: Health) {
+    super(readModels, health, configurations);
   }
 
   ofTenant(tenantId: string) {

@@ -1,8 +1,8 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { UserCredential } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
-import { insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
-import { purgingTenants, Health, startProjection } from '@attestry/service-kit';
+import { insertRows, ReadModels, type Projection } from '@attestry/read-model';
+import { purgingTenants, Health, ReadModel } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
 import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession } from '../issuance-session/issuance-session.state.js';
@@ -189,16 +189,9 @@ export const users: Projection<UserTables> = purgingTenants('issuance', {
 
 /** A tenant's users, the sessions that hold claims of theirs, and the metadata of their credentials. */
 @Injectable()
-export class UsersReadModel implements OnModuleInit {
-  running!: RunningProjection<UserTables>;
-
-  constructor(
-    private readonly readModels: ReadModels,
-    private readonly health: Health,
-  ) {}
-
-  async onModuleInit(): Promise<void> {
-    this.running = await startProjection(this.readModels, this.health, users);
+export class UsersReadModel extends ReadModel<UserTables> {
+  constructor(readModels: ReadModels, health: Health) {
+    super(readModels, health, users);
   }
 
   /** Ids of the sessions whose keys seal claims of the user. */
