@@ -50,6 +50,7 @@ import { DeviceLinks } from './sign-in/device-links.js';
 import { FormGuard } from './sign-in/form-guard.js';
 import { InvitationLinks } from './sign-in/invitation-links.js';
 import { Passwords } from './sign-in/passwords.js';
+import { TenantChanges } from './tenant-changes/tenant-changes.js';
 import { TenantListsReadModel } from './tenant-lists/tenant-lists.read-model.js';
 import { UpdateClient } from './update-client/update-client.js';
 import { UpdateMembership } from './update-membership/update-membership.js';
@@ -118,6 +119,7 @@ import { UpdateUserInformation } from './update-user-information/update-user-inf
     ManagementClientInbox,
     // lists and reactions
     TenantListsReadModel,
+    TenantChanges,
     InvitationLinksReadModel,
     ManagementReactions,
     PurgeTenants,
