@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Leases, readEvent, type Clock } from '@attestry/event-store';
 import { Sealing } from '@attestry/keys';
-import { insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
+import { createTable, insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
 import {
   CLOCK,
   Health,
@@ -25,13 +25,10 @@ export const sessionKeys: Projection<SessionKeyTables> = {
   types: Object.keys(issuanceSession.types),
   tables: ['issuance_session_keys'],
   async create(db) {
-    await db.schema
-      .createTable('issuance_session_keys')
-      .addColumn('tenant_id', 'text', (c) => c.notNull())
-      .addColumn('session_id', 'text', (c) => c.notNull())
-      .addColumn('code_expires_at', 'text', (c) => c.notNull())
-      .addPrimaryKeyConstraint('issuance_session_keys_pk', ['code_expires_at', 'tenant_id', 'session_id'])
-      .execute();
+    await createTable(db, 'issuance_session_keys', {
+      text: ['tenant_id', 'session_id', 'code_expires_at'],
+      primaryKey: ['code_expires_at', 'tenant_id', 'session_id'],
+    });
   },
   async project(trx, events) {
     const rows: SessionKeyTables['issuance_session_keys'][] = [];
