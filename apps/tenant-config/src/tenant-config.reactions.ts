@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { customDomainVerified, customDomainWithdrawn, tenantDeleted } from '@attestry/contracts';
 import { readEvent, Streams, type RecordedEvent } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
-import { fact, Reactions, type Fact } from '@attestry/service-kit';
+import { fact, Reactions, serviceContext, type Fact } from '@attestry/service-kit';
 import { authenticationProvider } from './authentication-provider/authentication-provider.state.js';
 import { ProviderSecrets } from './authentication-provider/provider-secrets.js';
 import { endWithTenant } from './custom-domain/custom-domain.decisions.js';
@@ -70,12 +70,7 @@ export class TenantConfigReactions implements OnApplicationBootstrap {
   /** Another tenant may use the domain of a deleted one. */
   private async endDomain({ headers, data }: FeedMessage): Promise<void> {
     const { tenantId } = data as { tenantId: string };
-    const context = {
-      tenantId,
-      requestId: headers['requestId'] ?? '',
-      actor: 'service:tenant-config',
-      operation: 'tenant-config.deleted-tenants',
-    };
+    const context = serviceContext('tenant-config.deleted-tenants', tenantId, headers['requestId'] ?? '');
     let before: ConfiguredDomain | undefined;
     await this.streams.runDecision(
       customDomain,

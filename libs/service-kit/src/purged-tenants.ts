@@ -2,6 +2,7 @@ import { tenantPurged, type ServiceName } from '@attestry/contracts';
 import type { Aggregate, RecordedEvent, Streams } from '@attestry/event-store';
 import type { Projection } from '@attestry/read-model';
 import type { Kysely } from 'kysely';
+import { serviceContext } from './event-context.js';
 import type { Reactions } from './reactions.js';
 
 type PurgedTenantEvent = { type: 'TenantForgotten'; data: { tenantId: string } };
@@ -31,14 +32,7 @@ export const recordPurgedTenants = (
         `${aggregate.category}-${tenantId}`,
         ({ status }): PurgedTenantEvent[] =>
           status === 'present' ? [{ type: 'TenantForgotten', data: { tenantId } }] : [],
-        {
-          tenantId,
-          requestId: headers['requestId'] ?? id,
-          actor: `service:${service}`,
-          operation: name,
-          causationId: id,
-          partitionKey: tenantId,
-        },
+        { ...serviceContext(name, tenantId, headers['requestId'] ?? id), causationId: id },
       );
     }
   });

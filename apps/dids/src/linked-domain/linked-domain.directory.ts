@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { customDomainVerified, customDomainWithdrawn, type CustomDomainChanged } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
-import { Reactions } from '@attestry/service-kit';
+import { Reactions, serviceContext } from '@attestry/service-kit';
 import { noteDomain } from './linked-domain.decisions.js';
 import { linkedDomain, linkedDomainStream, type LinkedDomainState } from './linked-domain.state.js';
 
@@ -34,12 +34,7 @@ export class LinkedDomain implements OnApplicationBootstrap {
       linkedDomain,
       linkedDomainStream(tenantId),
       (state) => noteDomain(state, { domain, revision, isVerified }),
-      {
-        tenantId,
-        requestId: headers['requestId'] ?? '',
-        actor: 'service:dids',
-        operation: 'dids.linked-domain',
-      },
+      serviceContext('dids.linked-domain', tenantId, headers['requestId'] ?? ''),
     );
   }
 }

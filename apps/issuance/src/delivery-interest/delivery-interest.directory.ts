@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common'
 import { webhookDeleted, webhookSaved, type IntegrationEventType, type WebhookEvent } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
-import { CLOCK, Reactions } from '@attestry/service-kit';
+import { CLOCK, Reactions, serviceContext } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { noteInterest } from './delivery-interest.decisions.js';
 import { deliveryInterest, deliveryInterestStream } from './delivery-interest.state.js';
@@ -52,12 +52,7 @@ export class DeliveryInterest implements OnApplicationBootstrap {
       deliveryInterest,
       deliveryInterestStream(tenantId),
       (before) => noteInterest(before, { webhookId, wanted }),
-      {
-        tenantId,
-        requestId: headers['requestId'] ?? '',
-        actor: 'service:issuance',
-        operation: 'issuance.delivery-interest',
-      },
+      serviceContext('issuance.delivery-interest', tenantId, headers['requestId'] ?? ''),
     );
     this.known.set(tenantId, { wanted: state.webhookIds.length > 0, at: this.clock.now().getTime() });
   }

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common'
 import { customDomainVerified, customDomainWithdrawn, type CustomDomainChanged } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
-import { CLOCK, PlatformConfig, platformHostTest, Reactions } from '@attestry/service-kit';
+import { CLOCK, PlatformConfig, platformHostTest, Reactions, serviceContext } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { countUnder, didWebHost } from '../credential-configuration/configurations-under.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
@@ -69,12 +69,7 @@ export class WithdrawnDomains implements OnApplicationBootstrap {
       withdrawnDomains,
       withdrawnDomainsStream(tenantId),
       (before) => noteDomain(before, { domain, revision, isVerified }, { activeConfigurations }),
-      {
-        tenantId,
-        requestId: headers['requestId'] ?? '',
-        actor: 'service:issuance',
-        operation: 'issuance.withdrawn-domains',
-      },
+      serviceContext('issuance.withdrawn-domains', tenantId, headers['requestId'] ?? ''),
     );
     this.known.set(tenantId, { domains: state.domains, at: this.clock.now().getTime() });
   }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Leases, Streams, type Clock, type Term } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
@@ -9,6 +8,7 @@ import {
   LOGGER,
   PeriodicWork,
   PlatformConfig,
+  serviceContext,
   startProjection,
   type Logger,
 } from '@attestry/service-kit';
@@ -68,12 +68,11 @@ export class PurgeTenants extends PeriodicWork implements OnModuleInit {
     // The list may lag; keys of a tenant that is not deleted are never destroyed.
     if (state.status !== 'deleted') return;
     await this.vault.destroyTenant(tenantId);
-    const requestId = randomUUID();
     await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),
       (current) => purgeTenant(current, { tenantId }, { now: this.clock.now().toISOString() }),
-      { tenantId, requestId, actor: 'service:management', operation: NAME, partitionKey: tenantId },
+      serviceContext(NAME, tenantId),
     );
     this.logger.info({ tenantId }, 'tenant purged');
   }

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { Leases, type Clock, type EventContext, type Term } from '@attestry/event-store';
+import { Leases, type Clock, type Term } from '@attestry/event-store';
 import { KeyNotFound } from '@attestry/keys';
 import { ReadModels, type RunningProjection } from '@attestry/read-model';
 import {
@@ -9,6 +8,7 @@ import {
   LOGGER,
   PeriodicWork,
   PlatformConfig,
+  serviceContext,
   startProjection,
   type Logger,
 } from '@attestry/service-kit';
@@ -53,7 +53,7 @@ export class KeepKeysFresh extends PeriodicWork implements OnModuleInit {
   protected async runJob(term: Term): Promise<void> {
     const now = this.clock.now().toISOString();
     const over = await this.tenants((query) => query.where('published_until', '<=', now));
-    for (const tenantId of over) if (term.isHeld) await this.keys.retire(tenantId, this.context(tenantId));
+    for (const tenantId of over) if (term.isHeld) await this.keys.retire(tenantId, serviceContext(NAME, tenantId));
     const { webhookKeyDays } = this.config;
     if (!webhookKeyDays) return;
     const old = new Date(Date.parse(now) - webhookKeyDays * DAY_MS).toISOString();
@@ -65,7 +65,7 @@ export class KeepKeysFresh extends PeriodicWork implements OnModuleInit {
 
   private async replace(tenantId: string): Promise<void> {
     try {
-      const { kid, signsFrom } = await this.keys.rotate(tenantId, this.context(tenantId));
+      const { kid, signsFrom } = await this.keys.rotate(tenantId, serviceContext(NAME, tenantId));
       this.logger.info({ tenantId, kid, signsFrom }, 'webhook key rotated by schedule');
     } catch (error) {
       // The tenant was deleted after the rows were read.
@@ -83,18 +83,5 @@ export class KeepKeysFresh extends PeriodicWork implements OnModuleInit {
 
   private rows() {
     return this.projected.db.selectFrom('webhook_key').select('tenant_id').limit(MOST);
-  }
-
-  private context(tenantId: string): EventContext {
-    const requestId = randomUUID();
-    return {
-      tenantId,
-      requestId,
-      actor: 'service:webhooks',
-      operation: NAME,
-      correlationId: requestId,
-      causationId: requestId,
-      partitionKey: tenantId,
-    };
   }
 }

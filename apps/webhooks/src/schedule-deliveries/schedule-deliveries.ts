@@ -13,7 +13,7 @@ import {
 import { Streams, type Clock, type EventContext } from '@attestry/event-store';
 import { Sealing } from '@attestry/keys';
 import type { FeedMessage } from '@attestry/messaging';
-import { CLOCK, Reactions } from '@attestry/service-kit';
+import { CLOCK, Reactions, serviceContext } from '@attestry/service-kit';
 import { deliveryKeyOf } from '../webhook-delivery/delivery-key.js';
 import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
 import { cancelDelivery, scheduleDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
@@ -217,16 +217,10 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
   }
 
   private context({ id, headers }: FeedMessage, tenantId: string): EventContext {
-    const requestId = headers['requestId'] ?? id;
     const traceparent = headers['traceparent'];
     return {
-      tenantId,
-      requestId,
-      actor: 'service:webhooks',
-      operation: NAME,
-      correlationId: requestId,
+      ...serviceContext(NAME, tenantId, headers['requestId'] ?? id),
       causationId: id,
-      partitionKey: tenantId,
       ...(traceparent !== undefined && { traceparent }),
     };
   }
