@@ -13,7 +13,7 @@ describe('periodic work', () => {
     const checks = () => health.report().checks.filter(({ name }) => name === 'a.work');
     let runs = 0;
     class Work extends PeriodicWork {
-      protected runJob(): Promise<void> {
+      runJob(): Promise<void> {
         return (runs += 1) === 1 ? Promise.reject(new Error('away')) : Promise.resolve();
       }
     }

@@ -16,7 +16,6 @@ export interface PeriodicWorkOptions {
 /** A periodic job, in one process at a time, as long as the application runs. A failed run shows in readiness, and is retried. */
 export abstract class PeriodicWork implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly worker: LeasedWorker;
-  private waiting: PromiseWithResolvers<void>[] = [];
 
   constructor(
     leases: Leases,
@@ -27,7 +26,10 @@ export abstract class PeriodicWork implements OnApplicationBootstrap, BeforeAppl
     this.worker = new LeasedWorker({
       name: options.name,
       lease: { leases, holder: randomUUID() },
-      batch: (_, term) => this.runBatch(term),
+      batch: async (_, term) => {
+        await this.runJob(term);
+        return options.pauseMs;
+      },
       onError: ({ message: error }) => logger.error({ error }, options.failure),
     });
   }
@@ -42,26 +44,6 @@ export abstract class PeriodicWork implements OnApplicationBootstrap, BeforeAppl
     return this.worker.stop();
   }
 
-  /** Resolves after a run that begins now, or when this process obtains the lease. */
-  async once(): Promise<void> {
-    const run = Promise.withResolvers<void>();
-    this.waiting.push(run);
-    this.worker.wake();
-    await run.promise;
-  }
-
   /** One run. The term is aborted when it ends: another process may continue with the rest. */
-  protected abstract runJob(term: Term): Promise<void>;
-
-  private async runBatch(term: Term): Promise<number> {
-    const waiting = this.waiting.splice(0);
-    try {
-      await this.runJob(term);
-    } catch (error) {
-      for (const { reject } of waiting) reject(error);
-      throw error;
-    }
-    for (const { resolve } of waiting) resolve();
-    return this.options.pauseMs;
-  }
+  abstract runJob(term: Term): Promise<void>;
 }

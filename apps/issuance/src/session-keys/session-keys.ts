@@ -79,7 +79,7 @@ export class SessionKeys extends PeriodicWork implements OnModuleInit {
     this.running = await startProjection(this.readModels, this.health, sessionKeys);
   }
 
-  protected async runJob(): Promise<void> {
+  async runJob(): Promise<void> {
     await this.sweep();
   }
 

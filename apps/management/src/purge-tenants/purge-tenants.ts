@@ -52,7 +52,7 @@ export class PurgeTenants extends PeriodicWork implements OnModuleInit {
     this.projected = await startProjection(this.readModels, this.health, deletedTenants);
   }
 
-  protected async runJob(term: Term): Promise<void> {
+  async runJob(term: Term): Promise<void> {
     const due = await this.projected.db
       .selectFrom('deleted_tenant')
       .select('id')

@@ -43,7 +43,7 @@ export class KeepTokenKeysFresh extends PeriodicWork {
     await super.beforeApplicationShutdown();
   }
 
-  protected async runJob(): Promise<void> {
+  async runJob(): Promise<void> {
     const rotation = await this.keys.keepFresh();
     if (rotation) this.log(rotation, 'token key rotated by schedule');
   }

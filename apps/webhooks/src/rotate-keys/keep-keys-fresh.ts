@@ -50,7 +50,7 @@ export class KeepKeysFresh extends PeriodicWork implements OnModuleInit {
     this.projected = await startProjection(this.readModels, this.health, keysProjection);
   }
 
-  protected async runJob(term: Term): Promise<void> {
+  async runJob(term: Term): Promise<void> {
     const now = this.clock.now().toISOString();
     const over = await this.tenants((query) => query.where('published_until', '<=', now));
     for (const tenantId of over) if (term.isHeld) await this.keys.retire(tenantId, serviceContext(NAME, tenantId));
