@@ -133,33 +133,25 @@ const projectDelivery = async (
   const { tenantId, requestId } = stored.metadata;
   const event = readEvent(webhookDelivery, stored);
   const { deliveryKey } = event.data;
+  const pending = (webhookId: string, dueAt: string, userId = '', keyId: string | null = null) => ({
+    tenant_id: tenantId,
+    delivery_key: deliveryKey,
+    webhook_id: webhookId,
+    user_id: userId,
+    key_id: keyId,
+    request_id: requestId,
+    due_at: dueAt,
+    cancel: null,
+  });
   switch (event.type) {
     case 'DeliveryScheduled': {
       const { webhookId, payload, sealedCredential, attemptAt } = event.data;
-      deliveries.insert({
-        tenant_id: tenantId,
-        delivery_key: deliveryKey,
-        webhook_id: webhookId,
-        user_id: payload.userId ?? '',
-        key_id: sealedCredential?.keyId ?? null,
-        request_id: requestId,
-        due_at: attemptAt,
-        cancel: null,
-      });
+      deliveries.insert(pending(webhookId, attemptAt, payload.userId, sealedCredential?.keyId));
       return;
     }
     case 'DeliveryRequeued': {
       const { webhookId, userId, keyId, attemptAt } = event.data;
-      deliveries.put({
-        tenant_id: tenantId,
-        delivery_key: deliveryKey,
-        webhook_id: webhookId,
-        user_id: userId ?? '',
-        key_id: keyId ?? null,
-        request_id: requestId,
-        due_at: attemptAt,
-        cancel: null,
-      });
+      deliveries.put(pending(webhookId, attemptAt, userId, keyId));
       return;
     }
     // Stays due: when a sender ends during an attempt, the next one repeats it.
