@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { customDomainVerified, customDomainWithdrawn, tenantDeleted } from '@attestry/contracts';
+import { customDomainVerified, customDomainWithdrawn } from '@attestry/contracts';
 import { readEvent, Streams, type RecordedEvent } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
 import { fact, Reactions, serviceContext, type Fact } from '@attestry/service-kit';
@@ -53,12 +53,7 @@ export class TenantConfigReactions implements OnApplicationBootstrap {
         for (const stored of events) await this.destroySecret(stored);
       },
     });
-    this.reactions.consume(
-      { name: 'tenant-config.deleted-tenants', subjects: [tenantDeleted.subject] },
-      async (messages) => {
-        for (const message of messages) await this.endDomain(message);
-      },
-    );
+    this.reactions.consumeEach('tenant-config.deleted-tenants', (message) => this.endDomain(message));
   }
 
   private async destroySecret(stored: RecordedEvent): Promise<void> {

@@ -1,4 +1,4 @@
-import { tenantPurged, type ServiceName } from '@attestry/contracts';
+import type { ServiceName } from '@attestry/contracts';
 import type { Aggregate, RecordedEvent, Streams } from '@attestry/event-store';
 import type { Projection } from '@attestry/read-model';
 import type { Kysely } from 'kysely';
@@ -24,17 +24,15 @@ export const recordPurgedTenants = (
 ): void => {
   const service = name.slice(0, name.indexOf('.')) as ServiceName;
   const aggregate = purgedTenant(service);
-  reactions.consume({ name, subjects: [tenantPurged.subject] }, async (messages) => {
-    for (const { id, data, headers } of messages) {
-      const { tenantId } = data as { tenantId: string };
-      await streams.runDecision(
-        aggregate,
-        `${aggregate.category}-${tenantId}`,
-        ({ status }): PurgedTenantEvent[] =>
-          status === 'present' ? [{ type: 'TenantForgotten', data: { tenantId } }] : [],
-        { ...serviceContext(name, tenantId, headers['requestId'] ?? id), causationId: id },
-      );
-    }
+  reactions.consumeEach(name, async ({ id, data, headers }) => {
+    const { tenantId } = data as { tenantId: string };
+    await streams.runDecision(
+      aggregate,
+      `${aggregate.category}-${tenantId}`,
+      ({ status }): PurgedTenantEvent[] =>
+        status === 'present' ? [{ type: 'TenantForgotten', data: { tenantId } }] : [],
+      { ...serviceContext(name, tenantId, headers['requestId'] ?? id), causationId: id },
+    );
   });
 };
 

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { customDomainVerified, customDomainWithdrawn, type CustomDomainChanged } from '@attestry/contracts';
+import { customDomainVerified, type CustomDomainChanged } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
 import { Reactions, serviceContext } from '@attestry/service-kit';
@@ -15,12 +15,7 @@ export class LinkedDomain implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.reactions.consume(
-      { name: 'dids.linked-domain', subjects: [customDomainVerified.subject, customDomainWithdrawn.subject] },
-      async (messages) => {
-        for (const message of messages) await this.note(message);
-      },
-    );
+    this.reactions.consumeEach('dids.linked-domain', (message) => this.note(message));
   }
 
   async loadLinkedDomain(tenantId: string): Promise<LinkedDomainState> {

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { customDomainVerified, customDomainWithdrawn, type CustomDomainChanged } from '@attestry/contracts';
+import { customDomainVerified, type CustomDomainChanged } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
 import { CLOCK, PlatformConfig, platformHostTest, Reactions, serviceContext } from '@attestry/service-kit';
@@ -33,15 +33,7 @@ export class WithdrawnDomains implements OnApplicationBootstrap {
   }
 
   onApplicationBootstrap(): void {
-    this.reactions.consume(
-      {
-        name: 'issuance.withdrawn-domains',
-        subjects: [customDomainVerified.subject, customDomainWithdrawn.subject],
-      },
-      async (messages) => {
-        for (const message of messages) await this.note(message);
-      },
-    );
+    this.reactions.consumeEach('issuance.withdrawn-domains', (message) => this.note(message));
   }
 
   /** @param ownHost of the tenant, which is never withdrawn and costs no look */

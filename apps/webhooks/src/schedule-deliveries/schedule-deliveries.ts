@@ -59,13 +59,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.reactions.consume(
-      {
-        name: NAME,
-        subjects: [credentialIssued.subject, userDeleted.subject, tenantDeleted.subject, ...WEBHOOK_EVENT_SUBJECTS],
-      },
-      (messages) => this.handle(messages),
-    );
+    this.reactions.consume({ name: NAME }, (messages) => this.handle(messages));
   }
 
   private async handle(messages: readonly FeedMessage[]): Promise<void> {
