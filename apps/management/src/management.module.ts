@@ -23,6 +23,7 @@ import { DeviceLinks } from './sign-in/device-links.js';
 import { FormGuard } from './sign-in/form-guard.js';
 import { InvitationLinks } from './sign-in/invitation-links.js';
 import { Passwords } from './sign-in/passwords.js';
+import { TenantChanges } from './tenant-changes/tenant-changes.js';
 import { TenantListsReadModel } from './tenant-lists/tenant-lists.read-model.js';
 import { useCases } from './use-cases.generated.js';
 
@@ -56,6 +57,7 @@ import { useCases } from './use-cases.generated.js';
     ManagementClientInbox,
     // lists and reactions
     TenantListsReadModel,
+    TenantChanges,
     InvitationLinksReadModel,
     ManagementReactions,
     PurgeTenants,

@@ -9,7 +9,7 @@ import {
   type CreatedTenant,
   type ManagementContext,
 } from '@attestry/contracts';
-import { EventStoreUnavailable, readEvent, verifyChain } from '@attestry/event-store';
+import { EventStoreUnavailable, readEvent, verifyChain, type Term } from '@attestry/event-store';
 import { ERASED, KeyNotFound } from '@attestry/keys';
 import type { FeedMessage } from '@attestry/messaging';
 import {
@@ -65,7 +65,7 @@ const context = (): ManagementContext => ({
 const create = (subdomain: string): Promise<CreatedTenant> =>
   client.call(createTenant, { body: { subdomain, environmentId } }, context());
 const remove = (tenantId: string) => client.call(deleteTenant, { params: { tenantId } }, context());
-const look = () => services.app.get(PurgeTenants, { strict: false }).once();
+const look = () => services.app.get(PurgeTenants, { strict: false }).runJob({ isHeld: true } as Term);
 const eventsOf = (tenantId: string) => engines.events.readStream(tenantStream(tenantId));
 const typesOf = async (tenantId: string) => (await eventsOf(tenantId)).map(({ type }) => type);
 const purged = async (tenantId: string) => (await typesOf(tenantId)).includes('TenantPurged');

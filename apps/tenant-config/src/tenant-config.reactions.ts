@@ -1,8 +1,8 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { customDomainVerified, customDomainWithdrawn, tenantDeleted } from '@attestry/contracts';
+import { customDomainVerified, customDomainWithdrawn } from '@attestry/contracts';
 import { readEvent, Streams, type RecordedEvent } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
-import { fact, Reactions, type Fact } from '@attestry/service-kit';
+import { fact, Reactions, serviceContext, type Fact } from '@attestry/service-kit';
 import { authenticationProvider } from './authentication-provider/authentication-provider.state.js';
 import { ProviderSecrets } from './authentication-provider/provider-secrets.js';
 import { endWithTenant } from './custom-domain/custom-domain.decisions.js';
@@ -53,12 +53,7 @@ export class TenantConfigReactions implements OnApplicationBootstrap {
         for (const stored of events) await this.destroySecret(stored);
       },
     });
-    this.reactions.consume(
-      { name: 'tenant-config.deleted-tenants', subjects: [tenantDeleted.subject] },
-      async (messages) => {
-        for (const message of messages) await this.endDomain(message);
-      },
-    );
+    this.reactions.consumeEach('tenant-config.deleted-tenants', (message) => this.endDomain(message));
   }
 
   private async destroySecret(stored: RecordedEvent): Promise<void> {
@@ -70,12 +65,7 @@ export class TenantConfigReactions implements OnApplicationBootstrap {
   /** Another tenant may use the domain of a deleted one. */
   private async endDomain({ headers, data }: FeedMessage): Promise<void> {
     const { tenantId } = data as { tenantId: string };
-    const context = {
-      tenantId,
-      requestId: headers['requestId'] ?? '',
-      actor: 'service:tenant-config',
-      operation: 'tenant-config.deleted-tenants',
-    };
+    const context = serviceContext('tenant-config.deleted-tenants', tenantId, headers['requestId'] ?? '');
     let before: ConfiguredDomain | undefined;
     await this.streams.runDecision(
       customDomain,

@@ -113,6 +113,14 @@ const READS: Readonly<Partial<Record<BusParticipant, Reads>>> = {
   },
 };
 
+/** What the durable consumer or listener of that name reads. @throws Error for an undeclared name */
+export const subjectsReadBy = (name: string): readonly string[] => {
+  const readings = Object.values(READS).flatMap(({ consumes = [], listens = [] }) => [...consumes, ...listens]);
+  const found = readings.find((one) => one.name === name);
+  if (!found) throw new Error(`${name} is not among the declared reads of the feed`);
+  return found.subjects;
+};
+
 /** Callers of an operation: the gateway for operations over HTTP, the declared participants for the others. */
 export const callersOf = ({ access }: Operation): readonly BusParticipant[] =>
   access.kind === 'internal' ? access.callers : ['gateway'];

@@ -147,8 +147,8 @@ export interface OperationDeclaration<Body, Params, Query, Response> {
   http?: HttpBinding;
   access: Access;
   analytics?: Analytics;
-  /** How errors are rendered (specification notes, Errors). */
-  errors: 'tenant' | 'management' | 'oauth';
+  /** How errors are rendered (specification notes, Errors). Default: as the API of its host does, `management` or `tenant`. */
+  errors?: 'tenant' | 'management' | 'oauth';
   /** `command` changes state: START is acknowledged first, and it is never sent again. Default: `query` for GET. */
   kind?: 'command' | 'query';
   rate?: RateClass;
@@ -207,6 +207,7 @@ export interface Operation<
   readonly useCase: string;
   readonly variant: string | undefined;
   readonly kind: 'command' | 'query';
+  readonly errors: 'tenant' | 'management' | 'oauth';
   readonly rate: RateClass;
   /** `op.<name>` */
   readonly subject: string;
@@ -287,6 +288,7 @@ export const defineOperation = <Body, Params, Query, Response, const D extends D
     useCase,
     variant,
     kind,
+    errors: declaration.errors ?? (hosts.includes('management') ? 'management' : 'tenant'),
     rate,
     subject: `op.${declaration.name}`,
     errorStatuses: errorStatuses.sort((a, b) => a - b),

@@ -24,15 +24,9 @@ export class BusContext extends BaseRpcContext<[subject: Subject, headers: Heade
  */
 export class BusTransport extends Server implements CustomTransportStrategy {
   private readonly servings: Serving[] = [];
-  private handling = 0;
 
   constructor(private readonly bus: MessageBus) {
     super();
-  }
-
-  /** Requests being handled. */
-  get inFlight(): number {
-    return this.handling;
   }
 
   /** @throws Error when a subject has a handler already, or the handler is for events: those come from `consume`. */
@@ -73,12 +67,7 @@ export class BusTransport extends Server implements CustomTransportStrategy {
   }
 
   private async handle(handler: MessageHandler, data: unknown, context: BusContext): Promise<Reply> {
-    this.handling++;
-    try {
-      const result: unknown = await handler(data, context);
-      return (await lastValueFrom(this.transformToObservable(result))) as Reply;
-    } finally {
-      this.handling--;
-    }
+    const result: unknown = await handler(data, context);
+    return (await lastValueFrom(this.transformToObservable(result))) as Reply;
   }
 }

@@ -13,8 +13,9 @@ import type { Consumer, ConsumerHealth, ConsumerOptions, FeedMessage } from './m
 export type LoopOptions = Omit<ConsumerOptions, 'start'> & { start?: Start };
 
 export interface FeedAccess {
-  call<M extends keyof ConsumerFeed>(method: M, ...args: Parameters<ConsumerFeed[M]>): ReturnType<ConsumerFeed[M]>;
+  feed: ConsumerFeed | Promise<ConsumerFeed>;
   isOpen(): boolean;
+  onClosed(): void;
 }
 
 const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -29,17 +30,19 @@ export class DurableConsumer implements Consumer {
   private handledUpTo: string | undefined;
   /** Acknowledged here, not yet passed on to the feed. */
   private acknowledged: number | undefined;
-  private readonly wake = () => {
-    if (this.feed.isOpen())
-      this.feed.call('wake', this.options.name).catch((error: unknown) => (this.failure = message(error)));
+  private readonly wake = async () => {
+    try {
+      if (this.access.isOpen()) await (await this.access.feed).wake(this.options.name);
+    } catch (error) {
+      this.failure = message(error);
+    }
   };
 
   /** @param lease where processes share the feed */
   constructor(
     private readonly options: LoopOptions,
     private readonly handler: (messages: FeedMessage[]) => Promise<void>,
-    private readonly feed: FeedAccess,
-    private readonly onClosed: () => void,
+    private readonly access: FeedAccess,
     lease?: LeaseOptions,
   ) {
     const { initialDelayMs: firstMs = 100, maxDelayMs: maxMs = 5000 } = options.retry ?? {};
@@ -53,7 +56,7 @@ export class DurableConsumer implements Consumer {
       // Another process does the work: this one is healthy, whatever failed before.
       standBy: () => (this.failure = undefined),
       onError: () => {
-        if (!feed.isOpen()) this.worker.end();
+        if (!access.isOpen()) this.worker.end();
       },
     }).start();
   }
@@ -75,19 +78,20 @@ export class DurableConsumer implements Consumer {
 
   async close(): Promise<void> {
     await this.worker.stop();
-    this.onClosed();
+    this.access.onClosed();
   }
 
   private async openSource({ lease, signal }: Term): Promise<BatchSource<FeedRecord[]>> {
     const { name, subjects, batchSize = 256, start = 'first', onHeld } = this.options;
-    const epoch: [epoch?: number] = lease ? [lease.epoch] : [];
-    const found = await this.feed.call('openConsumer', name, subjects, batchSize, start, ...epoch);
+    // A feed of this process is called at once: a new consumer gets what is published after `consume` returned.
+    const feed = this.access.feed instanceof Promise ? await this.access.feed : this.access.feed;
+    const found = await feed.openConsumer(name, subjects, batchSize, start, lease?.epoch);
     signal.addEventListener('abort', this.wake);
     const close = async () => {
       signal.removeEventListener('abort', this.wake);
       this.held = false;
       const acknowledged = this.takeAcknowledged();
-      if (this.feed.isOpen()) await this.feed.call('leave', name, acknowledged);
+      if (this.access.isOpen()) await feed.leave(name, acknowledged);
     };
     try {
       this.held = true;
@@ -99,7 +103,7 @@ export class DurableConsumer implements Consumer {
     }
     this.failure = undefined;
     this.worker.succeeded();
-    return { next: async () => (await this.feed.call('next', name, this.takeAcknowledged())) ?? undefined, close };
+    return { next: async () => (await feed.next(name, this.takeAcknowledged())) ?? undefined, close };
   }
 
   private takeAcknowledged(): number | undefined {

@@ -3,6 +3,7 @@ export type { Page, Projection, ProjectionHealth, RunningProjection } from './re
 export { CursorCodec, InvalidCursor, page } from './cursor.js';
 export type { CursorCodecOptions, CursorKey, PageOptions } from './cursor.js';
 export { BatchedRows } from './batched-rows.js';
+export { createTable } from './create-table.js';
 export { insertRows } from './insert-rows.js';
 export { migrate } from './migrate.js';
 export type { Migration } from './migrate.js';

@@ -29,23 +29,30 @@ const fail = (message: string): never => {
   throw new Fault(message);
 };
 
-const setting = <T>(
-  env: string,
-  about: string,
-  defaultText: string,
-  parse: (text: string) => T,
-  options: { secret?: boolean; absent?: () => T } = {},
-): Setting<T> => ({
+const setting = <T>(env: string, about: string, defaultText: string, parse: (text: string) => T): Setting<T> => ({
   env,
   about,
   default: defaultText,
-  secret: options.secret ?? false,
-  parse: (text) =>
-    text === undefined || text === '' ? (options.absent ? options.absent() : parse(defaultText)) : parse(text),
+  parse: (given) => parse(given || defaultText),
 });
 
 const text = (s: string) => s;
-const optional = { absent: () => undefined };
+/** Has no default value: `undefined` unless it is set. */
+const optional = <T = string>(
+  env: string,
+  about: string,
+  parse: (text: string) => T = (s) => s as T,
+): Setting<T | undefined> => ({
+  env,
+  about,
+  default: '',
+  parse: (given) => (given ? parse(given) : undefined),
+});
+/** An optional setting that is never shown. */
+const secret = <T = string>(...declared: Parameters<typeof optional<T>>): Setting<T | undefined> => ({
+  ...optional(...declared),
+  secret: true,
+});
 const integer = (min: number, max: number) => (s: string) => {
   const n = /^\d{1,12}$/.test(s) ? Number(s) : NaN;
   return n >= min && n <= max ? n : fail(`must be an integer from ${min} to ${max}`);
@@ -92,19 +99,14 @@ const key32 = (s: string) => {
     ? new Uint8Array(bytes)
     : fail('must be 32 bytes in base64url without padding (43 characters)');
 };
-const addresses = (s: string) =>
-  s
-    .split(',')
-    .map((part) => part.trim())
-    .filter(Boolean)
-    .map((part) => {
-      const [address, bits, ...rest] = part.split('/');
-      const family = isIP(address ?? '');
-      const max = family === 4 ? 32 : 128;
-      return family && !rest.length && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= max))
-        ? part
-        : fail(`must contain only IP addresses and CIDR ranges: ${part} is neither`);
-    });
+const addresses = list((part) => {
+  const [address, bits, ...rest] = part.split('/');
+  const family = isIP(address ?? '');
+  const max = family === 4 ? 32 : 128;
+  return family && !rest.length && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= max))
+    ? part
+    : fail(`must contain only IP addresses and CIDR ranges: ${part} is neither`);
+});
 
 /** Ranges of private networks; `/0` would be every address. */
 const ranges = (s: string) => {
@@ -192,7 +194,9 @@ const loggingLevels = perTenant('1, 2 or 3', (value): LoggingLevel =>
     : fail(`must have levels 1, 2 or 3: ${String(value)} is not one of them`),
 );
 
-const perMinute = integer(1, 1_000_000_000);
+/** A limit per minute. */
+const rate = (env: string, about: string, defaultText: string) =>
+  setting(env, about, defaultText, integer(1, 1_000_000_000));
 
 /** As `dns.setServers` accepts them: an address, with a port unless it is 53; an IPv6 address with a port is in brackets. */
 const dnsServer = (s: string) => {
@@ -216,12 +220,10 @@ export const SETTINGS = {
   port: setting('PORT', 'Port of the HTTP server. 0: any free port.', '8080', integer(0, 65535)),
   host: setting('HOST', 'Address the HTTP server binds to.', '127.0.0.1', text),
   dataDir: setting('DATA_DIR', 'Data folder of the embedded engines.', '.attestry', text),
-  service: setting(
+  service: optional(
     'SERVICE',
     `Service that this process runs: ${['gateway', ...SERVICE_NAMES].map((name) => `\`${name}\``).join(', ')}. Default: all of them in one process.`,
-    '',
     oneOf('gateway', ...SERVICE_NAMES),
-    optional,
   ),
   shutdownDelay: setting(
     'SHUTDOWN_DELAY',
@@ -229,47 +231,30 @@ export const SETTINGS = {
     '0',
     integer(0, 300),
   ),
-  natsServers: setting(
+  natsServers: optional(
     'NATS_URL',
     'Comma-separated list of NATS servers (`nats://host:port` or `tls://host:port`), which are the message bus between processes. Default: an embedded bus in this process.',
-    '',
     list((s) =>
       s.includes('@')
         ? fail('must not contain credentials: use NATS_USER and NATS_PASSWORD, or NATS_CREDENTIALS_FILE')
         : urlOf('nats:', 'tls:')(s),
     ),
-    optional,
   ),
-  natsUser: setting(
+  natsUser: optional(
     'NATS_USER',
     'User name at the NATS servers, usually the name of the service (see the NATS guide).',
-    '',
-    text,
-    optional,
   ),
-  natsPassword: setting('NATS_PASSWORD', 'Password of `NATS_USER`.', '', text, { secret: true, ...optional }),
-  natsCredentialsFile: setting(
+  natsPassword: secret('NATS_PASSWORD', 'Password of `NATS_USER`.'),
+  natsCredentialsFile: optional(
     'NATS_CREDENTIALS_FILE',
     'Path of a NATS `.creds` file, as an alternative to `NATS_USER` and `NATS_PASSWORD`.',
-    '',
-    text,
-    optional,
   ),
-  natsCaFile: setting(
+  natsCaFile: optional(
     'NATS_CA_FILE',
     'Path of the CA certificates (PEM) with which certificates of the NATS servers are verified.',
-    '',
-    text,
-    optional,
   ),
-  natsCertFile: setting(
-    'NATS_CERT_FILE',
-    'Path of the client certificate (PEM) for the NATS servers.',
-    '',
-    text,
-    optional,
-  ),
-  natsKeyFile: setting('NATS_KEY_FILE', 'Path of the private key (PEM) of `NATS_CERT_FILE`.', '', text, optional),
+  natsCertFile: optional('NATS_CERT_FILE', 'Path of the client certificate (PEM) for the NATS servers.'),
+  natsKeyFile: optional('NATS_KEY_FILE', 'Path of the private key (PEM) of `NATS_CERT_FILE`.'),
   natsNamespace: setting(
     'NATS_NAMESPACE',
     'Prefix of subjects, streams and buckets, so that several installations can share NATS servers.',
@@ -282,26 +267,20 @@ export const SETTINGS = {
     '1',
     integer(1, 5),
   ),
-  eventStoreUrl: setting(
+  eventStoreUrl: secret(
     'EVENTSTORE_URL',
     'EventStoreDB (KurrentDB) for events, for example `esdb://user:password@host:2113?tls=true`. Default: PostgreSQL at `DATABASE_URL`, or else a file in `DATA_DIR`.',
-    '',
     urlOf('esdb:', 'esdb+discover:', 'kurrentdb:', 'kurrentdb+discover:'),
-    { secret: true, ...optional },
   ),
-  eventStorePrefix: setting(
+  eventStorePrefix: optional(
     'EVENTSTORE_PREFIX',
     'Prefix of the names of all streams in EventStoreDB, so that several installations can share a server. Default: none.',
-    '',
     (s) => (/^[A-Za-z0-9_]+$/.test(s) ? s : fail('must contain only letters, digits and _')),
-    optional,
   ),
-  databaseUrl: setting(
+  databaseUrl: secret(
     'DATABASE_URL',
     'PostgreSQL for read models, keys, leases and, without `EVENTSTORE_URL`, events. Its user is the role of the services. Default: files in `DATA_DIR`.',
-    '',
     urlOf('postgres:', 'postgresql:'),
-    { secret: true, ...optional },
   ),
   databaseSchema: setting(
     'DATABASE_SCHEMA',
@@ -318,55 +297,37 @@ export const SETTINGS = {
     '10',
     integer(1, 200),
   ),
-  keysDatabaseUrl: setting(
+  keysDatabaseUrl: secret(
     'KEYS_DATABASE_URL',
     'Separate PostgreSQL for keys. Default: `DATABASE_URL`.',
-    '',
     urlOf('postgres:', 'postgresql:'),
-    { secret: true, ...optional },
   ),
-  redisUrl: setting(
+  redisUrl: secret(
     'REDIS_URL',
     'Redis or Valkey for rate limits and single-use values (`redis://` or `rediss://`). Default: rate limits in memory, single-use values in a file in `DATA_DIR`.',
-    '',
     urlOf('redis:', 'rediss:'),
-    { secret: true, ...optional },
   ),
   plaintextEngines: setting(
     'PLAINTEXT_ENGINES',
     'Comma-separated list of IP addresses or CIDR ranges of engines that may be connected to without TLS in production. Every address that the host of such an engine (or of `SMTP_URL`) resolves to at startup must be in the list. Default: none.',
     '',
     ranges,
-    { absent: () => [] },
   ),
-  migrationDatabaseUrl: setting(
+  migrationDatabaseUrl: secret(
     'MIGRATION_DATABASE_URL',
     'PostgreSQL with the role that owns the tables; used by `npm run migrate`. Default: `DATABASE_URL`.',
-    '',
     urlOf('postgres:', 'postgresql:'),
-    { secret: true, ...optional },
   ),
-  databaseServiceRole: setting(
+  databaseServiceRole: optional(
     'DATABASE_SERVICE_ROLE',
     'PostgreSQL role of the services, to which `npm run migrate` grants their privileges. Default: the user of `DATABASE_URL`, unless it is also the user that migrates.',
-    '',
-    text,
-    optional,
   ),
-  baseDomain: setting(
+  baseDomain: optional(
     'BASE_DOMAIN',
     'Base domain of the default environment: tenants have the host `<subdomain>.<base>`, the token endpoint has the host `auth.<base>`. Default: `localhost:<port>`.',
-    '',
     host,
-    optional,
   ),
-  managementDomain: setting(
-    'MANAGEMENT_DOMAIN',
-    'Host of the management API. Default: `management.<base>`.',
-    '',
-    host,
-    optional,
-  ),
+  managementDomain: optional('MANAGEMENT_DOMAIN', 'Host of the management API. Default: `management.<base>`.', host),
   publicScheme: setting(
     'PUBLIC_SCHEME',
     'Scheme of all public addresses. Must be `https` in production.',
@@ -378,21 +339,16 @@ export const SETTINGS = {
     'Comma-separated list of IP addresses or CIDR ranges of proxies whose headers `X-Forwarded-For`, `X-Forwarded-Host` and `traceparent` are trusted. Default: none.',
     '',
     addresses,
-    { absent: () => [] },
   ),
-  environments: setting(
+  environments: optional(
     'ENVIRONMENTS',
     'JSON array of environments (`id`, `name`, `domain`, `authorizationServerDomain`, `deploymentModel`, `region`). Default: one environment with the domain `BASE_DOMAIN`.',
-    '',
     environments,
-    optional,
   ),
-  masterKey: setting(
+  masterKey: secret(
     'MASTER_KEY',
     'Master key that encrypts the keys of tenants: 32 bytes in base64url. Required in production. Default in development: generated once in `DATA_DIR`.',
-    '',
     key32,
-    { secret: true, ...optional },
   ),
   masterKeyVersion: setting(
     'MASTER_KEY_VERSION',
@@ -400,82 +356,58 @@ export const SETTINGS = {
     '1',
     integer(1, 1_000_000),
   ),
-  previousMasterKey: setting(
+  previousMasterKey: secret(
     'MASTER_KEY_PREVIOUS',
     'Previous master key during a rotation. Keys of tenants are re-encrypted with `MASTER_KEY` at startup.',
-    '',
     key32,
-    { secret: true, ...optional },
   ),
-  nextMasterKey: setting(
+  nextMasterKey: secret(
     'MASTER_KEY_NEXT',
     'Next master key, with a version one higher than `MASTER_KEY_VERSION`. It is used to decrypt but not to encrypt, so that processes can be replaced one after another during a rotation.',
-    '',
     key32,
-    { secret: true, ...optional },
   ),
-  managementClientId: setting(
+  managementClientId: optional(
     'MANAGEMENT_CLIENT_ID',
     'Client id of the first management client. Required in production. Default in development: generated once and written to `<DATA_DIR>/management-client.json`.',
-    '',
-    text,
-    optional,
   ),
-  managementClientSecret: setting(
+  managementClientSecret: secret(
     'MANAGEMENT_CLIENT_SECRET',
     'Client secret of the first management client, at least 32 characters.',
-    '',
     (s) => (s.length >= 32 ? s : fail('must have at least 32 characters')),
-    { secret: true, ...optional },
   ),
-  managementOidcIssuer: setting(
+  managementOidcIssuer: optional(
     'MANAGEMENT_OIDC_ISSUER',
     'Issuer URL of the OpenID provider whose access tokens (`typ: at+jwt`, RFC 9068) the management API accepts from users. Its keys are found by discovery. Default: none; the management API accepts management clients and, with `SIGN_IN=built-in`, users of the built-in sign-in.',
-    '',
     httpUrl,
-    optional,
   ),
-  managementOidcAudience: setting(
+  managementOidcAudience: optional(
     'MANAGEMENT_OIDC_AUDIENCE',
     'Required audience of access tokens of users. Default: the address of the management API.',
-    '',
-    text,
-    optional,
   ),
-  signIn: setting(
+  signIn: optional(
     'SIGN_IN',
     '`built-in` serves a sign-in for users of the management API at `<first authorization host>/people`; `none` does not. `built-in` requires all services in one process and no `MANAGEMENT_OIDC_ISSUER`. Default: `built-in` if these requirements are met and `NODE_ENV` is not `production`.',
-    '',
     oneOf('built-in', 'none'),
-    optional,
   ),
-  smtpUrl: setting(
+  smtpUrl: secret(
     'SMTP_URL',
     'Mail server for outgoing e-mail (`smtp://user:password@host:port` or `smtps://…`). Default: each e-mail is written to `<DATA_DIR>/mail`, and its path is logged.',
-    '',
     urlOf('smtp:', 'smtps:'),
-    { secret: true, ...optional },
   ),
-  mailFrom: setting(
+  mailFrom: optional(
     'MAIL_FROM',
     'Sender of e-mail: `a@b.example` or `Name <a@b.example>`. Default: `attestry@<management host>`.',
-    '',
     mailAddress,
-    optional,
   ),
-  invitationUrl: setting(
+  invitationUrl: optional(
     'INVITATION_URL',
     'Page to which links in invitations lead, with `?token=` appended. It calls `POST /v1/invitations/accept`. Default: the page of the built-in sign-in, `<scheme>://<first authorization host>/people/invitation`, or, without the built-in sign-in, `<scheme>://<first authorization host>/invitation`, which the operator must serve.',
-    '',
     httpUrl,
-    optional,
   ),
-  contextUrl: setting(
+  contextUrl: optional(
     'CONTEXT_URL',
     'URL of the immutable JSON-LD context of the platform. Its path must be `/v1`, and its host must resolve to the gateway. Default: `<scheme>://contexts.<base>/v1`.',
-    '',
     httpUrl,
-    optional,
   ),
   allowPrivateTargets: setting(
     'ALLOW_PRIVATE_TARGETS',
@@ -483,33 +415,24 @@ export const SETTINGS = {
     'false',
     flag,
   ),
-  dnsServers: setting(
+  dnsServers: optional(
     'DNS_SERVERS',
     'Comma-separated list of DNS servers (`192.0.2.1`, `192.0.2.1:5353`, `[2001:db8::1]:53`) for host names that tenants choose: custom domains, webhooks, `did:web`, JSON-LD contexts and authentication providers. Default: the DNS servers of the system.',
-    '',
     list(dnsServer),
-    optional,
   ),
-  adminPort: setting(
+  adminPort: optional(
     'ADMIN_PORT',
     'Port of `/metrics`, `/health/live` and `/health/ready` for the operator, which must not be reachable from untrusted networks. 0: any free port. Default: none; then a process with the gateway serves no metrics. Processes without the gateway serve these paths on `PORT`.',
-    '',
     integer(0, 65535),
-    optional,
   ),
-  otlpEndpoint: setting(
+  otlpEndpoint: optional(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     'Base URL of an OTLP/HTTP receiver for traces; `/v1/traces` is appended. Default: no traces are exported.',
-    '',
     httpUrl,
-    optional,
   ),
-  otlpHeaders: setting(
+  otlpHeaders: secret(
     'OTEL_EXPORTER_OTLP_HEADERS',
     'Headers of requests to the OTLP receiver: a comma-separated list of `name=value` with percent-encoded values, as defined by OpenTelemetry.',
-    '',
-    text,
-    { secret: true, ...optional },
   ),
   traceRatio: setting('OTEL_TRACES_SAMPLER_ARG', 'Share of new traces to export, from 0 to 1.', '1', share),
   logLevel: setting(
@@ -518,42 +441,36 @@ export const SETTINGS = {
     'info',
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
   ),
-  rateApi: setting('RATE_LIMIT_API', 'Maximum calls per minute of one client.', '3000', perMinute),
-  rateClientToken: setting(
+  rateApi: rate('RATE_LIMIT_API', 'Maximum calls per minute of one client.', '3000'),
+  rateClientToken: rate(
     'RATE_LIMIT_CLIENT_TOKEN',
     'Maximum token and revocation calls per minute of one client id. Only calls with the correct secret are counted.',
     '60',
-    perMinute,
   ),
-  rateClientTokenFailures: setting(
+  rateClientTokenFailures: rate(
     'RATE_LIMIT_CLIENT_TOKEN_FAILURES',
     'Maximum failed token and revocation calls (400, 401, 413, 415) per minute of one IPv4 address or IPv6 /64 network.',
     '20',
-    perMinute,
   ),
-  rateClientTokenFailures48: setting(
+  rateClientTokenFailures48: rate(
     'RATE_LIMIT_CLIENT_TOKEN_FAILURES_48',
     'Maximum failed token and revocation calls per minute of one IPv6 /48 network.',
     '100',
-    perMinute,
   ),
-  rateWalletTenant: setting(
+  rateWalletTenant: rate(
     'RATE_LIMIT_WALLET_TENANT',
     'Maximum wallet calls (token, nonce, credential) per minute of one tenant.',
     '12000',
-    perMinute,
   ),
-  rateWalletAddress: setting(
+  rateWalletAddress: rate(
     'RATE_LIMIT_WALLET_ADDRESS',
     'Maximum wallet calls per minute of one IPv4 address or IPv6 /64 network.',
     '600',
-    perMinute,
   ),
-  ratePublic: setting(
+  ratePublic: rate(
     'RATE_LIMIT_PUBLIC',
     'Maximum requests for public documents per minute of one IPv4 address or IPv6 /64 network.',
     '1200',
-    perMinute,
   ),
   rateOverrides: setting(
     'RATE_LIMIT_TENANTS',
@@ -591,12 +508,10 @@ export const SETTINGS = {
     '300',
     integer(30, 3600),
   ),
-  walletRedirectUris: setting(
+  walletRedirectUris: optional(
     'WALLET_REDIRECT_URIS',
     'Comma-separated list of the redirect URIs that wallets may use; each must match exactly. Default in production: none, and the authorization endpoint returns an error page. Default elsewhere: any https URI, http URI of the loopback interface, or URI of a private-use scheme.',
-    '',
     list((s) => (URL.canParse(s) ? s : fail(`must contain only URIs: ${s} is not one`))),
-    optional,
   ),
   authorizationCodeSeconds: setting(
     'AUTHORIZATION_CODE_SECONDS',

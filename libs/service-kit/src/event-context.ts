@@ -1,4 +1,5 @@
-import { actorOf, type OperationContext, type TenantContext } from '@attestry/contracts';
+import { randomUUID } from 'node:crypto';
+import { actorOf, type OperationContext, type ServiceName, type TenantContext } from '@attestry/contracts';
 import type { EventContext } from '@attestry/event-store';
 
 /** Metadata of the events an operation causes (ADR 0007). `tenantId` is needed where the context has no tenant. */
@@ -20,3 +21,10 @@ export function eventContext(context: OperationContext, tenantId = context.tenan
     ...(context.traceparent && { traceparent: context.traceparent }),
   };
 }
+
+/** Metadata of the events that a service causes without an operation. `name` is that of the job, reaction or consumer. */
+export const serviceContext = (
+  name: `${ServiceName}.${string}`,
+  tenantId: string,
+  requestId: string = randomUUID(),
+): EventContext => ({ tenantId, requestId, actor: `service:${name.slice(0, name.indexOf('.'))}`, operation: name });

@@ -12,18 +12,19 @@ describe('periodic work', () => {
     const health = new Health();
     const checks = () => health.report().checks.filter(({ name }) => name === 'a.work');
     let runs = 0;
-    const work = new PeriodicWork(leases, health, createLogger('silent'), {
-      name: 'a.work',
-      failure: 'working failed',
-      pauseMs: 3_600_000,
-      run: () => ((runs += 1) === 1 ? Promise.reject(new Error('away')) : Promise.resolve()),
-    });
-    work.start();
+    class Work extends PeriodicWork {
+      runJob(): Promise<void> {
+        return (runs += 1) === 1 ? Promise.reject(new Error('away')) : Promise.resolve();
+      }
+    }
+    const options = { name: 'a.work', failure: 'working failed', pauseMs: 3_600_000 };
+    const work = new Work(leases, health, createLogger('silent'), options);
+    work.onApplicationBootstrap();
     await waitUntil(() => runs === 1 && checks()[0]?.healthy === false, { what: 'the failure to show' });
     expect(checks()).toEqual([{ name: 'a.work', healthy: false, error: 'away' }]);
     await waitUntil(() => checks()[0]?.healthy, { timeoutMs: 5000, what: 'health' });
     expect(runs).toBe(2);
-    await work.stop();
+    await work.beforeApplicationShutdown();
     expect(runs).toBe(2);
   });
 });

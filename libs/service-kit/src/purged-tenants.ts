@@ -1,7 +1,8 @@
-import { tenantPurged, type ServiceName } from '@attestry/contracts';
+import type { ServiceName } from '@attestry/contracts';
 import type { Aggregate, RecordedEvent, Streams } from '@attestry/event-store';
 import type { Projection } from '@attestry/read-model';
 import type { Kysely } from 'kysely';
+import { serviceContext } from './event-context.js';
 import type { Reactions } from './reactions.js';
 
 type PurgedTenantEvent = { type: 'TenantForgotten'; data: { tenantId: string } };
@@ -23,24 +24,15 @@ export const recordPurgedTenants = (
 ): void => {
   const service = name.slice(0, name.indexOf('.')) as ServiceName;
   const aggregate = purgedTenant(service);
-  reactions.consume({ name, subjects: [tenantPurged.subject] }, async (messages) => {
-    for (const { id, data, headers } of messages) {
-      const { tenantId } = data as { tenantId: string };
-      await streams.runDecision(
-        aggregate,
-        `${aggregate.category}-${tenantId}`,
-        ({ status }): PurgedTenantEvent[] =>
-          status === 'present' ? [{ type: 'TenantForgotten', data: { tenantId } }] : [],
-        {
-          tenantId,
-          requestId: headers['requestId'] ?? id,
-          actor: `service:${service}`,
-          operation: name,
-          causationId: id,
-          partitionKey: tenantId,
-        },
-      );
-    }
+  reactions.consumeEach(name, async ({ id, data, headers }) => {
+    const { tenantId } = data as { tenantId: string };
+    await streams.runDecision(
+      aggregate,
+      `${aggregate.category}-${tenantId}`,
+      ({ status }): PurgedTenantEvent[] =>
+        status === 'present' ? [{ type: 'TenantForgotten', data: { tenantId } }] : [],
+      { ...serviceContext(name, tenantId, headers['requestId'] ?? id), causationId: id },
+    );
   });
 };
 

@@ -1,6 +1,7 @@
 import { Inject, Injectable, Optional, type BeforeApplicationShutdown } from '@nestjs/common';
 import {
   REQUESTS_COMMITTED_SUBJECT,
+  subjectsReadBy,
   type IntegrationEventType,
   type RequestsCommitted,
   type ServiceName,
@@ -48,6 +49,13 @@ export interface Reaction {
   /** Store of the checkpoint; default beside the events. */
   checkpoints?: Checkpoints;
 }
+
+/** Subjects are declared once, with the rights on the bus; a test has its own. */
+type Reading<Options extends ListenerOptions> = Omit<Options, 'subjects'> & Partial<Pick<Options, 'subjects'>>;
+const withSubjects = <Options extends ListenerOptions>(options: Reading<Options>) => ({
+  ...options,
+  subjects: options.subjects ?? subjectsReadBy(options.name),
+});
 
 /** Name of the reaction that publishes a service's integration events. */
 export const publisherOf = (service: ServiceName): string => `${service}.publisher`;
@@ -143,13 +151,20 @@ export class Reactions implements BeforeApplicationShutdown {
   }
 
   /** Runs a durable consumer of the feed and shows it in readiness. */
-  consume(options: ConsumerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
-    return this.shown(options.name, this.bus.consume(options, handler));
+  consume(options: Reading<ConsumerOptions>, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
+    return this.shown(options.name, this.bus.consume(withSubjects(options), handler));
+  }
+
+  /** {@link consume}, one message after the other. */
+  consumeEach(name: string, handle: (message: FeedMessage) => Promise<void>): Consumer {
+    return this.consume({ name }, async (messages) => {
+      for (const message of messages) await handle(message);
+    });
   }
 
   /** Delivers the feed from now on, in each process, and shows the listener in readiness. */
-  listen(options: ListenerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
-    return this.shown(options.name, this.bus.listen(options, handler));
+  listen(options: Reading<ListenerOptions>, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
+    return this.shown(options.name, this.bus.listen(withSubjects(options), handler));
   }
 
   private shown(name: string, consumer: Consumer): Consumer {

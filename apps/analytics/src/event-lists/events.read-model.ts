@@ -1,8 +1,8 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { RecordedEvent } from '@attestry/event-store';
-import { insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
-import { Health, OPERATION_READ_MODELS, startProjection } from '@attestry/service-kit';
+import { insertRows, ReadModels, type Projection } from '@attestry/read-model';
+import { Health, OPERATION_READ_MODELS, ReadModel } from '@attestry/service-kit';
 import { openKey } from '../operation-stream/open-operations.js';
 import { operationEventId } from '../operation-stream/operation-event-id.js';
 import {
@@ -153,16 +153,9 @@ export const eventsProjection: Projection<EventTables> = {
 
 /** Analytics rows, and which operations are open. */
 @Injectable()
-export class EventsReadModel implements OnModuleInit {
-  running!: RunningProjection<EventTables>;
-
-  constructor(
-    @Inject(OPERATION_READ_MODELS) private readonly readModels: ReadModels,
-    private readonly health: Health,
-  ) {}
-
-  async onModuleInit(): Promise<void> {
-    this.running = await startProjection(this.readModels, this.health, eventsProjection);
+export class EventsReadModel extends ReadModel<EventTables> {
+  constructor(@Inject(OPERATION_READ_MODELS) readModels: ReadModels, health: Health) {
+    super(readModels, health, eventsProjection);
   }
 
   get db(): Kysely<EventTables> {

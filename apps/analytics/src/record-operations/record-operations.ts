@@ -1,7 +1,6 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import {
   BUS_PARTICIPANTS,
-  OPERATION_SUBJECTS,
   operationSubject,
   OUTCOMES,
   OVERDUE_MARK_SUBJECT,
@@ -161,8 +160,6 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     const writer = this.reactions.consume(
       {
         name: 'analytics.operations',
-        // Integration events too, although they are skipped: a query waits for the feed's newest message, whatever it is.
-        subjects: [OPERATION_SUBJECTS, 'event.>'],
         batchSize: 1024,
         restMs: 100,
         onHeld: (acknowledged) => this.inTurn(() => this.takeOver(acknowledged)),

@@ -1,5 +1,5 @@
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
-import { BatchedRows, type Projection } from '@attestry/read-model';
+import { createTable, BatchedRows, type Projection } from '@attestry/read-model';
 import { purgingTenants } from '@attestry/service-kit';
 import { did } from '../did/did.state.js';
 import type { DidKey, KeyAlgorithm } from '../did/did.events.js';
@@ -35,27 +35,16 @@ export const didLists: Projection<DidListTables> = purgingTenants('dids', {
   types: Object.keys(did.types),
   tables: ['did', 'did_reservation'],
   async create(db) {
-    await db.schema
-      .createTable('did')
-      .addColumn('tenant_id', 'text', (c) => c.notNull())
-      .addColumn('did', 'text', (c) => c.notNull())
-      .addColumn('id', 'text', (c) => c.notNull())
-      .addColumn('created_at', 'text', (c) => c.notNull())
-      .addColumn('registered', 'bigint', (c) => c.notNull())
-      .addColumn('keys', 'text', (c) => c.notNull())
-      .addColumn('document', 'text', (c) => c.notNull())
-      .addColumn('signs_p256', 'integer', (c) => c.notNull())
-      .addColumn('signs_ed25519', 'integer', (c) => c.notNull())
-      .addPrimaryKeyConstraint('did_pk', ['tenant_id', 'did'])
-      .execute();
-    await db.schema.createIndex('did_by_time').on('did').columns(['tenant_id', 'created_at', 'id']).execute();
-    await db.schema
-      .createTable('did_reservation')
-      .addColumn('tenant_id', 'text', (c) => c.notNull())
-      .addColumn('configuration_id', 'text', (c) => c.notNull())
-      .addColumn('did', 'text', (c) => c.notNull())
-      .addPrimaryKeyConstraint('did_reservation_pk', ['tenant_id', 'configuration_id', 'did'])
-      .execute();
+    await createTable(db, 'did', {
+      text: ['tenant_id', 'did', 'id', 'created_at', 'keys', 'document'],
+      integer: ['registered', 'signs_p256', 'signs_ed25519'],
+      primaryKey: ['tenant_id', 'did'],
+      indexes: { did_by_time: ['tenant_id', 'created_at', 'id'] },
+    });
+    await createTable(db, 'did_reservation', {
+      text: ['tenant_id', 'configuration_id', 'did'],
+      primaryKey: ['tenant_id', 'configuration_id', 'did'],
+    });
   },
   async project(trx, events) {
     const rows: Rows = {

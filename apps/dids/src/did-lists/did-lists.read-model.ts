@@ -1,8 +1,8 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { ListedDid, PageOf, PageQuery } from '@attestry/contracts';
 import { Macs } from '@attestry/keys';
-import { ReadModels, type RunningProjection } from '@attestry/read-model';
-import { Health, listPage, startProjection } from '@attestry/service-kit';
+import { ReadModels } from '@attestry/read-model';
+import { Health, listPage, ReadModel } from '@attestry/service-kit';
 import type { DidKey } from '../did/did.events.js';
 import { listedDid } from '../did/did-view.js';
 import type { LinkedDid } from '../domain-linkage/domain-linkage.js';
@@ -14,22 +14,13 @@ const CANDIDATES = 20;
 const COLUMN = { 'P-256': 'signs_p256', Ed25519: 'signs_ed25519' } as const;
 
 @Injectable()
-export class DidListsReadModel implements OnModuleInit {
-  running!: RunningProjection<DidListTables>;
-
+export class DidListsReadModel extends ReadModel<DidListTables> {
   constructor(
-    private readonly readModels: ReadModels,
-    private readonly health: Health,
+    readModels: ReadModels,
+    health: Health,
     private readonly macs: Macs,
-  ) {}
-
-  async onModuleInit(): Promise<void> {
-    this.running = await startProjection(this.readModels, this.health, didLists);
-  }
-
-  /** For writes after which a caller would read the list. */
-  async settled(position: string | undefined): Promise<void> {
-    await this.running.ownWrite(position);
+  ) {
+    super(readModels, health, didLists);
   }
 
   /** The tenant's DIDs, oldest first. @throws InvalidCursor */

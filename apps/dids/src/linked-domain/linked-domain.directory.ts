@@ -1,8 +1,8 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { customDomainVerified, customDomainWithdrawn, type CustomDomainChanged } from '@attestry/contracts';
+import { customDomainVerified, type CustomDomainChanged } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
-import { Reactions } from '@attestry/service-kit';
+import { Reactions, serviceContext } from '@attestry/service-kit';
 import { noteDomain } from './linked-domain.decisions.js';
 import { linkedDomain, linkedDomainStream, type LinkedDomainState } from './linked-domain.state.js';
 
@@ -15,12 +15,7 @@ export class LinkedDomain implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.reactions.consume(
-      { name: 'dids.linked-domain', subjects: [customDomainVerified.subject, customDomainWithdrawn.subject] },
-      async (messages) => {
-        for (const message of messages) await this.note(message);
-      },
-    );
+    this.reactions.consumeEach('dids.linked-domain', (message) => this.note(message));
   }
 
   async loadLinkedDomain(tenantId: string): Promise<LinkedDomainState> {
@@ -34,12 +29,7 @@ export class LinkedDomain implements OnApplicationBootstrap {
       linkedDomain,
       linkedDomainStream(tenantId),
       (state) => noteDomain(state, { domain, revision, isVerified }),
-      {
-        tenantId,
-        requestId: headers['requestId'] ?? '',
-        actor: 'service:dids',
-        operation: 'dids.linked-domain',
-      },
+      serviceContext('dids.linked-domain', tenantId, headers['requestId'] ?? ''),
     );
   }
 }

@@ -2,19 +2,10 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import {
   admitUser,
-  clientCreated,
-  clientDeleted,
-  clientRolesChanged,
-  clientSecretRotated,
-  customDomainVerified,
-  customDomainWithdrawn,
-  identityRolesRestrictionChanged,
   lookUpCustomDomain,
   lookUpManagementClient,
   lookUpTenant,
   lookUpToken,
-  tenantCreated,
-  tenantDeleted,
   tokenRevoked,
   type Api,
   type CallContext,
@@ -97,29 +88,12 @@ export class Directory implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.feed = this.reactions.listen(
-      {
-        name: 'gateway.directory',
-        subjects: [
-          tenantCreated,
-          tenantDeleted,
-          clientCreated,
-          clientRolesChanged,
-          clientSecretRotated,
-          clientDeleted,
-          tokenRevoked,
-          identityRolesRestrictionChanged,
-          customDomainVerified,
-          customDomainWithdrawn,
-        ].map(({ subject }) => subject),
-      },
-      async (messages) => {
-        this.generation++;
-        for (const { subject, data } of messages)
-          if (subject === tokenRevoked.subject) this.keepRevocation(data as TokenRevokedData);
-          else this.evict(data as { tenantId: string; host?: string; domain?: string });
-      },
-    );
+    this.feed = this.reactions.listen({ name: 'gateway.directory' }, async (messages) => {
+      this.generation++;
+      for (const { subject, data } of messages)
+        if (subject === tokenRevoked.subject) this.keepRevocation(data as TokenRevokedData);
+        else this.evict(data as { tenantId: string; host?: string; domain?: string });
+    });
   }
 
   /**

@@ -1,8 +1,8 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { CredentialFormat } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
-import { ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
-import { purgingTenants, Health, startProjection } from '@attestry/service-kit';
+import { insertRows, createTable, ReadModels, type Projection } from '@attestry/read-model';
+import { purgingTenants, Health, ReadModel } from '@attestry/service-kit';
 import type { ActiveConfiguration } from './credential-configuration.decisions.js';
 import { credentialConfiguration } from './credential-configuration.state.js';
 
@@ -41,23 +41,12 @@ export const configurations: Projection<ConfigurationTables> = purgingTenants('i
   types: Object.keys(credentialConfiguration.types),
   tables: ['issuance_configurations'],
   async create(db) {
-    await db.schema
-      .createTable('issuance_configurations')
-      .addColumn('tenant_id', 'text', (c) => c.notNull())
-      .addColumn('id', 'text', (c) => c.notNull())
-      .addColumn('format', 'text', (c) => c.notNull())
-      .addColumn('type', 'text', (c) => c.notNull())
-      .addColumn('issuer_key', 'text', (c) => c.notNull())
-      .addColumn('content', 'text', (c) => c.notNull())
-      .addColumn('version', 'integer', (c) => c.notNull())
-      .addColumn('created_at', 'text', (c) => c.notNull())
-      .addPrimaryKeyConstraint('issuance_configurations_pk', ['tenant_id', 'id'])
-      .execute();
-    await db.schema
-      .createIndex('issuance_configurations_by_time')
-      .on('issuance_configurations')
-      .columns(['tenant_id', 'format', 'created_at', 'id'])
-      .execute();
+    await createTable(db, 'issuance_configurations', {
+      text: ['tenant_id', 'id', 'format', 'type', 'issuer_key', 'content', 'created_at'],
+      integer: ['version'],
+      primaryKey: ['tenant_id', 'id'],
+      indexes: { issuance_configurations_by_time: ['tenant_id', 'format', 'created_at', 'id'] },
+    });
   },
   async project(trx, events: readonly RecordedEvent[]) {
     for (const stored of events) {
@@ -66,9 +55,8 @@ export const configurations: Projection<ConfigurationTables> = purgingTenants('i
       const id = stored.stream.slice(`${credentialConfiguration.category}-${tenantId}+`.length);
       switch (event.type) {
         case 'CredentialConfigurationCreated':
-          await trx
-            .insertInto('issuance_configurations')
-            .values({
+          await insertRows(trx, 'issuance_configurations', [
+            {
               tenant_id: tenantId,
               id,
               format: event.data.format,
@@ -77,9 +65,8 @@ export const configurations: Projection<ConfigurationTables> = purgingTenants('i
               content: JSON.stringify(event.data.content),
               version: 1,
               created_at: event.data.createdAt,
-            })
-            .onConflict((conflict) => conflict.doNothing())
-            .execute();
+            },
+          ]);
           break;
         case 'CredentialConfigurationContentReplaced':
           // The version is the number of events, so that a redelivered batch counts once.
@@ -103,16 +90,9 @@ export const configurations: Projection<ConfigurationTables> = purgingTenants('i
 });
 
 @Injectable()
-export class ConfigurationsReadModel implements OnModuleInit {
-  running!: RunningProjection<ConfigurationTables>;
-
-  constructor(
-    private readonly readModels: ReadModels,
-    private readonly health: Health,
-  ) {}
-
-  async onModuleInit(): Promise<void> {
-    this.running = await startProjection(this.readModels, this.health, configurations);
+export class ConfigurationsReadModel extends ReadModel<ConfigurationTables> {
+  constructor(readModels: ReadModels, health: Health) {
+    super(readModels, health, configurations);
   }
 
   ofTenant(tenantId: string) {

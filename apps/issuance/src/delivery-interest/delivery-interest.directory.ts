@@ -1,8 +1,8 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { webhookDeleted, webhookSaved, type IntegrationEventType, type WebhookEvent } from '@attestry/contracts';
+import { webhookSaved, type webhookDeleted, type IntegrationEventType, type WebhookEvent } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
-import { CLOCK, Reactions } from '@attestry/service-kit';
+import { CLOCK, Reactions, serviceContext } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { noteInterest } from './delivery-interest.decisions.js';
 import { deliveryInterest, deliveryInterestStream } from './delivery-interest.state.js';
@@ -25,12 +25,7 @@ export class DeliveryInterest implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.reactions.consume(
-      { name: 'issuance.delivery-interest', subjects: [webhookSaved.subject, webhookDeleted.subject] },
-      async (messages) => {
-        for (const message of messages) await this.note(message);
-      },
-    );
+    this.reactions.consumeEach('issuance.delivery-interest', (message) => this.note(message));
   }
 
   /** Stored in a stream of the tenant, so that it survives restarts and reaches other processes. */
@@ -52,12 +47,7 @@ export class DeliveryInterest implements OnApplicationBootstrap {
       deliveryInterest,
       deliveryInterestStream(tenantId),
       (before) => noteInterest(before, { webhookId, wanted }),
-      {
-        tenantId,
-        requestId: headers['requestId'] ?? '',
-        actor: 'service:issuance',
-        operation: 'issuance.delivery-interest',
-      },
+      serviceContext('issuance.delivery-interest', tenantId, headers['requestId'] ?? ''),
     );
     this.known.set(tenantId, { wanted: state.webhookIds.length > 0, at: this.clock.now().getTime() });
   }

@@ -1,13 +1,7 @@
-import {
-  Inject,
-  Injectable,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Leases, readEvent, type Clock } from '@attestry/event-store';
 import { Sealing } from '@attestry/keys';
-import { insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
+import { createTable, insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
 import {
   CLOCK,
   Health,
@@ -31,13 +25,10 @@ export const sessionKeys: Projection<SessionKeyTables> = {
   types: Object.keys(issuanceSession.types),
   tables: ['issuance_session_keys'],
   async create(db) {
-    await db.schema
-      .createTable('issuance_session_keys')
-      .addColumn('tenant_id', 'text', (c) => c.notNull())
-      .addColumn('session_id', 'text', (c) => c.notNull())
-      .addColumn('code_expires_at', 'text', (c) => c.notNull())
-      .addPrimaryKeyConstraint('issuance_session_keys_pk', ['code_expires_at', 'tenant_id', 'session_id'])
-      .execute();
+    await createTable(db, 'issuance_session_keys', {
+      text: ['tenant_id', 'session_id', 'code_expires_at'],
+      primaryKey: ['code_expires_at', 'tenant_id', 'session_id'],
+    });
   },
   async project(trx, events) {
     const rows: SessionKeyTables['issuance_session_keys'][] = [];
@@ -65,24 +56,22 @@ const BATCH = 500;
  * this sweep destroys it again. A rebuild of the projection restores rows of destroyed keys; destroying those again is no error.
  */
 @Injectable()
-export class SessionKeys implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
+export class SessionKeys extends PeriodicWork implements OnModuleInit {
   running!: RunningProjection<SessionKeyTables>;
-  private readonly work: PeriodicWork;
 
   constructor(
     private readonly readModels: ReadModels,
     leases: Leases,
     private readonly sealing: Sealing,
     private readonly config: PlatformConfig,
-    private readonly health: Health,
+    health: Health,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) logger: Logger,
   ) {
-    this.work = new PeriodicWork(leases, health, logger, {
+    super(leases, health, logger, {
       name: 'issuance.session-key-sweep',
       failure: 'destroying keys of ended sessions failed',
       pauseMs: SWEEP_MS,
-      run: async () => void (await this.sweep()),
     });
   }
 
@@ -90,12 +79,8 @@ export class SessionKeys implements OnModuleInit, OnApplicationBootstrap, Before
     this.running = await startProjection(this.readModels, this.health, sessionKeys);
   }
 
-  onApplicationBootstrap(): void {
-    this.work.start();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.work.stop();
+  async runJob(): Promise<void> {
+    await this.sweep();
   }
 
   /** Destroys the keys that are due; returns their number. */

@@ -1,8 +1,8 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { UserCredential } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
-import { insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
-import { purgingTenants, Health, startProjection } from '@attestry/service-kit';
+import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
+import { purgingTenants, Health, ReadModel } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
 import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession } from '../issuance-session/issuance-session.state.js';
@@ -86,36 +86,20 @@ export const users: Projection<UserTables> = purgingTenants('issuance', {
   types: [...Object.keys(user.types), ...Object.keys(issuanceSession.types)],
   tables: ['issuance_users', 'issuance_user_sessions', 'issuance_credentials'],
   async create(db) {
-    await db.schema
-      .createTable('issuance_users')
-      .addColumn('tenant_id', 'text', (c) => c.notNull())
-      .addColumn('id', 'text', (c) => c.notNull())
-      .addColumn('sealed_claims', 'text')
-      .addColumn('sealed_link', 'text')
-      .addColumn('created_at', 'text', (c) => c.notNull())
-      .addPrimaryKeyConstraint('issuance_users_pk', ['id', 'tenant_id'])
-      .execute();
-    await db.schema
-      .createIndex('issuance_users_by_time')
-      .on('issuance_users')
-      .columns(['tenant_id', 'created_at', 'id'])
-      .execute();
-    await db.schema
-      .createTable('issuance_user_sessions')
-      .addColumn('tenant_id', 'text', (c) => c.notNull())
-      .addColumn('id', 'text', (c) => c.notNull())
-      .addColumn('user_id', 'text', (c) => c.notNull())
-      .addPrimaryKeyConstraint('issuance_user_sessions_pk', ['tenant_id', 'user_id', 'id'])
-      .execute();
-    await db.schema
-      .createTable('issuance_credentials')
-      .addColumn('tenant_id', 'text', (c) => c.notNull())
-      .addColumn('id', 'text', (c) => c.notNull())
-      .addColumn('user_id', 'text', (c) => c.notNull())
-      .addColumn('issued_at', 'text', (c) => c.notNull())
-      .addColumn('record', 'text', (c) => c.notNull())
-      .addPrimaryKeyConstraint('issuance_credentials_pk', ['tenant_id', 'user_id', 'issued_at', 'id'])
-      .execute();
+    await createTable(db, 'issuance_users', {
+      text: ['tenant_id', 'id', 'created_at'],
+      nullableText: ['sealed_claims', 'sealed_link'],
+      primaryKey: ['id', 'tenant_id'],
+      indexes: { issuance_users_by_time: ['tenant_id', 'created_at', 'id'] },
+    });
+    await createTable(db, 'issuance_user_sessions', {
+      text: ['tenant_id', 'id', 'user_id'],
+      primaryKey: ['tenant_id', 'user_id', 'id'],
+    });
+    await createTable(db, 'issuance_credentials', {
+      text: ['tenant_id', 'id', 'user_id', 'issued_at', 'record'],
+      primaryKey: ['tenant_id', 'user_id', 'issued_at', 'id'],
+    });
   },
   async project(trx, events: readonly RecordedEvent[]) {
     let rows = noRows();
@@ -189,16 +173,9 @@ export const users: Projection<UserTables> = purgingTenants('issuance', {
 
 /** A tenant's users, the sessions that hold claims of theirs, and the metadata of their credentials. */
 @Injectable()
-export class UsersReadModel implements OnModuleInit {
-  running!: RunningProjection<UserTables>;
-
-  constructor(
-    private readonly readModels: ReadModels,
-    private readonly health: Health,
-  ) {}
-
-  async onModuleInit(): Promise<void> {
-    this.running = await startProjection(this.readModels, this.health, users);
+export class UsersReadModel extends ReadModel<UserTables> {
+  constructor(readModels: ReadModels, health: Health) {
+    super(readModels, health, users);
   }
 
   /** Ids of the sessions whose keys seal claims of the user. */

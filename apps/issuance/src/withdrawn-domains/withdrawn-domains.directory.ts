@@ -1,8 +1,8 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { customDomainVerified, customDomainWithdrawn, type CustomDomainChanged } from '@attestry/contracts';
+import { customDomainVerified, type CustomDomainChanged } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
-import { CLOCK, PlatformConfig, platformHostTest, Reactions } from '@attestry/service-kit';
+import { CLOCK, PlatformConfig, platformHostTest, Reactions, serviceContext } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { countUnder, didWebHost } from '../credential-configuration/configurations-under.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
@@ -33,15 +33,7 @@ export class WithdrawnDomains implements OnApplicationBootstrap {
   }
 
   onApplicationBootstrap(): void {
-    this.reactions.consume(
-      {
-        name: 'issuance.withdrawn-domains',
-        subjects: [customDomainVerified.subject, customDomainWithdrawn.subject],
-      },
-      async (messages) => {
-        for (const message of messages) await this.note(message);
-      },
-    );
+    this.reactions.consumeEach('issuance.withdrawn-domains', (message) => this.note(message));
   }
 
   /** @param ownHost of the tenant, which is never withdrawn and costs no look */
@@ -69,12 +61,7 @@ export class WithdrawnDomains implements OnApplicationBootstrap {
       withdrawnDomains,
       withdrawnDomainsStream(tenantId),
       (before) => noteDomain(before, { domain, revision, isVerified }, { activeConfigurations }),
-      {
-        tenantId,
-        requestId: headers['requestId'] ?? '',
-        actor: 'service:issuance',
-        operation: 'issuance.withdrawn-domains',
-      },
+      serviceContext('issuance.withdrawn-domains', tenantId, headers['requestId'] ?? ''),
     );
     this.known.set(tenantId, { domains: state.domains, at: this.clock.now().getTime() });
   }

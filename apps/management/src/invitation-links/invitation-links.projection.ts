@@ -1,5 +1,5 @@
 import { readEvent } from '@attestry/event-store';
-import type { Projection } from '@attestry/read-model';
+import { createTable, type Projection } from '@attestry/read-model';
 import type { Transaction } from 'kysely';
 import { tenant } from '../tenant/tenant.state.js';
 
@@ -27,17 +27,11 @@ export const invitationLinks: Projection<InvitationLinkTables> = {
   types: Object.keys(tenant.types),
   tables: ['invitation'],
   async create(db) {
-    await db.schema
-      .createTable('invitation')
-      .addColumn('id', 'text', (c) => c.primaryKey())
-      .addColumn('tenant_id', 'text', (c) => c.notNull())
-      .addColumn('user_id', 'text', (c) => c.notNull())
-      .addColumn('pepper', 'text', (c) => c.notNull())
-      .addColumn('mac', 'text', (c) => c.notNull())
-      .addColumn('expires_at', 'text', (c) => c.notNull())
-      .addColumn('status', 'text', (c) => c.notNull())
-      .execute();
-    await db.schema.createIndex('invitation_of_user').on('invitation').columns(['tenant_id', 'user_id']).execute();
+    await createTable(db, 'invitation', {
+      text: ['id', 'tenant_id', 'user_id', 'pepper', 'mac', 'expires_at', 'status'],
+      primaryKey: ['id'],
+      indexes: { invitation_of_user: ['tenant_id', 'user_id'] },
+    });
   },
   async project(trx, events) {
     for (const stored of events) {

@@ -1,7 +1,7 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Macs } from '@attestry/keys';
-import { ReadModels, type RunningProjection } from '@attestry/read-model';
-import { Health, startProjection } from '@attestry/service-kit';
+import { ReadModels } from '@attestry/read-model';
+import { Health, ReadModel } from '@attestry/service-kit';
 import { isAuthentic, parseInvitationToken, type InvitationToken } from '../invitation/invitation-token.js';
 import { invitationLinks, type InvitationLinkTables, type InvitationStatus } from './invitation-links.projection.js';
 
@@ -18,17 +18,13 @@ export interface FoundInvitation {
 }
 
 @Injectable()
-export class InvitationLinksReadModel implements OnModuleInit {
-  running!: RunningProjection<InvitationLinkTables>;
-
+export class InvitationLinksReadModel extends ReadModel<InvitationLinkTables> {
   constructor(
-    private readonly readModels: ReadModels,
-    private readonly health: Health,
+    readModels: ReadModels,
+    health: Health,
     private readonly macs: Macs,
-  ) {}
-
-  async onModuleInit(): Promise<void> {
-    this.running = await startProjection(this.readModels, this.health, invitationLinks);
+  ) {
+    super(readModels, health, invitationLinks);
   }
 
   /**

@@ -2,14 +2,13 @@ import { Inject } from '@nestjs/common';
 import { inviteMember, type ContextOf, type InvitationResult, type ManagementContext } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
 import { Macs, Sealing } from '@attestry/keys';
-import { eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
+import { idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import { loadTenant } from '../tenant/load-tenant.js';
-import { MailLimits } from '../mail-limits/mail-limits.js';
 import { tenantCaller } from '../caller/management-caller.js';
+import { MailLimits } from '../mail-limits/mail-limits.js';
 import { People } from '../people/people.js';
-import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
+import { TenantChanges } from '../tenant-changes/tenant-changes.js';
 import { inviteMember as decide } from '../tenant/membership.decisions.js';
-import { tenant, tenantStream } from '../tenant/tenant.state.js';
 import { invitationResult } from '../invitation/invitation-result.js';
 import { newInvitation } from '../invitation/new-invitation.js';
 
@@ -22,7 +21,7 @@ export class InviteMember {
     private readonly sealing: Sealing,
     private readonly people: People,
     private readonly mails: MailLimits,
-    private readonly lists: TenantListsReadModel,
+    private readonly changes: TenantChanges,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
@@ -50,18 +49,16 @@ export class InviteMember {
   ): Promise<InvitationResult> {
     const { tenantId } = request.params;
     const { email, roles } = request.body;
-    const caller = tenantCaller(context, inviteMember);
     const { userId, registered } = await this.people.byEmail(email, this.people.events(context));
     const now = this.people.now();
     const facts = await newInvitation(this.macs, this.sealing, this.ids, context, tenantId, registered, now);
-    const { state, position } = await this.streams.runDecision(
-      tenant,
-      tenantStream(tenantId),
-      (current) => decide(current, { caller, userId, roles }, facts),
-      eventContext(context, tenantId),
+    const state = await this.changes.decide(
+      inviteMember,
+      tenantId,
+      context,
+      (current, caller) => decide(current, { caller, userId, roles }, facts),
       { once: true },
     );
-    await this.lists.settled(position);
     return invitationResult(state, userId, now);
   }
 }

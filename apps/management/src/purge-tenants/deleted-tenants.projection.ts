@@ -1,5 +1,5 @@
 import { readEvent } from '@attestry/event-store';
-import type { Projection } from '@attestry/read-model';
+import { insertRows, createTable, type Projection } from '@attestry/read-model';
 import { tenant } from '../tenant/tenant.state.js';
 
 export interface DeletedTenantTables {
@@ -14,22 +14,17 @@ export const deletedTenants: Projection<DeletedTenantTables> = {
   types: Object.keys(tenant.types),
   tables: ['deleted_tenant'],
   async create(db) {
-    await db.schema
-      .createTable('deleted_tenant')
-      .addColumn('id', 'text', (c) => c.primaryKey())
-      .addColumn('deleted_at', 'text', (c) => c.notNull())
-      .execute();
-    await db.schema.createIndex('deleted_tenant_due').on('deleted_tenant').columns(['deleted_at', 'id']).execute();
+    await createTable(db, 'deleted_tenant', {
+      text: ['id', 'deleted_at'],
+      primaryKey: ['id'],
+      indexes: { deleted_tenant_due: ['deleted_at', 'id'] },
+    });
   },
   async project(trx, events) {
     for (const stored of events) {
       const event = readEvent(tenant, stored);
       if (event.type === 'TenantDeleted')
-        await trx
-          .insertInto('deleted_tenant')
-          .values({ id: event.data.tenantId, deleted_at: stored.metadata.occurredAt })
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
+        await insertRows(trx, 'deleted_tenant', [{ id: event.data.tenantId, deleted_at: stored.metadata.occurredAt }]);
       else if (event.type === 'TenantPurged')
         await trx.deleteFrom('deleted_tenant').where('id', '=', event.data.tenantId).execute();
     }

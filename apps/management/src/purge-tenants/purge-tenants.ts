@@ -1,11 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import {
-  Inject,
-  Injectable,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Leases, Streams, type Clock, type Term } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
 import { ReadModels, type RunningProjection } from '@attestry/read-model';
@@ -15,6 +8,7 @@ import {
   LOGGER,
   PeriodicWork,
   PlatformConfig,
+  serviceContext,
   startProjection,
   type Logger,
 } from '@attestry/service-kit';
@@ -34,8 +28,7 @@ const MOST = 100;
  * stream refuses its event at the expected revision.
  */
 @Injectable()
-export class PurgeTenants implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly work: PeriodicWork;
+export class PurgeTenants extends PeriodicWork implements OnModuleInit {
   private projected!: RunningProjection<DeletedTenantTables>;
 
   constructor(
@@ -44,15 +37,14 @@ export class PurgeTenants implements OnModuleInit, OnApplicationBootstrap, Befor
     private readonly streams: Streams,
     private readonly vault: KeyVault,
     private readonly config: PlatformConfig,
-    private readonly health: Health,
+    health: Health,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(LOGGER) logger: Logger,
   ) {
-    this.work = new PeriodicWork(leases, health, logger, {
+    super(leases, health, logger, {
       name: NAME,
       failure: 'purging tenants failed',
       pauseMs: PAUSE_MS,
-      run: (term) => this.purgeDue(term),
     });
   }
 
@@ -60,20 +52,7 @@ export class PurgeTenants implements OnModuleInit, OnApplicationBootstrap, Befor
     this.projected = await startProjection(this.readModels, this.health, deletedTenants);
   }
 
-  onApplicationBootstrap(): void {
-    this.work.start();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.work.stop();
-  }
-
-  /** Resolves after a run that begins now. */
-  once(): Promise<void> {
-    return this.work.once();
-  }
-
-  private async purgeDue(term: Term): Promise<void> {
+  async runJob(term: Term): Promise<void> {
     const due = await this.projected.db
       .selectFrom('deleted_tenant')
       .select('id')
@@ -89,12 +68,11 @@ export class PurgeTenants implements OnModuleInit, OnApplicationBootstrap, Befor
     // The list may lag; keys of a tenant that is not deleted are never destroyed.
     if (state.status !== 'deleted') return;
     await this.vault.destroyTenant(tenantId);
-    const requestId = randomUUID();
     await this.streams.runDecision(
       tenant,
       tenantStream(tenantId),
       (current) => purgeTenant(current, { tenantId }, { now: this.clock.now().toISOString() }),
-      { tenantId, requestId, actor: 'service:management', operation: NAME, partitionKey: tenantId },
+      serviceContext(NAME, tenantId),
     );
     this.logger.info({ tenantId }, 'tenant purged');
   }

@@ -1,3 +1,4 @@
+import type { Term } from '@attestry/event-store';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,7 +44,7 @@ it('destroys the keys of purged tenants again after older keys were restored, be
   running = await start();
   clock.time += 30 * 86_400_000;
   await waitUntil(async () => {
-    await running.services.app.get(PurgeTenants, { strict: false }).once();
+    await running.services.app.get(PurgeTenants, { strict: false }).runJob({ isHeld: true } as Term);
     const events = await running.engines.events.readStream(tenantStream(id));
     return events.some(({ type }) => type === 'TenantPurged');
   });

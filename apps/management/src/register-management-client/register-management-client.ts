@@ -1,5 +1,6 @@
-import type { Clock, EventContext, Ids, Streams } from '@attestry/event-store';
+import type { Clock, Ids, Streams } from '@attestry/event-store';
 import { PLATFORM, type Macs } from '@attestry/keys';
+import { serviceContext } from '@attestry/service-kit';
 import { newClientCredentials } from '../client-credentials/client-credentials.js';
 import { configureClient, registerClient } from '../management-client/management-client.decisions.js';
 import {
@@ -17,13 +18,6 @@ export interface ManagementClientCredentials {
 
 /** Source of the registration: a `request` for a new client, or the `configuration`, whose secret replaces an older one. */
 export type RegistrationSource = 'request' | 'configuration';
-
-const platformContext = (ids: Ids): EventContext => ({
-  tenantId: PLATFORM,
-  requestId: ids.uuid(),
-  actor: 'service:management',
-  operation: 'management.register-management-client',
-});
 
 /**
  * Registers a management client of which only the secret's digest is known.
@@ -54,7 +48,7 @@ export const registerManagementClientDigest = async (
           now: clock.now().toISOString(),
         },
       ),
-    platformContext(ids),
+    serviceContext('management.register-management-client', PLATFORM, ids.uuid()),
   );
 };
 

@@ -2,13 +2,13 @@ import { Inject } from '@nestjs/common';
 import { resendInvitation, type InvitationResult, type ManagementContext } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
 import { Macs, Sealing } from '@attestry/keys';
-import { eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
+import { IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import { invitationResult } from '../invitation/invitation-result.js';
 import { newInvitation } from '../invitation/new-invitation.js';
 import { MailLimits } from '../mail-limits/mail-limits.js';
 import { tenantCaller } from '../caller/management-caller.js';
 import { People } from '../people/people.js';
-import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
+import { TenantChanges } from '../tenant-changes/tenant-changes.js';
 import { resendInvitation as decide, seenInvitation } from '../tenant/membership.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 
@@ -21,7 +21,7 @@ export class ResendInvitation {
     private readonly sealing: Sealing,
     private readonly people: People,
     private readonly mails: MailLimits,
-    private readonly lists: TenantListsReadModel,
+    private readonly changes: TenantChanges,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
@@ -43,16 +43,11 @@ export class ResendInvitation {
     registered: boolean,
   ): Promise<InvitationResult> {
     const { tenantId, userId } = request.params;
-    const caller = tenantCaller(context, resendInvitation);
     const now = this.people.now();
     const facts = await newInvitation(this.macs, this.sealing, this.ids, context, tenantId, registered, now);
-    const { state, position } = await this.streams.runDecision(
-      tenant,
-      tenantStream(tenantId),
-      (current) => decide(current, { caller, userId }, facts),
-      eventContext(context, tenantId),
+    const state = await this.changes.decide(resendInvitation, tenantId, context, (current, caller) =>
+      decide(current, { caller, userId }, facts),
     );
-    await this.lists.settled(position);
     return invitationResult(state, userId, now);
   }
 }

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Leases } from '@attestry/event-store';
 import { Health, LOGGER, PeriodicWork, PlatformConfig, type Logger } from '@attestry/service-kit';
 import { TokenKeys, type TokenKeyRotation } from '../token-keys/token-keys.js';
@@ -11,8 +11,7 @@ const POLL_MS = 1000;
 
 /** Replaces the key that signs tokens when it is old enough or when the operator requests it, and retires the keys before it. */
 @Injectable()
-export class KeepTokenKeysFresh implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly work: PeriodicWork;
+export class KeepTokenKeysFresh extends PeriodicWork {
   private timer: NodeJS.Timeout | undefined;
   private polling: Promise<void> | undefined;
 
@@ -20,37 +19,31 @@ export class KeepTokenKeysFresh implements OnApplicationBootstrap, BeforeApplica
     leases: Leases,
     private readonly keys: TokenKeys,
     private readonly config: PlatformConfig,
-    private readonly health: Health,
-    @Inject(LOGGER) private readonly logger: Logger,
+    health: Health,
+    @Inject(LOGGER) logger: Logger,
   ) {
     // Ten runs in the shortest relevant interval.
     const tenth = (config.tokenKeyLeadSeconds * 1000) / 10;
-    this.work = new PeriodicWork(leases, health, logger, {
+    super(leases, health, logger, {
       name: NAME,
       failure: 'rotating token keys failed',
       pauseMs: Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, tenth)),
-      run: () => this.keepFresh(),
     });
   }
 
-  onApplicationBootstrap(): void {
-    this.work.start();
+  override onApplicationBootstrap(): void {
+    super.onApplicationBootstrap();
     // A folder belongs to one process, so that a request needs no lease.
     if (this.config.hasDataFolder) this.timer = setInterval(() => void this.poll(), POLL_MS).unref();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
+  override async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.polling;
-    await this.work.stop();
+    await super.beforeApplicationShutdown();
   }
 
-  /** Resolves after a run that begins now. */
-  once(): Promise<void> {
-    return this.work.once();
-  }
-
-  private async keepFresh(): Promise<void> {
+  async runJob(): Promise<void> {
     const rotation = await this.keys.keepFresh();
     if (rotation) this.log(rotation, 'token key rotated by schedule');
   }

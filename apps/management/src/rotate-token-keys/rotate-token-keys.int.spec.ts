@@ -53,7 +53,7 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const keepFresh = () => services.app.get(KeepTokenKeysFresh, { strict: false }).once();
+const keepFresh = () => services.app.get(KeepTokenKeysFresh, { strict: false }).runJob();
 const token = (by: TokenKeys) => {
   const iat = Math.floor(clock.time / 1000);
   return by.sign({ client_id: 'c', iat, exp: iat + LIFE });

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AppError } from '@attestry/contracts';
 import { Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
 import { isErased, Macs, PLATFORM, Sealing, type Sealed } from '@attestry/keys';
-import { CLOCK, IDS } from '@attestry/service-kit';
+import { CLOCK, IDS, serviceContext } from '@attestry/service-kit';
 import { openAccount } from '../account/account.decisions.js';
 import { account, accountStream, type OpenAccount } from '../account/account.state.js';
 import { accountEmail } from '../account/account-email.claim.js';
@@ -112,14 +112,8 @@ export class Accounts {
   }
 
   private events(requestId: string): EventContext {
-    return {
-      tenantId: PLATFORM,
-      requestId: this.ids.uuid(),
-      actor: 'service:management',
-      operation: 'management.sign-in',
-      correlationId: requestId,
-      causationId: requestId,
-    };
+    const own = serviceContext('management.sign-in', PLATFORM, this.ids.uuid());
+    return { ...own, correlationId: requestId, causationId: requestId };
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Role } from '@attestry/contracts';
 import type { RecordedEvent } from '@attestry/event-store';
 import { readEvent } from '@attestry/event-store';
-import type { Projection } from '@attestry/read-model';
+import { insertRows, createTable, type Projection } from '@attestry/read-model';
 import type { Transaction } from 'kysely';
 import type { ManagementUserEvent } from '../management-user/management-user.events.js';
 import { managementUser } from '../management-user/management-user.state.js';
@@ -33,52 +33,31 @@ export const tenantLists: Projection<TenantListTables> = {
   types: [...Object.keys(tenant.types), ...Object.keys(managementUser.types)],
   tables: ['tenant', 'membership', 'tenant_client', 'member', 'person'],
   async create(db) {
-    await db.schema
-      .createTable('tenant')
-      .addColumn('id', 'text', (c) => c.primaryKey())
-      .addColumn('environment_id', 'text', (c) => c.notNull())
-      .addColumn('name', 'text', (c) => c.notNull())
-      .addColumn('subdomain', 'text', (c) => c.notNull())
-      .addColumn('restrict_identity_roles', 'integer', (c) => c.notNull())
-      .addColumn('created_at', 'text', (c) => c.notNull())
-      .execute();
-    await db.schema
-      .createTable('membership')
-      .addColumn('tenant_id', 'text', (c) => c.notNull())
-      .addColumn('management_client_id', 'text', (c) => c.notNull())
-      .addColumn('roles', 'text', (c) => c.notNull())
-      .addPrimaryKeyConstraint('membership_pk', ['management_client_id', 'tenant_id'])
-      .execute();
-    await db.schema
-      .createTable('tenant_client')
-      .addColumn('id', 'text', (c) => c.notNull())
-      .addColumn('tenant_id', 'text', (c) => c.notNull())
-      .addColumn('name', 'text', (c) => c.notNull())
-      .addColumn('roles', 'text', (c) => c.notNull())
-      .addColumn('created_at', 'text', (c) => c.notNull())
-      .addPrimaryKeyConstraint('tenant_client_pk', ['tenant_id', 'id'])
-      .execute();
-    await db.schema.createIndex('tenant_client_by_id').on('tenant_client').column('id').execute();
-    await db.schema
-      .createTable('member')
-      .addColumn('tenant_id', 'text', (c) => c.notNull())
-      .addColumn('user_id', 'text', (c) => c.notNull())
-      .addColumn('roles', 'text', (c) => c.notNull())
-      .addColumn('is_active', 'integer', (c) => c.notNull())
-      .addColumn('created_at', 'text', (c) => c.notNull())
-      .addPrimaryKeyConstraint('member_pk', ['user_id', 'tenant_id'])
-      .execute();
-    await db.schema
-      .createIndex('member_by_time')
-      .on('member')
-      .columns(['tenant_id', 'created_at', 'user_id'])
-      .execute();
-    await db.schema
-      .createTable('person')
-      .addColumn('id', 'text', (c) => c.primaryKey())
-      .addColumn('sealed_email', 'text')
-      .addColumn('sealed_name', 'text')
-      .execute();
+    await createTable(db, 'tenant', {
+      text: ['id', 'environment_id', 'name', 'subdomain', 'created_at'],
+      integer: ['restrict_identity_roles'],
+      primaryKey: ['id'],
+    });
+    await createTable(db, 'membership', {
+      text: ['tenant_id', 'management_client_id', 'roles'],
+      primaryKey: ['management_client_id', 'tenant_id'],
+    });
+    await createTable(db, 'tenant_client', {
+      text: ['id', 'tenant_id', 'name', 'roles', 'created_at'],
+      primaryKey: ['tenant_id', 'id'],
+      indexes: { tenant_client_by_id: ['id'] },
+    });
+    await createTable(db, 'member', {
+      text: ['tenant_id', 'user_id', 'roles', 'created_at'],
+      integer: ['is_active'],
+      primaryKey: ['user_id', 'tenant_id'],
+      indexes: { member_by_time: ['tenant_id', 'created_at', 'user_id'] },
+    });
+    await createTable(db, 'person', {
+      text: ['id'],
+      nullableText: ['sealed_email', 'sealed_name'],
+      primaryKey: ['id'],
+    });
   },
   async project(trx, events) {
     for (const stored of events)
@@ -92,14 +71,12 @@ const projectOne = async (trx: Transaction<TenantListTables>, stored: RecordedEv
   switch (event.type) {
     case 'TenantCreated': {
       const { tenantId, environmentId, name, subdomain, createdAt } = event.data;
-      await trx
-        .insertInto('tenant')
-        .values({
+      await insertRows(trx, 'tenant', [
+        {
           ...{ id: tenantId, environment_id: environmentId, name, subdomain, created_at: createdAt },
           restrict_identity_roles: 0,
-        })
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
+        },
+      ]);
       return;
     }
     case 'TenantRenamed': {
@@ -171,11 +148,9 @@ const projectOne = async (trx: Transaction<TenantListTables>, stored: RecordedEv
     }
     case 'TenantClientCreated': {
       const { tenantId, clientId, name, roles, createdAt } = event.data;
-      await trx
-        .insertInto('tenant_client')
-        .values({ id: clientId, tenant_id: tenantId, name, roles: JSON.stringify(roles), created_at: createdAt })
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
+      await insertRows(trx, 'tenant_client', [
+        { id: clientId, tenant_id: tenantId, name, roles: JSON.stringify(roles), created_at: createdAt },
+      ]);
       return;
     }
     case 'TenantClientRenamed': {

@@ -1,8 +1,8 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { PageOf, PageQuery, Role } from '@attestry/contracts';
 import { Macs } from '@attestry/keys';
-import { ReadModels, type RunningProjection } from '@attestry/read-model';
-import { Health, listPage, startProjection } from '@attestry/service-kit';
+import { ReadModels } from '@attestry/read-model';
+import { Health, listPage, ReadModel } from '@attestry/service-kit';
 import type { SelectQueryBuilder } from 'kysely';
 import type { Principal } from '../tenant/tenant.decisions.js';
 import { tenantLists, type TenantListTables } from './tenant-lists.projection.js';
@@ -27,22 +27,13 @@ export interface ListedClient {
 }
 
 @Injectable()
-export class TenantListsReadModel implements OnModuleInit {
-  running!: RunningProjection<TenantListTables>;
-
+export class TenantListsReadModel extends ReadModel<TenantListTables> {
   constructor(
-    private readonly readModels: ReadModels,
-    private readonly health: Health,
+    readModels: ReadModels,
+    health: Health,
     private readonly macs: Macs,
-  ) {}
-
-  async onModuleInit(): Promise<void> {
-    this.running = await startProjection(this.readModels, this.health, tenantLists);
-  }
-
-  /** For writes after which a caller would read the list. */
-  async settled(position: string | undefined): Promise<void> {
-    await this.running.ownWrite(position);
+  ) {
+    super(readModels, health, tenantLists);
   }
 
   /** The active tenants of some environments in which the caller is a member, oldest first. */

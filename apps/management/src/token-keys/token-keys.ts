@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { createLocalJWKSet, errors, jwtVerify, type JSONWebKeySet, type JWTPayload } from 'jose';
 import { publishedAt, signingKeyAt, type JwkSet, type PublishedKey } from '@attestry/contracts';
 import { Streams, type Clock, type EventContext } from '@attestry/event-store';
 import { PLATFORM, SigningKeys, type Signer } from '@attestry/keys';
-import { CLOCK, PlatformConfig } from '@attestry/service-kit';
+import { CLOCK, PlatformConfig, serviceContext } from '@attestry/service-kit';
 import { chooseTokenKey, isTokenKeyDue, retireTokenKeys, rotateTokenKey } from './token-keys.decisions.js';
 import { TOKEN_KEYS_STREAM, tokenKeys, type TokenKeysState } from './token-keys.state.js';
 
@@ -72,7 +71,9 @@ export class TokenKeys implements OnModuleInit {
   }
 
   /** Returns the rotation that is in progress when there is one. */
-  async rotate(context: EventContext = contextOf('management.rotate-token-keys')): Promise<TokenKeyRotation> {
+  async rotate(
+    context: EventContext = serviceContext('management.rotate-token-keys', PLATFORM),
+  ): Promise<TokenKeyRotation> {
     await this.ensure();
     const { tokenKeyLeadSeconds: leadSeconds, clientTokenSeconds } = this.config;
     // The lead twice: for processes whose clocks differ, and that sign with the previous key until they have read this.
@@ -98,7 +99,7 @@ export class TokenKeys implements OnModuleInit {
 
   /** Replaces the key when it is `TOKEN_KEY_DAYS` old, and destroys those whose tokens have all expired. */
   async keepFresh(): Promise<TokenKeyRotation | undefined> {
-    const context = contextOf('management.token-keys');
+    const context = serviceContext('management.token-keys', PLATFORM);
     const now = this.now();
     await this.streams.runDecision(
       tokenKeys,
@@ -137,7 +138,7 @@ export class TokenKeys implements OnModuleInit {
         tokenKeys,
         TOKEN_KEYS_STREAM,
         (current) => chooseTokenKey(current, { keyId }, { now: this.now() }),
-        contextOf('management.token-keys'),
+        serviceContext('management.token-keys', PLATFORM),
       ));
     }
     return this.remember(state);
@@ -153,16 +154,3 @@ export class TokenKeys implements OnModuleInit {
     return this.clock.now().toISOString();
   }
 }
-
-const contextOf = (operation: string): EventContext => {
-  const requestId = randomUUID();
-  return {
-    tenantId: PLATFORM,
-    requestId,
-    actor: 'service:management',
-    operation,
-    correlationId: requestId,
-    causationId: requestId,
-    partitionKey: PLATFORM,
-  };
-};

@@ -1,12 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import {
-  Inject,
-  Injectable,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-  type OnModuleInit,
-} from '@nestjs/common';
-import { Leases, type Clock, type EventContext, type Term } from '@attestry/event-store';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Leases, type Clock, type Term } from '@attestry/event-store';
 import { KeyNotFound } from '@attestry/keys';
 import { ReadModels, type RunningProjection } from '@attestry/read-model';
 import {
@@ -15,6 +8,7 @@ import {
   LOGGER,
   PeriodicWork,
   PlatformConfig,
+  serviceContext,
   startProjection,
   type Logger,
 } from '@attestry/service-kit';
@@ -30,8 +24,7 @@ const MOST = 100;
 
 /** Replaces keys that are older than configured, and retires those whose overlap is over. */
 @Injectable()
-export class KeepKeysFresh implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly work: PeriodicWork;
+export class KeepKeysFresh extends PeriodicWork implements OnModuleInit {
   private projected!: RunningProjection<KeyTables>;
 
   constructor(
@@ -39,18 +32,17 @@ export class KeepKeysFresh implements OnModuleInit, OnApplicationBootstrap, Befo
     leases: Leases,
     private readonly keys: WebhookKeys,
     private readonly config: PlatformConfig,
-    private readonly health: Health,
+    health: Health,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(LOGGER) logger: Logger,
   ) {
     // Ten runs in the shortest relevant interval.
     const { webhookKeyLeadSeconds, webhookKeyOverlapSeconds } = config;
     const tenth = (Math.min(webhookKeyLeadSeconds, webhookKeyOverlapSeconds) * 1000) / 10;
-    this.work = new PeriodicWork(leases, health, logger, {
+    super(leases, health, logger, {
       name: NAME,
       failure: 'rotating webhook keys failed',
       pauseMs: Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, tenth)),
-      run: (term) => this.keepFresh(term),
     });
   }
 
@@ -58,18 +50,10 @@ export class KeepKeysFresh implements OnModuleInit, OnApplicationBootstrap, Befo
     this.projected = await startProjection(this.readModels, this.health, keysProjection);
   }
 
-  onApplicationBootstrap(): void {
-    this.work.start();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.work.stop();
-  }
-
-  private async keepFresh(term: Term): Promise<void> {
+  async runJob(term: Term): Promise<void> {
     const now = this.clock.now().toISOString();
     const over = await this.tenants((query) => query.where('published_until', '<=', now));
-    for (const tenantId of over) if (term.isHeld) await this.keys.retire(tenantId, this.context(tenantId));
+    for (const tenantId of over) if (term.isHeld) await this.keys.retire(tenantId, serviceContext(NAME, tenantId));
     const { webhookKeyDays } = this.config;
     if (!webhookKeyDays) return;
     const old = new Date(Date.parse(now) - webhookKeyDays * DAY_MS).toISOString();
@@ -81,7 +65,7 @@ export class KeepKeysFresh implements OnModuleInit, OnApplicationBootstrap, Befo
 
   private async replace(tenantId: string): Promise<void> {
     try {
-      const { kid, signsFrom } = await this.keys.rotate(tenantId, this.context(tenantId));
+      const { kid, signsFrom } = await this.keys.rotate(tenantId, serviceContext(NAME, tenantId));
       this.logger.info({ tenantId, kid, signsFrom }, 'webhook key rotated by schedule');
     } catch (error) {
       // The tenant was deleted after the rows were read.
@@ -99,18 +83,5 @@ export class KeepKeysFresh implements OnModuleInit, OnApplicationBootstrap, Befo
 
   private rows() {
     return this.projected.db.selectFrom('webhook_key').select('tenant_id').limit(MOST);
-  }
-
-  private context(tenantId: string): EventContext {
-    const requestId = randomUUID();
-    return {
-      tenantId,
-      requestId,
-      actor: 'service:webhooks',
-      operation: NAME,
-      correlationId: requestId,
-      causationId: requestId,
-      partitionKey: tenantId,
-    };
   }
 }

@@ -13,7 +13,7 @@ import {
 import { Streams, type Clock, type EventContext } from '@attestry/event-store';
 import { Sealing } from '@attestry/keys';
 import type { FeedMessage } from '@attestry/messaging';
-import { CLOCK, Reactions } from '@attestry/service-kit';
+import { CLOCK, Reactions, serviceContext } from '@attestry/service-kit';
 import { deliveryKeyOf } from '../webhook-delivery/delivery-key.js';
 import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
 import { cancelDelivery, scheduleDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
@@ -59,13 +59,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.reactions.consume(
-      {
-        name: NAME,
-        subjects: [credentialIssued.subject, userDeleted.subject, tenantDeleted.subject, ...WEBHOOK_EVENT_SUBJECTS],
-      },
-      (messages) => this.handle(messages),
-    );
+    this.reactions.consume({ name: NAME }, (messages) => this.handle(messages));
   }
 
   private async handle(messages: readonly FeedMessage[]): Promise<void> {
@@ -217,16 +211,10 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
   }
 
   private context({ id, headers }: FeedMessage, tenantId: string): EventContext {
-    const requestId = headers['requestId'] ?? id;
     const traceparent = headers['traceparent'];
     return {
-      tenantId,
-      requestId,
-      actor: 'service:webhooks',
-      operation: NAME,
-      correlationId: requestId,
+      ...serviceContext(NAME, tenantId, headers['requestId'] ?? id),
       causationId: id,
-      partitionKey: tenantId,
       ...(traceparent !== undefined && { traceparent }),
     };
   }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, SealBroken, Sealing } from '@attestry/keys';
-import { CLOCK, IDS, Outbound, PlatformConfig } from '@attestry/service-kit';
+import { CLOCK, IDS, Outbound, PlatformConfig, serviceContext } from '@attestry/service-kit';
 import {
   endAttempt,
   isSuccess,
@@ -53,7 +53,7 @@ export class AttemptDelivery {
    *
    * @param mayStart called just before; when it returns false, no attempt is made
    */
-  async attempt(due: DueDelivery, operation: string, mayStart: () => boolean): Promise<Attempted> {
+  async attempt(due: DueDelivery, operation: `webhooks.${string}`, mayStart: () => boolean): Promise<Attempted> {
     const { tenantId, deliveryKey } = due;
     const context = contextOf(due, operation);
     const stream = webhookDeliveryStream(tenantId, deliveryKey);
@@ -176,12 +176,10 @@ export class AttemptDelivery {
   }
 }
 
-const contextOf = ({ tenantId, requestId, deliveryKey }: DueDelivery, operation: string): EventContext => ({
-  tenantId,
-  requestId,
-  actor: 'service:webhooks',
-  operation,
-  correlationId: requestId,
+const contextOf = (
+  { tenantId, requestId, deliveryKey }: DueDelivery,
+  operation: `webhooks.${string}`,
+): EventContext => ({
+  ...serviceContext(operation, tenantId, requestId),
   causationId: deliveryKey,
-  partitionKey: tenantId,
 });

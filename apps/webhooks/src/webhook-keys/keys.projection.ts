@@ -1,5 +1,5 @@
 import { readEvent } from '@attestry/event-store';
-import type { Projection } from '@attestry/read-model';
+import { insertRows, createTable, type Projection } from '@attestry/read-model';
 import { purgingTenants } from '@attestry/service-kit';
 import { webhookKeys } from './webhook-keys.state.js';
 
@@ -15,30 +15,19 @@ export const keysProjection: Projection<KeyTables> = purgingTenants('webhooks', 
   types: Object.keys(webhookKeys.types),
   tables: ['webhook_key'],
   async create(db) {
-    await db.schema
-      .createTable('webhook_key')
-      .addColumn('tenant_id', 'text', (c) => c.notNull())
-      .addColumn('id', 'text', (c) => c.notNull())
-      .addColumn('signs_from', 'text', (c) => c.notNull())
-      .addColumn('published_until', 'text')
-      .addPrimaryKeyConstraint('webhook_key_pk', ['tenant_id', 'id'])
-      .execute();
-    await db.schema
-      .createIndex('webhook_key_due')
-      .on('webhook_key')
-      .columns(['published_until', 'signs_from'])
-      .execute();
+    await createTable(db, 'webhook_key', {
+      text: ['tenant_id', 'id', 'signs_from'],
+      nullableText: ['published_until'],
+      primaryKey: ['tenant_id', 'id'],
+      indexes: { webhook_key_due: ['published_until', 'signs_from'] },
+    });
   },
   async project(trx, events) {
     for (const stored of events) {
       const { tenantId } = stored.metadata;
       const event = readEvent(webhookKeys, stored);
       const add = (id: string, signsFrom: string) =>
-        trx
-          .insertInto('webhook_key')
-          .values({ tenant_id: tenantId, id, signs_from: signsFrom, published_until: null })
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
+        insertRows(trx, 'webhook_key', [{ tenant_id: tenantId, id, signs_from: signsFrom, published_until: null }]);
       switch (event.type) {
         case 'WebhookKeyChosen':
           await add(event.data.keyId, event.data.chosenAt);

@@ -1,6 +1,6 @@
 import type { WebhookAttempt, WebhookEventType } from '@attestry/contracts';
 import { readEvent } from '@attestry/event-store';
-import { BatchedRows, type Projection } from '@attestry/read-model';
+import { createTable, BatchedRows, type Projection } from '@attestry/read-model';
 import { purgingTenants } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
 import type {
@@ -47,32 +47,28 @@ export const attemptsProjection: Projection<AttemptTables> = purgingTenants('web
   types: Object.keys(webhookDelivery.types),
   tables: ['webhook_attempt'],
   async create(db) {
-    await db.schema
-      .createTable('webhook_attempt')
-      .addColumn('tenant_id', 'text', (c) => c.notNull())
-      .addColumn('id', 'text', (c) => c.notNull())
-      .addColumn('webhook_id', 'text', (c) => c.notNull())
-      .addColumn('delivery_key', 'text', (c) => c.notNull())
-      .addColumn('event_id', 'text', (c) => c.notNull())
-      .addColumn('event_type', 'text', (c) => c.notNull())
-      .addColumn('event_at', 'text', (c) => c.notNull())
-      .addColumn('attempt', 'integer', (c) => c.notNull())
-      .addColumn('status', 'text', (c) => c.notNull())
-      .addColumn('http_status', 'integer')
-      .addColumn('error', 'text')
-      .addColumn('created_at', 'text', (c) => c.notNull())
-      .addColumn('ended_at', 'text')
-      .addColumn('next_attempt_at', 'text')
-      .addColumn('cancelled', 'text')
-      .addPrimaryKeyConstraint('webhook_attempt_pk', ['tenant_id', 'id'])
-      .execute();
-    await db.schema
-      .createIndex('webhook_attempt_list')
-      .on('webhook_attempt')
-      .columns(['tenant_id', 'webhook_id', 'created_at', 'id'])
-      .execute();
-    // Expired rows are found without reading the rest; a row is added at its end.
-    await db.schema.createIndex('webhook_attempt_age').on('webhook_attempt').columns(['created_at']).execute();
+    await createTable(db, 'webhook_attempt', {
+      text: [
+        'tenant_id',
+        'id',
+        'webhook_id',
+        'delivery_key',
+        'event_id',
+        'event_type',
+        'event_at',
+        'status',
+        'created_at',
+      ],
+      nullableText: ['error', 'ended_at', 'next_attempt_at', 'cancelled'],
+      integer: ['attempt'],
+      nullableInteger: ['http_status'],
+      primaryKey: ['tenant_id', 'id'],
+      indexes: {
+        webhook_attempt_list: ['tenant_id', 'webhook_id', 'created_at', 'id'],
+        // Expired rows are found without reading the rest; a row is added at its end.
+        webhook_attempt_age: ['created_at'],
+      },
+    });
   },
   async project(trx, events) {
     const changes = events.map((stored) => ({

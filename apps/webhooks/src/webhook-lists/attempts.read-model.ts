@@ -1,22 +1,18 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { PageOf, PageQuery, WebhookAttempt } from '@attestry/contracts';
 import { Macs } from '@attestry/keys';
-import { ReadModels, type RunningProjection } from '@attestry/read-model';
-import { Health, listPage, startProjection } from '@attestry/service-kit';
+import { ReadModels } from '@attestry/read-model';
+import { Health, listPage, ReadModel } from '@attestry/service-kit';
 import { attemptsProjection, type AttemptTables } from './attempts.projection.js';
 
 @Injectable()
-export class AttemptsReadModel implements OnModuleInit {
-  running!: RunningProjection<AttemptTables>;
-
+export class AttemptsReadModel extends ReadModel<AttemptTables> {
   constructor(
-    private readonly readModels: ReadModels,
-    private readonly health: Health,
+    readModels: ReadModels,
+    health: Health,
     private readonly macs: Macs,
-  ) {}
-
-  async onModuleInit(): Promise<void> {
-    this.running = await startProjection(this.readModels, this.health, attemptsProjection);
+  ) {
+    super(readModels, health, attemptsProjection);
   }
 
   /** Newest first. @throws InvalidCursor */

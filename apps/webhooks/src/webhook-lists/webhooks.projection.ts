@@ -1,5 +1,5 @@
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
-import { BatchedRows, type Projection } from '@attestry/read-model';
+import { insertRows, createTable, BatchedRows, type Projection } from '@attestry/read-model';
 import { purgingTenants } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
 import type { CancelReason } from '../webhook-delivery/webhook-delivery.events.js';
@@ -40,31 +40,17 @@ export const webhooksProjection: Projection<WebhookTables> = purgingTenants('web
   types: [...Object.keys(webhook.types), ...Object.keys(webhookDelivery.types)],
   tables: ['webhook', 'delivery'],
   async create(db) {
-    await db.schema
-      .createTable('webhook')
-      .addColumn('tenant_id', 'text', (c) => c.notNull())
-      .addColumn('id', 'text', (c) => c.notNull())
-      .addColumn('url', 'text', (c) => c.notNull())
-      .addColumn('host', 'text', (c) => c.notNull())
-      .addColumn('events', 'text', (c) => c.notNull())
-      .addColumn('disabled', 'integer', (c) => c.notNull())
-      .addColumn('revision', 'integer', (c) => c.notNull())
-      .addColumn('created_at', 'text', (c) => c.notNull())
-      .addPrimaryKeyConstraint('webhook_pk', ['tenant_id', 'id'])
-      .execute();
-    await db.schema
-      .createTable('delivery')
-      .addColumn('tenant_id', 'text', (c) => c.notNull())
-      .addColumn('delivery_key', 'text', (c) => c.notNull())
-      .addColumn('webhook_id', 'text', (c) => c.notNull())
-      .addColumn('user_id', 'text', (c) => c.notNull())
-      .addColumn('key_id', 'text')
-      .addColumn('request_id', 'text', (c) => c.notNull())
-      .addColumn('due_at', 'text', (c) => c.notNull())
-      .addColumn('cancel', 'text')
-      .addPrimaryKeyConstraint('delivery_pk', ['tenant_id', 'delivery_key'])
-      .execute();
-    await db.schema.createIndex('delivery_due').on('delivery').columns(['due_at']).execute();
+    await createTable(db, 'webhook', {
+      text: ['tenant_id', 'id', 'url', 'host', 'events', 'created_at'],
+      integer: ['disabled', 'revision'],
+      primaryKey: ['tenant_id', 'id'],
+    });
+    await createTable(db, 'delivery', {
+      text: ['tenant_id', 'delivery_key', 'webhook_id', 'user_id', 'request_id', 'due_at'],
+      nullableText: ['key_id', 'cancel'],
+      primaryKey: ['tenant_id', 'delivery_key'],
+      indexes: { delivery_due: ['due_at'] },
+    });
   },
   async project(trx, events) {
     const deliveries: Deliveries = new BatchedRows(trx, 'delivery', ['tenant_id', 'delivery_key']);
@@ -96,9 +82,8 @@ const projectWebhook = async (trx: Transaction<WebhookTables>, stored: RecordedE
   switch (event.type) {
     case 'WebhookCreated': {
       const { url, events, disabled, createdAt } = event.data;
-      await trx
-        .insertInto('webhook')
-        .values({
+      await insertRows(trx, 'webhook', [
+        {
           tenant_id: tenantId,
           id: webhookId,
           url,
@@ -107,9 +92,8 @@ const projectWebhook = async (trx: Transaction<WebhookTables>, stored: RecordedE
           disabled: disabled ? 1 : 0,
           revision,
           created_at: createdAt,
-        })
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
+        },
+      ]);
       return;
     }
     case 'WebhookUrlChanged':
@@ -149,33 +133,25 @@ const projectDelivery = async (
   const { tenantId, requestId } = stored.metadata;
   const event = readEvent(webhookDelivery, stored);
   const { deliveryKey } = event.data;
+  const pending = (webhookId: string, dueAt: string, userId = '', keyId: string | null = null) => ({
+    tenant_id: tenantId,
+    delivery_key: deliveryKey,
+    webhook_id: webhookId,
+    user_id: userId,
+    key_id: keyId,
+    request_id: requestId,
+    due_at: dueAt,
+    cancel: null,
+  });
   switch (event.type) {
     case 'DeliveryScheduled': {
       const { webhookId, payload, sealedCredential, attemptAt } = event.data;
-      deliveries.insert({
-        tenant_id: tenantId,
-        delivery_key: deliveryKey,
-        webhook_id: webhookId,
-        user_id: payload.userId ?? '',
-        key_id: sealedCredential?.keyId ?? null,
-        request_id: requestId,
-        due_at: attemptAt,
-        cancel: null,
-      });
+      deliveries.insert(pending(webhookId, attemptAt, payload.userId, sealedCredential?.keyId));
       return;
     }
     case 'DeliveryRequeued': {
       const { webhookId, userId, keyId, attemptAt } = event.data;
-      deliveries.put({
-        tenant_id: tenantId,
-        delivery_key: deliveryKey,
-        webhook_id: webhookId,
-        user_id: userId ?? '',
-        key_id: keyId ?? null,
-        request_id: requestId,
-        due_at: attemptAt,
-        cancel: null,
-      });
+      deliveries.put(pending(webhookId, attemptAt, userId, keyId));
       return;
     }
     // Stays due: when a sender ends during an attempt, the next one repeats it.

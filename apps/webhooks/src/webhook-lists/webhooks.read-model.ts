@@ -1,27 +1,18 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { PageOf, PageQuery, Webhook, WebhookEvent } from '@attestry/contracts';
 import { Macs } from '@attestry/keys';
-import { ReadModels, type RunningProjection } from '@attestry/read-model';
-import { Health, listPage, startProjection } from '@attestry/service-kit';
+import { ReadModels } from '@attestry/read-model';
+import { Health, listPage, ReadModel } from '@attestry/service-kit';
 import { webhooksProjection, type WebhookTables } from './webhooks.projection.js';
 
 @Injectable()
-export class WebhooksReadModel implements OnModuleInit {
-  running!: RunningProjection<WebhookTables>;
-
+export class WebhooksReadModel extends ReadModel<WebhookTables> {
   constructor(
-    private readonly readModels: ReadModels,
-    private readonly health: Health,
+    readModels: ReadModels,
+    health: Health,
     private readonly macs: Macs,
-  ) {}
-
-  async onModuleInit(): Promise<void> {
-    this.running = await startProjection(this.readModels, this.health, webhooksProjection);
-  }
-
-  /** For writes after which a caller would read the list. */
-  async settled(position: string | undefined): Promise<void> {
-    await this.running.ownWrite(position);
+  ) {
+    super(readModels, health, webhooksProjection);
   }
 
   /** Oldest first. @throws InvalidCursor */

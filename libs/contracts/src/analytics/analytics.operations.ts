@@ -92,7 +92,6 @@ export const listEvents = defineOperation({
   summary: 'Retrieve analytics events, newest first',
   http: { method: 'GET', path: '/v1/events', success: 200 },
   access: requires('analytics:read'),
-  errors: 'tenant',
   query: ListEventsQuery,
   response: [AnalyticsEvent],
   errorStatuses: [400],
@@ -108,7 +107,6 @@ export const listEventsOfTenant = defineOperation({
   summary: 'Retrieve the analytics events of a tenant, newest first, for a caller of the management API',
   access: calledBy('management'),
   kind: 'query',
-  errors: 'management',
   params: EventsOfTenantParams,
   query: ListEventsQuery,
   response: [AnalyticsEvent],
@@ -121,7 +119,6 @@ export const exportEvents = defineOperation({
   description: 'The response has one JSON object per line (`application/x-ndjson`).',
   http: { method: 'GET', path: '/v1/events/export', success: 200, stream: true },
   access: requires('analytics:read'),
-  errors: 'tenant',
   query: ExportEventsQuery,
   response: [AnalyticsEvent],
   errorStatuses: [400],
@@ -142,7 +139,6 @@ export const listEventTypes = defineOperation({
   summary: 'Retrieve all types of analytics events with their categories',
   http: { method: 'GET', path: '/v1/events/types', success: 200 },
   access: requires('analytics:read'),
-  errors: 'tenant',
   response: EventTypeList,
 });
 
@@ -175,7 +171,6 @@ export const sealData = defineOperation({
   summary: 'Encrypt data of a request or a response for its analytics event',
   access: calledBy('gateway'),
   kind: 'query',
-  errors: 'tenant',
   body: SealDataRequest,
   response: SealedData,
 });

@@ -17,5 +17,4 @@ export const retrieveContext = defineOperation({
     mediaType: 'application/ld+json',
   },
   access: publicAccess,
-  errors: 'tenant',
 });

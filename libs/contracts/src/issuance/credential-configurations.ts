@@ -284,7 +284,6 @@ export const checkCredentialConfiguration = defineOperation({
   summary: 'Check whether a credential configuration exists',
   access: calledForTenant('dids'),
   kind: 'query',
-  errors: 'tenant',
   body: CheckConfigurationRequest,
   response: CheckConfigurationAnswer,
 });
@@ -302,7 +301,6 @@ export const countDomainConfigurations = defineOperation({
   summary: 'Count the active credential configurations whose issuer DID is under a domain',
   access: calledForTenant('tenant-config'),
   kind: 'query',
-  errors: 'tenant',
   body: CountDomainConfigurationsRequest,
   response: CountDomainConfigurationsAnswer,
 });

@@ -220,7 +220,6 @@ export const retrieveIssuerMetadata = defineOperation({
   },
   access: publicAccess,
   publicUrl: true,
-  errors: 'tenant',
 });
 
 export const retrieveAuthorizationServerMetadata = defineOperation({
@@ -228,7 +227,6 @@ export const retrieveAuthorizationServerMetadata = defineOperation({
   summary: 'Retrieve the authorization server metadata (RFC 8414)',
   http: { method: 'GET', path: '/.well-known/oauth-authorization-server', success: 200, cacheControl: 'no-cache' },
   access: publicAccess,
-  errors: 'tenant',
 });
 
 export const retrieveOauthKeys = defineOperation({
@@ -236,5 +234,4 @@ export const retrieveOauthKeys = defineOperation({
   summary: "Retrieve the key set of the tenant's authorization server",
   http: { method: 'GET', path: '/v1/oauth/jwks', success: 200, cacheControl: 'public, max-age=300' },
   access: publicAccess,
-  errors: 'tenant',
 });

@@ -378,7 +378,7 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
     description: SUCCESS[success!] ?? 'Success.',
     headers: { ...headersOf(...ownHeaders), ...extra },
     ...(content && {
-      content: { [mediaTypeOf(http!)]: { schema: content as JsonObject, ...exampleOf(operation.name) } },
+      content: { [responseTypeOf(http!)]: { schema: content as JsonObject, ...exampleOf(operation.name) } },
     }),
   };
   const refused = refusals.map((status): [string, Json] => {

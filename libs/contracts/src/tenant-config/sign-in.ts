@@ -32,7 +32,6 @@ export const beginSignIn = defineOperation({
   description: 'Returns 404 if the tenant has no provider, and 503 if the provider cannot be reached or used.',
   access: calledForTenant('issuance'),
   kind: 'query',
-  errors: 'tenant',
   body: BeginSignInRequest,
   response: BegunSignIn,
 });
@@ -68,7 +67,6 @@ export const completeSignIn = defineOperation({
   description:
     'Returns 404 if the provider was deleted, and the OAuth errors `access_denied`, `temporarily_unavailable` or `server_error` if it denies the sign-in, cannot be reached or returns an invalid response.',
   access: calledForTenant('issuance'),
-  errors: 'tenant',
   body: CompleteSignInRequest,
   response: CompletedSignIn,
 });

@@ -40,7 +40,6 @@ export const open = (db: Database): Jobs => {
   const head = db.prepare('SELECT coalesce(max(sequence), 0) AS head FROM message');
   const register = db.prepare('INSERT INTO consumer (name, acknowledged) VALUES (?, ?) ON CONFLICT (name) DO NOTHING');
   const find = db.prepare('SELECT acknowledged FROM consumer WHERE name = ?');
-  const deleteRow = db.prepare('DELETE FROM consumer WHERE name = ?');
   const checkpoint = db.prepare('UPDATE consumer SET acknowledged = max(acknowledged, ?) WHERE name = ?');
   // At most 4,096 rows at once: after a long pause the backlog is deleted in several steps and no publish waits for all of it.
   const prune = db.prepare(
@@ -88,12 +87,6 @@ export const open = (db: Database): Jobs => {
           if (records.length === limit) break;
         }
         return { records, scanned };
-      },
-    },
-    deleteConsumer: {
-      kind: 'write',
-      run: (name: string) => {
-        deleteRow.run(name);
       },
     },
     prune: {

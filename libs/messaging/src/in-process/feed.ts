@@ -161,13 +161,6 @@ export class Feed implements ConsumerFeed {
     return this.thread.call('head');
   }
 
-  /** Removes a consumer that will never run again, so that it no longer keeps messages from being pruned. */
-  async deleteConsumer(name: string): Promise<void> {
-    if (this.held.has(name)) throw new Error(`consumer ${name} is running`);
-    this.dirty.delete(name);
-    await this.thread.call('deleteConsumer', name);
-  }
-
   async close(): Promise<void> {
     for (const consumer of this.held.values()) this.release(consumer);
     if (!this.failure) await this.saveCheckpoints();

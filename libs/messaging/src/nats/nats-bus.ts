@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { LeaseOptions } from '@attestry/event-store';
 import {
   jetstream,
   jetstreamManager,
@@ -9,18 +8,10 @@ import {
   type JetStreamManager,
 } from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';
+import { errors, headers as natsHeaders, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import { BusAdapter, type Server } from '../bus-adapter.js';
+import type { Envelope } from '../consumer-feed.js';
 import {
-  errors,
-  headers as natsHeaders,
-  type Msg,
-  type NatsConnection,
-  type Subscription,
-} from '@nats-io/transport-node';
-import type { ConsumerFeed, Envelope } from '../consumer-feed.js';
-import { DurableConsumer, type LoopOptions } from '../durable-consumer.js';
-import {
-  INTERNAL_ERROR,
-  MessageBus,
   UNNAMED_CALLER,
   RequestFailed,
   type Consumer,
@@ -53,35 +44,6 @@ export interface NatsBusOptions extends NatsOptions {
   publishTimeoutMs?: number;
 }
 
-class NatsServing implements Serving {
-  private running = 0;
-  private idle: (() => void) | undefined;
-  private closing: Promise<void> | undefined;
-
-  constructor(
-    private readonly subscription: Subscription,
-    private readonly onClosed: () => void,
-  ) {}
-
-  begin(): void {
-    this.running++;
-  }
-
-  end(): void {
-    if (--this.running === 0) this.idle?.();
-  }
-
-  close(): Promise<void> {
-    this.closing ??= (async () => {
-      // Resolves when the server routes no more requests here and everything it routed before has begun.
-      if (!this.subscription.isClosed()) await this.subscription.drain();
-      if (this.running) await new Promise<void>((resolve) => (this.idle = resolve));
-      this.onClosed();
-    })();
-    return this.closing;
-  }
-}
-
 /** The server lacks what the bus needs. */
 export class NotMigrated extends Error {
   override readonly name = 'NotMigrated';
@@ -91,15 +53,10 @@ export class NotMigrated extends Error {
  * The message bus on a NATS server: requests over queue groups, the durable feed over JetStream. `migrateNats` has created stream and
  * buckets before.
  */
-export class NatsBus extends MessageBus {
-  private readonly servings = new Set<NatsServing>();
-  private readonly consumers = new Set<DurableConsumer>();
-  private readonly feedCalls = new Set<Promise<unknown>>();
+export class NatsBus extends BusAdapter {
   /** Start sequences of consumers that begin with new messages; nothing is published before they are known. */
   private readonly starts = new Set<Promise<number>>();
   private readonly buckets = new Map<string, Promise<KV>>();
-  private readonly now: () => number;
-  private closing: Promise<void> | undefined;
 
   private constructor(
     private readonly connection: NatsConnection,
@@ -108,8 +65,7 @@ export class NatsBus extends MessageBus {
     private readonly manager: JetStreamManager,
     private readonly options: NatsBusOptions,
   ) {
-    super();
-    this.now = options.now ?? Date.now;
+    super(options.onError, options.now);
   }
 
   /** @throws NotMigrated */
@@ -131,30 +87,28 @@ export class NatsBus extends MessageBus {
   }
 
   serve(subject: Subject, handler: RequestHandler): Serving {
-    if (this.closing) throw new RequestFailed('closed', subject);
+    this.refuseWhileClosing(subject);
     const subscription = this.connection.subscribe(this.names.serving(subject), {
       queue: this.names.queue,
       callback: (error, message) => {
-        if (error) this.options.onError(subject, error);
-        else void this.answer(serving, subject, handler, message);
+        if (error) this.onError(subject, error);
+        else this.answer(server, subject, message);
       },
     });
-    const serving: NatsServing = new NatsServing(subscription, () => this.servings.delete(serving));
-    this.servings.add(serving);
-    return serving;
+    const server = this.addServer(subject, handler, async () => {
+      // Resolves when the server routes no more requests here and everything it routed before has begun.
+      if (!subscription.isClosed()) await subscription.drain();
+    });
+    return server;
   }
 
   async request<T>(subject: Subject, data: unknown, options: RequestOptions): Promise<Reply<T>> {
-    const started = this.now();
-    const inherited = Number(options.headers?.['deadline'] ?? Infinity);
-    const deadline = Math.min(started + options.timeoutMs, Number.isNaN(inherited) ? Infinity : inherited);
-    const envelope: Envelope = { h: { ...options.headers, deadline: String(deadline) }, d: data };
-    const body = JSON.stringify(envelope);
-    if (this.connection.isClosed()) throw new RequestFailed('closed', subject);
-    if (deadline <= started) throw new RequestFailed('timeout', subject);
+    const { deadline, leftMs, body } = this.envelopeOf(data, options);
+    if (this.isClosed) throw new RequestFailed('closed', subject);
+    if (leftMs <= 0) throw new RequestFailed('timeout', subject);
     try {
       const answer = await this.connection.request(this.names.request(options.from ?? UNNAMED_CALLER, subject), body, {
-        timeout: deadline - started,
+        timeout: leftMs,
         headers: deadlineHeader(deadline),
       });
       return answer.json<Reply<T>>();
@@ -168,7 +122,7 @@ export class NatsBus extends MessageBus {
     const bodies = messages.map(({ headers, data }) =>
       JSON.stringify({ h: headers ?? {}, d: data } satisfies Envelope),
     );
-    await this.feed('publish', async () => {
+    await this.callStream('publish', async () => {
       await Promise.allSettled(this.starts);
       const timeout = this.options.publishTimeoutMs ?? 5000;
       // One connection keeps the order; a retry repeats ids, which are stored once.
@@ -181,7 +135,7 @@ export class NatsBus extends MessageBus {
   }
 
   consume(options: ConsumerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
-    if (this.closing) throw new RequestFailed('closed', options.name);
+    this.refuseWhileClosing(options.name);
     const startAfter = options.start === 'new' ? this.startAfterNewest() : async () => 0;
     const bucketOf = () => this.bucketOf(options.name);
     const feed = bucketOf().then(
@@ -194,7 +148,7 @@ export class NatsBus extends MessageBus {
         }),
     );
     const { leaseMs = 6000 } = this.options;
-    return this.startConsumer(options, handler, feed, {
+    return this.addConsumer(options, handler, feed, {
       leases: new NatsLeases(bucketOf, (name) => this.names.leaseKey(name)),
       holder: randomUUID(),
       leaseMs,
@@ -203,7 +157,7 @@ export class NatsBus extends MessageBus {
   }
 
   listen({ name, subjects }: ListenerOptions, handler: (messages: FeedMessage[]) => Promise<void>): Consumer {
-    if (this.closing) throw new RequestFailed('closed', name);
+    this.refuseWhileClosing(name);
     const feed = new NatsListenerFeed({
       manager: this.manager,
       connection: this.connection,
@@ -212,44 +166,20 @@ export class NatsBus extends MessageBus {
     });
     // Listeners should resume soon after a reconnect.
     const retry = { initialDelayMs: 100, maxDelayMs: 1000 };
-    return this.startConsumer({ name, subjects, start: 'listener', retry }, handler, feed);
-  }
-
-  private startConsumer(
-    options: LoopOptions,
-    handler: (messages: FeedMessage[]) => Promise<void>,
-    feed: ConsumerFeed | Promise<ConsumerFeed>,
-    lease?: LeaseOptions,
-  ): DurableConsumer {
-    const consumer: DurableConsumer = new DurableConsumer(
-      options,
-      handler,
-      {
-        call: (async <M extends keyof ConsumerFeed>(method: M, ...args: Parameters<ConsumerFeed[M]>) => {
-          const opened = await feed;
-          return (opened[method] as (...all: Parameters<ConsumerFeed[M]>) => unknown).apply(opened, args);
-        }) as CallFeed,
-        isOpen: () => !this.connection.isClosed(),
-      },
-      () => this.consumers.delete(consumer),
-      lease,
-    );
-    this.consumers.add(consumer);
-    return consumer;
+    return this.addConsumer({ name, subjects, start: 'listener', retry }, handler, feed);
   }
 
   async head(): Promise<string | undefined> {
-    const newest = await this.feed('head', () => this.newest());
+    const newest = await this.callStream('head', () => this.newest());
     return newest ? String(newest) : undefined;
   }
 
-  close(): Promise<void> {
-    this.closing ??= (async () => {
-      await Promise.all([...this.servings, ...this.consumers].map((one) => one.close()));
-      while (this.feedCalls.size) await Promise.allSettled(this.feedCalls);
-      if (!this.connection.isClosed()) await this.connection.drain();
-    })();
-    return this.closing;
+  protected get isClosed(): boolean {
+    return this.connection.isClosed();
+  }
+
+  protected async disconnect(): Promise<void> {
+    if (!this.isClosed) await this.connection.drain();
   }
 
   private bucketOf(consumer: string): Promise<KV> {
@@ -275,43 +205,21 @@ export class NatsBus extends MessageBus {
     return () => start.catch(() => this.newest());
   }
 
-  private feed<T>(method: string, call: () => Promise<T>): Promise<T> {
-    const subject = `feed.${method}`;
-    if (this.connection.isClosed()) return Promise.reject(new RequestFailed('closed', subject));
-    const result = call().catch((error: unknown) => {
-      throw failed(error, subject);
-    });
-    this.feedCalls.add(result);
-    const settle = () => this.feedCalls.delete(result);
-    result.then(settle, settle);
-    return result;
+  private callStream<T>(method: string, call: () => Promise<T>): Promise<T> {
+    const translate = (error: unknown) => {
+      throw failed(error, `feed.${method}`);
+    };
+    return this.callFeed(method, () => call().catch(translate));
   }
 
-  private async answer(serving: NatsServing, subject: Subject, handler: RequestHandler, message: Msg): Promise<void> {
+  private answer(server: Server, subject: Subject, message: Msg): void {
     const from = this.names.callerOf(message.subject, subject);
     const envelope = envelopeOf(message);
     // A user has made the server send something else here: a stored message, or a reply.
     if (from === undefined || !envelope)
-      return this.options.onError(subject, new Error(`message without caller or envelope: ${message.subject}`));
-    const { h: headers, d: data } = envelope;
-    if (Number(headers['deadline']) <= this.now()) return;
-    let answer: string;
-    serving.begin();
-    try {
-      const reply = await handler(data, headers, from);
-      if (typeof reply?.ok !== 'boolean') throw new TypeError(`the handler of ${subject} returned no Reply`);
-      answer = JSON.stringify(reply);
-    } catch (error) {
-      answer = JSON.stringify({ ok: false, error: INTERNAL_ERROR } satisfies Reply);
-      this.options.onError(subject, error);
-    }
-    try {
-      message.respond(answer);
-    } catch (error) {
-      // The caller's deadline decides.
-      this.options.onError(subject, error);
-    }
-    serving.end();
+      return this.onError(subject, new Error(`message without caller or envelope: ${message.subject}`));
+    if (Number(envelope.h['deadline']) <= this.now()) return;
+    void server.answer(envelope, from, (reply) => message.respond(reply));
   }
 }
 
@@ -328,8 +236,6 @@ const envelopeOf = (message: Msg): Envelope | undefined => {
     return undefined;
   }
 };
-
-type CallFeed = ConstructorParameters<typeof DurableConsumer>[2]['call'];
 
 /** @throws NotMigrated */
 const mustExist = async (manager: JetStreamManager, stream: string): Promise<void> => {
