@@ -59,7 +59,7 @@ import { UsersReadModel } from './user/users.read-model.js';
 
 const ACME = { id: '10000000-0000-4000-8000-00000000000a', name: 'acme' };
 const BETA = { id: '10000000-0000-4000-8000-00000000000b', name: 'beta' };
-const NOBODY = '99999999-9999-4999-8999-999999999999';
+const UNKNOWN_ID = '99999999-9999-4999-8999-999999999999';
 const DID = 'did:web:acme.example';
 
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
@@ -91,7 +91,7 @@ const open = async () => {
     }
     dids.reservations.set(body.configurationId, DID);
     const [algorithm] = body.algorithms;
-    return { ok: true, data: { did: DID, verificationMethod: `${DID}#k1`, kmsKeyId: NOBODY, algorithm } };
+    return { ok: true, data: { did: DID, verificationMethod: `${DID}#k1`, kmsKeyId: UNKNOWN_ID, algorithm } };
   });
   engines.bus.serve(releaseIssuerKey.subject, async (data): Promise<Reply> => {
     const { body } = data as { body: ReleaseIssuerKeyRequest };
@@ -195,7 +195,7 @@ describe.each([
     expect(replaced).not.toHaveProperty('description');
     expect(replaced).not.toHaveProperty('expiresIn');
     expect(await call(operations.list, { query: { type } })).toEqual({ data: [replaced] });
-    const rows = await services.app.get(ConfigurationsReadModel, { strict: false }).all(ACME.id);
+    const rows = await services.app.get(ConfigurationsReadModel, { strict: false }).listAll(ACME.id);
     expect(rows.find(({ id }) => id === created.id)?.version).toBe(2);
     expect(await paramsOf(call(operations.update, { params, body: body() }))).toEqual(['type']);
     expect(
@@ -267,7 +267,7 @@ describe.each([
     await engines.streams.runDecision(
       credentialType,
       credentialType.stream(ACME.id, format, type),
-      (state) => credentialType.claim(state, { owner: NOBODY }, { now: clock.now().toISOString() }),
+      (state) => credentialType.claim(state, { owner: UNKNOWN_ID }, { now: clock.now().toISOString() }),
       eventContext(context(operations.create)),
     );
     expect(await paramsOf(create({ type }))).toEqual(['type']);
@@ -336,7 +336,7 @@ describe('JSON-LD contexts', () => {
     return base + path;
   };
   const pinnedBy = async (id: string, tenant = ACME) => {
-    const all = await services.app.get(ConfigurationsReadModel, { strict: false }).all(tenant.id);
+    const all = await services.app.get(ConfigurationsReadModel, { strict: false }).listAll(tenant.id);
     return all.find((configuration) => configuration.id === id)!.content.contexts;
   };
 
@@ -374,7 +374,7 @@ describe('JSON-LD contexts', () => {
 
     const loader = new ContextLoader(engines.streams, engines.config);
     expect(() => loader.load(url, pinned)).toThrow(ContextNotPinned);
-    await loader.prepare(pinned);
+    await loader.loadContexts(pinned);
     expect(loader.load(url, pinned)).toEqual({ '@context': { given_name: 'https://schema.org/givenName' } });
     expect(() => loader.load(url, [])).toThrow(ContextNotPinned);
     expect([...(await loader.pinnedDocuments(pinned)).keys()]).toEqual([url]);
@@ -405,7 +405,7 @@ describe('JSON-LD contexts', () => {
     const other = await create([url], BETA);
     const theirs = await pinnedBy(other.id, BETA);
     expect(theirs[0]!.sha256).not.toBe(pinned[0]!.sha256);
-    await loader.prepare(theirs);
+    await loader.loadContexts(theirs);
     expect(loader.load(url, pinned)).not.toEqual(loader.load(url, theirs));
   });
 
@@ -502,7 +502,7 @@ describe('users', () => {
         format: 'jwt_vc_json',
         profile: 'jwt-vc',
         credentialType: 'Membership',
-        credentialConfigurationId: NOBODY,
+        credentialConfigurationId: UNKNOWN_ID,
         configurationVersion: 1,
         tokenId: credentialId,
         holderKey: { kty: 'EC', crv: 'P-256' },
@@ -568,7 +568,7 @@ describe('users', () => {
         userId: id,
         entries: [],
         code: {
-          tokenId: NOBODY,
+          tokenId: UNKNOWN_ID,
           kind: 'preAuthorizedCode',
           mac: 'x',
           keyId: 'x',
@@ -619,7 +619,7 @@ describe('users', () => {
       profile: 'jwt-vc',
       format: 'jwt_vc_json',
       sessionId: ids[0],
-      credentialConfigurationId: NOBODY,
+      credentialConfigurationId: UNKNOWN_ID,
       devicePublicKey: { kty: 'EC', crv: 'P-256' },
       issuedDate: expect.any(String),
       validFrom: expect.any(String),
@@ -632,7 +632,7 @@ describe('users', () => {
     expect(second).not.toHaveProperty('nextCursor');
     expect(await paramsOf(call(listUserCredentials, { params: { userId: other.id }, query }))).toEqual(['cursor']);
     expect(await call(listUserCredentials, { params: { userId: other.id } })).toEqual({ data: [] });
-    expect((await refusal(call(listUserCredentials, { params: { userId: NOBODY } }))).code).toBe('NotFound');
+    expect((await refusal(call(listUserCredentials, { params: { userId: UNKNOWN_ID } }))).code).toBe('NotFound');
 
     await call(deleteUser, { params: { id: userId } });
     expect((await refusal(call(listUserCredentials, { params: { userId } }))).code).toBe('NotFound');
@@ -659,7 +659,7 @@ describe('users', () => {
       credentialId: ids[0],
       format: 'jwt_vc_json',
       profile: 'jwt-vc',
-      credentialConfigurationId: NOBODY,
+      credentialConfigurationId: UNKNOWN_ID,
       userId,
       sessionId: ids[0],
       issuedAt: expect.any(String),

@@ -18,7 +18,7 @@ export class LinkedDomain implements OnApplicationBootstrap {
     this.reactions.consume(
       { name: 'dids.linked-domain', subjects: [customDomainVerified.subject, customDomainWithdrawn.subject] },
       async (messages) => {
-        for (const message of messages) await this.note(message);
+        for (const message of messages) await this.recordDomainChange(message);
       },
     );
   }
@@ -27,7 +27,7 @@ export class LinkedDomain implements OnApplicationBootstrap {
     return (await this.streams.load(linkedDomain, linkedDomainStream(tenantId))).state;
   }
 
-  private async note({ subject, headers, data }: FeedMessage): Promise<void> {
+  private async recordDomainChange({ subject, headers, data }: FeedMessage): Promise<void> {
     const { tenantId, domain, revision } = data as CustomDomainChanged;
     const isVerified = subject === customDomainVerified.subject;
     await this.streams.runDecision(

@@ -120,7 +120,7 @@ export class ConfigurationsReadModel implements OnModuleInit {
   }
 
   /** All of a tenant, oldest first: for the issuer metadata. */
-  async all(tenantId: string): Promise<ActiveConfiguration[]> {
+  async listAll(tenantId: string): Promise<ActiveConfiguration[]> {
     const rows = await this.ofTenant(tenantId).orderBy('created_at').orderBy('id').execute();
     return rows.map(configurationOfRow);
   }
