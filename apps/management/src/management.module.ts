@@ -48,7 +48,7 @@ import { BuiltInSignIn } from './sign-in/built-in-sign-in.js';
 import { DeviceCookies } from './sign-in/device-cookies.js';
 import { DeviceLinks } from './sign-in/device-links.js';
 import { FormGuard } from './sign-in/form-guard.js';
-import { InvitationLinks } from './sign-in/invitation-links.js';
+import { InvitationLookup } from './sign-in/invitation-lookup.js';
 import { Passwords } from './sign-in/passwords.js';
 import { TenantListsReadModel } from './tenant-lists/tenant-lists.read-model.js';
 import { UpdateClient } from './update-client/update-client.js';
@@ -106,7 +106,7 @@ import { UpdateUserInformation } from './update-user-information/update-user-inf
     DeviceCookies,
     DeviceLinks,
     FormGuard,
-    InvitationLinks,
+    InvitationLookup,
     BuiltInSignIn,
     // called by the gateway
     AdmitUser,

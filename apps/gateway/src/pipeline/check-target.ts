@@ -13,7 +13,7 @@ type Used = Pick<Dependencies, 'routes' | 'rates'>;
 export const checkTarget = (exchange: Exchange, deps: Used): void | Promise<void> => {
   const { request, host, path } = exchange;
   if (!SERVED_METHODS.includes(request.method)) {
-    const allowed = host ? deps.routes.of(host.api).allowed(path) : [];
+    const allowed = host ? deps.routes.routerOf(host.api).allowed(path) : [];
     return refuse(exchange, deps, methodNotAllowed(allowed.length ? allowed : SERVED_METHODS));
   }
   if (!host) return refuse(exchange, deps, notFound());

@@ -9,7 +9,7 @@ type Used = Pick<Dependencies, 'routes' | 'rates'>;
 /** Kind of host, method and path → plan. @throws AppError 405 with the methods of the path; 404 when it has none */
 export const findRoute = (exchange: Hosted, deps: Used): void | Promise<void> => {
   const { request, host, path, startedAt } = exchange;
-  const router = deps.routes.of(host.api);
+  const router = deps.routes.routerOf(host.api);
   const route = router.find(request.method, path);
   if (!route) {
     const allowed = router.allowed(path);

@@ -10,9 +10,9 @@ const routes = new Routes(hosts, { operationTimeoutMs: 5000 } as PlatformConfig,
 
 describe('the routes', () => {
   it('are those of each kind of host', () => {
-    expect(routes.of('auth').find('GET', '/v1/tokens')?.plan.operation).toBe(served[1]);
-    expect(routes.of('tenant').find('GET', '/v1/tokens')).toBeUndefined();
-    expect(routes.of('tenant').allowed('/v1/things/7')).toEqual(['GET', 'HEAD']);
+    expect(routes.routerOf('auth').find('GET', '/v1/tokens')?.plan.operation).toBe(served[1]);
+    expect(routes.routerOf('tenant').find('GET', '/v1/tokens')).toBeUndefined();
+    expect(routes.routerOf('tenant').allowed('/v1/things/7')).toEqual(['GET', 'HEAD']);
   });
 
   it('tell the shape of errors before the host is looked up', () => {

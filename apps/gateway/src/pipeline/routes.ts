@@ -28,12 +28,12 @@ export class Routes {
     };
   }
 
-  of(api: Api): Router {
+  routerOf(api: Api): Router {
     return this.routers[api];
   }
 
   /** The shape of errors before the host is looked up: that of the path on the kind of host that the request names. */
   expectedShape({ hostHeader, request, path, shape }: Exchange): AnswerShape {
-    return this.of(this.hosts.apiOf(hostHeader)).find(request.method, path)?.plan ?? shape;
+    return this.routerOf(this.hosts.apiOf(hostHeader)).find(request.method, path)?.plan ?? shape;
   }
 }

@@ -12,7 +12,7 @@ export const corsPreflight = (deps: Used): FastifyPluginAsync =>
   exchangePlugin((exchange) => {
     const { request, host, path } = exchange;
     if (request.method !== 'OPTIONS') return;
-    const router = deps.routes.of(host!.api);
+    const router = deps.routes.routerOf(host!.api);
     const allowed = router.allowed(path);
     if (!allowed.length) return;
     const open = allowed.filter((method) => router.find(method, path)!.plan.allowsOrigins);

@@ -456,7 +456,7 @@ describe('a browser that the account knows', () => {
     const devices = services.app.get(DeviceCookies, { strict: false });
     const lines: string[] = [];
     const response = { appendHeader: (_name: string, line: string) => lines.push(line) } as never;
-    for (const isSecure of [true, false]) devices.remember({ headers: {} } as never, response, 'account', isSecure);
+    for (const isSecure of [true, false]) devices.addDevice({ headers: {} } as never, response, 'account', isSecure);
     const value = '[\\w-]{22}\\.\\d+\\.\\w+\\.[\\w-]{43}';
     expect(lines[0]).toMatch(
       new RegExp(`^__Host-attestry_device=${value}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=31536000$`),
@@ -465,9 +465,9 @@ describe('a browser that the account knows', () => {
       new RegExp(`^attestry_device=${value}; Path=/people; HttpOnly; SameSite=Lax; Max-Age=31536000$`),
     );
     const request = { headers: { cookie: lines[0]!.split(';')[0] } } as never;
-    expect(devices.known(request, 'account', true)).toBeDefined();
-    expect(devices.known(request, 'account', false)).toBeUndefined();
-    expect(devices.known(request, 'other', true)).toBeUndefined();
+    expect(devices.deviceOf(request, 'account', true)).toBeDefined();
+    expect(devices.deviceOf(request, 'account', false)).toBeUndefined();
+    expect(devices.deviceOf(request, 'other', true)).toBeUndefined();
   });
 
   it('becomes one by a link to the mailbox, once', async () => {
