@@ -49,7 +49,7 @@ describe('Streams', () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'attestry-streams-'));
-    store = await EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+    store = await EmbeddedEventStore.openFile({ file: join(folder, 'events.db') });
     const clock = { now: () => new Date('2026-01-02T03:04:05.678Z') };
     let n = 0;
     const ids = { uuid: () => `id-${++n}` };
@@ -91,7 +91,7 @@ describe('Streams', () => {
 
     it('finds it when the stream was thought to be new', async () => {
       await elsewhere.runDecision(account, stream, open('Ada'), attempt, { once: true });
-      const fresh = streams.fresh(account);
+      const fresh = streams.initial(account);
       const found = await streams.decideOn(account, stream, fresh, open('Eve'), attempt, { once: true });
       expect(found).toMatchObject({ revision: 0, state: { owner: 'Ada' } });
     });
@@ -128,7 +128,7 @@ describe('Streams', () => {
     });
 
     it('decides where only other calls have appended', async () => {
-      await streams.runDecision(account, stream, open('Ada'), { ...context, attempt: 'other' }, { once: true });
+      await streams.runDecision(account, stream, open('Ada'), { ...context, callId: 'other' }, { once: true });
       const decided = await streams.runDecision(account, stream, deposit(1), attempt, { once: true });
       expect(decided.state).toMatchObject({ balance: 1 });
     });

@@ -125,7 +125,7 @@ export class CheckpointedSubscription {
     refuseBeyondHead(store, name, after, this.target, RESET_CHECKPOINT);
     this.unsaved = undefined;
     this.reached(after);
-    if (after === this.target) this.worker.succeeded();
+    if (after === this.target) this.worker.recordSuccess();
     const source = new EventBatches(store, { after, categories, batchSize }, term.signal);
     const close = async () => {
       await source.close();
@@ -142,7 +142,7 @@ export class CheckpointedSubscription {
       await checkpoints.write(name, next, term.epoch);
       this.unsaved = undefined;
     } else this.unsaved = next;
-    this.worker.succeeded();
+    this.worker.recordSuccess();
     this.reached(next);
     return events.length > 0 && events.length < batchSize && this.waiting.size === 0 ? restMs : 0;
   }

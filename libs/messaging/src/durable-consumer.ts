@@ -53,7 +53,7 @@ export class DurableConsumer implements Consumer {
       // Another process does the work: this one is healthy, whatever failed before.
       standBy: () => (this.failure = undefined),
       onError: () => {
-        if (!feed.isOpen()) this.worker.end();
+        if (!feed.isOpen()) this.worker.requestStop();
       },
     }).start();
   }
@@ -98,7 +98,7 @@ export class DurableConsumer implements Consumer {
       throw error;
     }
     this.failure = undefined;
-    this.worker.succeeded();
+    this.worker.recordSuccess();
     return { next: async () => (await this.feed.call('next', name, this.takeAcknowledged())) ?? undefined, close };
   }
 

@@ -33,7 +33,7 @@ export abstract class ReplayedDestructions implements OnApplicationBootstrap, Be
       store,
       leases,
       checkpoints: {
-        read: () => this.known(),
+        read: () => this.knownPosition(),
         write: async (_, position) => {
           if (unwritten++ % WRITE_EVERY === 0) await checkpoints.write(name, position);
         },
@@ -56,7 +56,7 @@ export abstract class ReplayedDestructions implements OnApplicationBootstrap, Be
   protected abstract destroy(stored: RecordedEvent): Promise<boolean>;
 
   /** Keys that are younger than the events know of destructions that these do not: then all of these are applied again. */
-  private async known(): Promise<string | undefined> {
+  private async knownPosition(): Promise<string | undefined> {
     const position = await this.checkpoints.read(this.name);
     const head = await this.store.head();
     const beyond = position !== undefined && (head === undefined || this.store.comparePositions(position, head) > 0);

@@ -134,7 +134,7 @@ export class CompleteAuthorization {
     const granted = this.streams.decideOn(
       issuanceSession,
       issuanceSessionStream(tenantId, sessionId),
-      this.streams.fresh(issuanceSession),
+      this.streams.initial(issuanceSession),
       (session) =>
         grantAuthorization(
           session,

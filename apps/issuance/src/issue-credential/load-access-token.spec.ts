@@ -38,7 +38,7 @@ const load = async (states: IssuanceSessionState[]) => {
   const streams = {
     load: async () => ({ state: states[loads], cached: loads++ === 0 }) as Loaded<IssuanceSessionState>,
   } as unknown as Streams;
-  const start = { begin: () => undefined, acknowledged: async () => undefined };
+  const start = { writeStart: () => undefined, acknowledged: async () => undefined };
   const presented = loadAccessToken(token.value, 't1', now, streams, macs, start);
   return { presented, verified, loads: () => loads };
 };

@@ -165,7 +165,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
       const decided = await this.streams.decideOn(
         webhookDelivery,
         webhookDeliveryStream(tenantId, deliveryKey),
-        this.streams.fresh(webhookDelivery),
+        this.streams.initial(webhookDelivery),
         (current) => scheduleDelivery(current, scheduled),
         context,
       );

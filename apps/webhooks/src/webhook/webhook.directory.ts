@@ -117,7 +117,7 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
 
   private async openSource({ signal }: Term): Promise<BatchSource<EventBatch>> {
     while (!this.isLoaded && !signal.aborted) await this.load();
-    this.worker.succeeded();
+    this.worker.recordSuccess();
     const after = this.after === undefined ? {} : { after: this.after };
     return new EventBatches(this.store, { categories: [webhook.category], ...after }, signal);
   }

@@ -51,7 +51,7 @@ export class Notifications {
     try {
       await client.connect();
       await client.query(`LISTEN "${this.channel}"`);
-      this.worker.succeeded();
+      this.worker.recordSuccess();
       this.listener.connected();
       await ended;
     } finally {

@@ -9,7 +9,7 @@ describe('events that are older than what was made of them', () => {
   let store: EmbeddedEventStore;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'attestry-older-'));
-    store = await EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+    store = await EmbeddedEventStore.openFile({ file: join(folder, 'events.db') });
     const metadata = {
       tenantId: 't',
       requestId: 'r',
