@@ -67,7 +67,7 @@ const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Dat
 /** The dids service as issuance sees it. */
 const dids = {
   reservations: new Map<string, string>(),
-  asked: [] as ReserveIssuerKeyRequest[],
+  requested: [] as ReserveIssuerKeyRequest[],
   failReleases: 0,
 };
 
@@ -84,7 +84,7 @@ const open = async () => {
   engines = await chosenEngines(await openEngines(config, { clock }));
   engines.bus.serve(reserveIssuerKey.subject, async (data): Promise<Reply> => {
     const { body } = data as { body: ReserveIssuerKeyRequest };
-    dids.asked.push(body);
+    dids.requested.push(body);
     if (body.did === 'did:web:other.example') {
       const details = [{ msg: 'Invalid value', param: 'issuerDid', location: 'body' as const }];
       return { ok: false, error: new AppError('invalid', 'Validation Error', { details }).toWire() };
@@ -182,7 +182,7 @@ describe.each([
       persist: false,
     });
     expect(created.proofType).toBe(operations === webSemanticConfigurations ? 'eddsa-rdfc-2022' : undefined);
-    expect(dids.asked.at(-1)).toMatchObject({ algorithms, configurationId: created.id });
+    expect(dids.requested.at(-1)).toMatchObject({ algorithms, configurationId: created.id });
 
     const params = { id: created.id };
     expect(await call(operations.retrieve, { params })).toEqual(created);
@@ -276,7 +276,7 @@ describe.each([
   });
 
   it('are refused with a detail for every fault, and nothing is reserved', async () => {
-    const asked = dids.asked.length;
+    const requested = dids.requested.length;
     const faulty = body({ type: 'VerifiableCredential', revocable: true, claimSourceId: 'x', expiresIn: {} });
     expect(await paramsOf(call(operations.create, { body: faulty }))).toEqual([
       'type',
@@ -290,7 +290,7 @@ describe.each([
     ]);
     expect(await paramsOf(call(operations.create, { body: body({ type: 'two words' }) }))).toEqual(['type']);
     expect(await paramsOf(call(operations.retrieve, { params: { id: 'x' } }))).toEqual(['id']);
-    expect(dids.asked).toHaveLength(asked);
+    expect(dids.requested).toHaveLength(requested);
   });
 
   it('are listed in pages whose cursor belongs to tenant, format and filter', async () => {
@@ -459,9 +459,9 @@ describe('JSON-LD contexts', () => {
     ['no address', () => 'context'],
     ['a query', () => `${base}/good?x=1`],
   ])('refuses %s', async (_what, url) => {
-    const asked = dids.asked.length;
+    const requested = dids.requested.length;
     expect(await paramsOf(create([url()]))).toEqual(['contexts']);
-    expect(dids.asked).toHaveLength(asked);
+    expect(dids.requested).toHaveLength(requested);
   });
 
   it('bounds all contexts of a configuration together, and names the limit', async () => {

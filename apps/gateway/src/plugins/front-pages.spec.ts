@@ -9,7 +9,7 @@ const deps = {
 const serve = async (exchange: ReturnType<typeof exchangeOf>, limits = ratesOf()) => {
   const passed = await passes(frontPages({ ...deps, rates: limits.rates } as never), exchange);
   const { status, kept, sent } = replyOf(exchange);
-  return { passed, status, kept, text: String(sent[0]), asked: limits.asked };
+  return { passed, status, kept, text: String(sent[0]), calls: limits.calls };
 };
 const hostOf = (api: 'management' | 'auth' | 'tenant' | 'custom-domain' | 'contexts') =>
   ({ api, publicUrl: `https://${api}.example`, ...(api === 'custom-domain' && { tenant: TENANT }) }) as const;
@@ -22,8 +22,8 @@ describe('/', () => {
     ['custom-domain', 'https://acme.example/docs', 'https://acme.example/health/ready'],
     ['contexts', 'https://management.example/docs', '/health/ready'],
   ] as const)('of %s links to %s and %s, and is counted as a public call', async (api, documentation, health) => {
-    const { status, text, kept, asked } = await serve(exchangeOf({ url: '/' }, {}, { host: hostOf(api) }));
-    expect([status, kept['content-type'], asked.length]).toEqual([200, 'text/html; charset=utf-8', 1]);
+    const { status, text, kept, calls } = await serve(exchangeOf({ url: '/' }, {}, { host: hostOf(api) }));
+    expect([status, kept['content-type'], calls.length]).toEqual([200, 'text/html; charset=utf-8', 1]);
     expect(text).toContain(`<a href="${documentation}">API documentation</a>`);
     expect(text).toContain(`<a href="${health}">Health</a>`);
     expect(text).toContain(`<p class="host">${api}.example</p>`);
@@ -47,8 +47,8 @@ describe('/', () => {
       exchangeOf({ url: '//' }),
       exchangeOf({ url: '/' }, {}, { host: undefined }),
     ]) {
-      const { passed, asked } = await serve(exchange);
-      expect([passed, asked]).toEqual([true, []]);
+      const { passed, calls } = await serve(exchange);
+      expect([passed, calls]).toEqual([true, []]);
     }
   });
 });

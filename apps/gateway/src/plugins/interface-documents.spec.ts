@@ -18,13 +18,13 @@ const documents = {
 const health = { isClosing: false } as never;
 const serve = async (exchange: ReturnType<typeof exchangeOf>, limits = ratesOf()) => {
   const passed = await passes(interfaceDocuments({ documents, health, rates: limits.rates }), exchange);
-  return { passed, reply: replyOf(exchange), asked: limits.asked };
+  return { passed, reply: replyOf(exchange), calls: limits.calls };
 };
 
 describe('a document', () => {
   it.each(['GET', 'HEAD'])('is answered for %s, and counted as a public call', async (method) => {
-    const { reply, asked } = await serve(exchangeOf({ method, url: '/openapi.json' }));
-    expect([reply.status, reply.sent, asked.length]).toEqual([200, [body], 1]);
+    const { reply, calls } = await serve(exchangeOf({ method, url: '/openapi.json' }));
+    expect([reply.status, reply.sent, calls.length]).toEqual([200, [body], 1]);
     expect(reply.kept).toMatchObject(OPEN);
   });
 
@@ -49,7 +49,7 @@ describe('a document', () => {
     const limits = ratesOf();
     const error = await errorOf(() => serve(exchangeOf({ method, url: '/docs' }), limits));
     expect(error).toMatchObject({ kind: 'methodNotAllowed', headers: { allow: 'GET, HEAD' } });
-    expect(limits.asked).toHaveLength(1);
+    expect(limits.calls).toHaveLength(1);
     const exchange = exchangeOf({ url: '/docs' });
     expect((await errorOf(() => serve(exchange, ratesOf(EXCEEDED)))).kind).toBe('tooManyRequests');
   });
@@ -57,7 +57,7 @@ describe('a document', () => {
   it('is nowhere else', async () => {
     for (const host of [undefined, { api: 'auth' as const, publicUrl: 'https://a.example' }])
       expect((await serve(exchangeOf({ url: '/docs' }, {}, { host }))).passed).toBe(true);
-    const { passed, asked } = await serve(exchangeOf());
-    expect([passed, asked]).toEqual([true, []]);
+    const { passed, calls } = await serve(exchangeOf());
+    expect([passed, calls]).toEqual([true, []]);
   });
 });

@@ -10,7 +10,7 @@ export interface StartRecord {
 }
 
 /**
- * Runs a wallet operation and records it (ADR 0004): nothing without a known session; once `begin` was called, START, and before the
+ * Runs a wallet operation and records it (ADR 0004): nothing without a known session; once `writeStart` was called, START, and before the
  * response SUCCESS or FAIL. Without START no effect. A failure to write the outcome does not undo the effect: it is logged, and analytics
  * closes the START from the committed events or at its deadline.
  */

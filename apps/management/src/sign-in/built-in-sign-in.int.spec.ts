@@ -478,8 +478,8 @@ describe('a browser that the account knows', () => {
     const locked = await signInWith(traveler, email, PASSWORD);
     expect([locked.status, locked.text.includes('Is this your account?')]).toEqual([429, true]);
     const before = mail.to(email).length;
-    const asked = await traveler.submitTo('/browser', {});
-    expect([asked.status, asked.text.includes('Check your e-mail')]).toEqual([200, true]);
+    const page = await traveler.submitTo('/browser', {});
+    expect([page.status, page.text.includes('Check your e-mail')]).toEqual([200, true]);
     await waitUntil(() => mail.to(email).length > before, { timeoutMs: 30_000, what: 'the link' });
     const link = /http\S+/.exec(mail.to(email).at(-1)!.text!)![0];
     const twice = new Visitor();

@@ -46,11 +46,11 @@ describe('events that are older than what was made of them', () => {
 
   it('are waited for where a replica may only be behind', async () => {
     await store.checkpoints.write('a.publisher', '1');
-    let asked = 0;
+    let calls = 0;
     const lagging = Object.assign(Object.create(store) as EmbeddedEventStore, {
-      head: async () => (++asked < 2 ? undefined : '1'),
+      head: async () => (++calls < 2 ? undefined : '1'),
     });
     await refuseOlderEvents(lagging, store.checkpoints, rows(), 5000);
-    expect(asked).toBe(2);
+    expect(calls).toBe(2);
   });
 });
