@@ -3,7 +3,7 @@ import { customDomainVerified, customDomainWithdrawn, type CustomDomainChanged }
 import { Streams } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
 import { Reactions } from '@attestry/service-kit';
-import { noteDomain } from './linked-domain.decisions.js';
+import { recordDomainChange } from './linked-domain.decisions.js';
 import { linkedDomain, linkedDomainStream, type LinkedDomainState } from './linked-domain.state.js';
 
 /** Keeps which custom domain a tenant has verified. */
@@ -33,7 +33,7 @@ export class LinkedDomain implements OnApplicationBootstrap {
     await this.streams.runDecision(
       linkedDomain,
       linkedDomainStream(tenantId),
-      (state) => noteDomain(state, { domain, revision, isVerified }),
+      (state) => recordDomainChange(state, { domain, revision, isVerified }),
       {
         tenantId,
         requestId: headers['requestId'] ?? '',

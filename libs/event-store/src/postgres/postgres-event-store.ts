@@ -177,7 +177,7 @@ export class PostgresEventStore extends EventStore {
   /** Notifications about appends of any process, this one included. */
   private listen(): Notifications {
     return new Notifications(this.options, this.statements.channel, {
-      connected: () => {
+      onConnected: () => {
         this.listening = true;
         void this.poll();
       },
@@ -190,7 +190,7 @@ export class PostgresEventStore extends EventStore {
           if (after === undefined || categories === undefined) subscription.wake();
           else subscription.appended(categories, after, last);
       },
-      lost: () => {
+      onConnectionLost: () => {
         this.listening = false;
         this.notifiedUpTo = undefined;
       },

@@ -54,7 +54,7 @@ export class Budgets {
    * @param id of the use; the same one is counted once
    * @throws AppError 429 with `Retry-After`
    */
-  async spend(id: string, budgets: readonly Budget[]): Promise<void> {
+  async countUse(id: string, budgets: readonly Budget[]): Promise<void> {
     const used: Budget[] = [];
     for (const budget of budgets) {
       const admitted = await this.change(budget, (uses, now) => addUse(uses, { ...budget, id, now }));
@@ -76,7 +76,7 @@ export class Budgets {
    * unknown outcome keeps them.
    */
   async useFor<Result>(id: string, budgets: readonly Budget[], work: () => Promise<Result>): Promise<Result> {
-    await this.spend(id, budgets);
+    await this.countUse(id, budgets);
     try {
       return await work();
     } catch (error) {
