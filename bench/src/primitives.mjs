@@ -64,7 +64,7 @@ export const bareRequest = async (port, seconds) => {
 /** CPU and wall milliseconds of one append among 64 at a time, on the disk. */
 export const groupedAppend = async (seconds) => {
   const folder = mkdtempSync(join(tmpdir(), 'attestry-bench-'));
-  const store = await EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+  const store = await EmbeddedEventStore.openFile({ file: join(folder, 'events.db') });
   const event = () => ({
     id: randomUUID(),
     type: 'Appended',

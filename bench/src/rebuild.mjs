@@ -177,11 +177,11 @@ try {
   const projections = await declarations(join(folder, 'platform'));
   for (const [name, history] of Object.entries(HISTORIES)) {
     if (only && only !== name) continue;
-    const store = await EmbeddedEventStore.open({ file: join(folder, `${name}.db`) });
+    const store = await EmbeddedEventStore.openFile({ file: join(folder, `${name}.db`) });
     const events = await fill(store, history, quick ? 2_000 : 20_000);
     const common = { eventStore: store, leases: store.leases, holder: 'bench' };
     const engines = {
-      embedded: () => EmbeddedReadModels.open({ ...common, file: join(folder, `${name}-read.db`) }),
+      embedded: () => EmbeddedReadModels.openFile({ ...common, file: join(folder, `${name}-read.db`) }),
       ...(server && {
         PostgreSQL: async () => {
           const options = { url: server.url(), schema: name };

@@ -176,9 +176,9 @@ describe('docker-compose.yml', () => {
       for (const [name, value] of Object.entries(environment))
         if (/PASSWORD|SECRET|MASTER_KEY|_AUTH$|CLIENT_ID/.test(name)) expect(value).toMatch(/^\$\{[A-Z_]+:\?[^}]+\}$/);
         else expect(value).not.toMatch(/:\/\/[^$]*:[^$/]+@/);
-    const asked = new Set([...text.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name]) => name!));
+    const required = new Set([...text.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name]) => name!));
     const empty = [...readFileSync(join(repository, 'deploy/compose/.env.example'), 'utf8').matchAll(/^([A-Z_]+)=$/gm)];
-    expect([...asked].sort()).toEqual(empty.map(([, name]) => name!).sort());
+    expect([...required].sort()).toEqual(empty.map(([, name]) => name!).sort());
   });
 });
 

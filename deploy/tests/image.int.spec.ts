@@ -139,9 +139,9 @@ describe('deploy/image/healthcheck.mjs', () => {
     });
 
   it('passes on 200, fails on any other status and on a time-out, and prefers the admin port', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const server = createServer((request, response) => {
-      asked.push(request.url!);
+      requests.push(request.url!);
       response.writeHead(request.url === '/health/live' ? 200 : 503).end('{"status":"not ready"}');
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -150,7 +150,7 @@ describe('deploy/image/healthcheck.mjs', () => {
       expect(await check({ PORT })).toEqual({ status: 0, stderr: '' });
       expect(await check({ PORT: '1', ADMIN_PORT: PORT }, 'live')).toEqual({ status: 0, stderr: '' });
       expect(await check({ PORT }, 'ready')).toEqual({ status: 1, stderr: 'ready: 503 {"status":"not ready"}\n' });
-      expect(asked).toEqual(['/health/live', '/health/live', '/health/ready']);
+      expect(requests).toEqual(['/health/live', '/health/live', '/health/ready']);
     } finally {
       await new Promise((resolve) => server.close(resolve));
     }

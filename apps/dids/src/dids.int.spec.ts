@@ -94,7 +94,7 @@ afterAll(async () => {
 });
 
 /** An unreachable address. */
-const NOBODY = 'localhost:1';
+const CLOSED_HOST = 'localhost:1';
 let count = 0;
 const uuid = (n = ++count) => `30000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 const newTenant = (): TenantContext => {
@@ -382,7 +382,7 @@ describe('the list', () => {
 describe('retrieving', () => {
   it('returns the same DID as its creation', async () => {
     const tenant = newTenant();
-    for (const made of [await createKey(tenant), await createWeb(tenant), await createWeb(tenant, NOBODY)])
+    for (const made of [await createKey(tenant), await createWeb(tenant), await createWeb(tenant, CLOSED_HOST)])
       expect(await retrieve(tenant, made.did)).toEqual(made);
   });
 

@@ -49,7 +49,7 @@ export class DidsReactions implements OnApplicationBootstrap {
   private async finishDeletion(stored: RecordedEvent): Promise<void> {
     const { state } = await this.streams.load(did, stored.stream);
     const { tenantId, requestId, actor, operation, correlationId, partitionKey, traceparent } = stored.metadata;
-    await this.deletion.finish(stored.stream, state, {
+    await this.deletion.completeDeletion(stored.stream, state, {
       tenantId,
       requestId,
       actor,

@@ -150,16 +150,16 @@ describe('a hostile discovery document', () => {
 
   /** A simulated provider, and the requests it received. */
   const hostile = async (answer: (response: ServerResponse, own: string) => void) => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     let own = '';
     const server = createServer((request, response) => {
-      asked.push(request.url!);
+      requests.push(request.url!);
       answer(response, own);
     });
     servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     own = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return { url: own, asked };
+    return { url: own, requests };
   };
   const json = (response: ServerResponse, body: object) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -195,7 +195,7 @@ describe('a hostile discovery document', () => {
       );
       await refused(url, `the request for the discovery document returned status ${status}`);
     }
-    expect(inside.asked).toEqual([]);
+    expect(inside.requests).toEqual([]);
   });
 
   it('is not read completely when it is too large', async () => {
@@ -239,9 +239,11 @@ describe('a hostile discovery document', () => {
   it.each(['authorization_endpoint', 'token_endpoint', 'scopes_supported'])(
     'is refused without %s [T47]',
     async (name) => {
-      const { url, asked } = await hostile((response, own) => json(response, { ...genuine(own), [name]: undefined }));
+      const { url, requests } = await hostile((response, own) =>
+        json(response, { ...genuine(own), [name]: undefined }),
+      );
       await refused(url, `the discovery document has no ${name}`);
-      expect(new Set(asked)).toEqual(new Set(['/.well-known/openid-configuration']));
+      expect(new Set(requests)).toEqual(new Set(['/.well-known/openid-configuration']));
     },
   );
 });

@@ -101,7 +101,7 @@ const collect = async (uri: string, account: ProviderAccount, parameters: Record
 
 /** An authorization request by hand: what the wallet's library would not send. */
 const verifier = randomBytes(32).toString('base64url');
-const asked = (more: Record<string, string | undefined> = {}) => {
+const authorizationQuery = (more: Record<string, string | undefined> = {}) => {
   const all = {
     response_type: 'code',
     client_id: WALLET,
@@ -116,7 +116,7 @@ const asked = (more: Record<string, string | undefined> = {}) => {
   return new URLSearchParams(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined));
 };
 const authorizeUrl = (query: URLSearchParams, at = tenant) => `${at.url}/v1/oauth/authorize?${query}`;
-const ask = async (query: URLSearchParams, at = tenant) => {
+const requestAuthorization = async (query: URLSearchParams, at = tenant) => {
   const answer = await hostFetch(authorizeUrl(query, at), { redirect: 'manual' });
   const location = answer.headers.get('location');
   const text = await answer.text();
@@ -129,7 +129,7 @@ const ask = async (query: URLSearchParams, at = tenant) => {
 };
 const codeOf = async (more: Record<string, string> = {}, browser = new RedirectBrowser()): Promise<string> => {
   provider.accounts.set(ZOE.sub, ZOE);
-  const back = await browser.follow(authorizeUrl(asked(more)), (url) => url.startsWith(BACK));
+  const back = await browser.follow(authorizeUrl(authorizationQuery(more)), (url) => url.startsWith(BACK));
   return back.searchParams.get('code')!;
 };
 const exchange = (form: Record<string, string>): Promise<Answer<Record<string, unknown>>> =>
@@ -234,7 +234,9 @@ describe('the authorization endpoint', () => {
     provider.accounts.set(ZOE.sub, ZOE);
     const browser = new RedirectBrowser();
     const own = 'example-wallet://back?kept=1';
-    const back = await browser.follow(authorizeUrl(asked({ redirect_uri: own })), (url) => url.startsWith('example-'));
+    const back = await browser.follow(authorizeUrl(authorizationQuery({ redirect_uri: own })), (url) =>
+      url.startsWith('example-'),
+    );
     expect(Object.fromEntries(back.searchParams)).toEqual({
       kept: '1',
       code: expect.stringMatching(/^[A-Za-z0-9_-]{86}$/),
@@ -249,20 +251,20 @@ describe('the authorization endpoint', () => {
   });
 
   it('does not redirect for an invalid client_id or redirect_uri [T75]', async () => {
-    const twice = asked();
+    const twice = authorizationQuery();
     twice.append('redirect_uri', 'https://other.example/');
     for (const query of [
-      asked({ client_id: undefined }),
-      asked({ client_id: '' }),
-      asked({ redirect_uri: undefined }),
-      asked({ redirect_uri: '/back' }),
-      asked({ redirect_uri: 'http://wallet.example/back' }),
-      asked({ redirect_uri: `${BACK}#part` }),
-      asked({ redirect_uri: 'javascript:alert(1)' }),
-      asked({ redirect_uri: 'data:text/html,x' }),
+      authorizationQuery({ client_id: undefined }),
+      authorizationQuery({ client_id: '' }),
+      authorizationQuery({ redirect_uri: undefined }),
+      authorizationQuery({ redirect_uri: '/back' }),
+      authorizationQuery({ redirect_uri: 'http://wallet.example/back' }),
+      authorizationQuery({ redirect_uri: `${BACK}#part` }),
+      authorizationQuery({ redirect_uri: 'javascript:alert(1)' }),
+      authorizationQuery({ redirect_uri: 'data:text/html,x' }),
       twice,
     ]) {
-      const { status, location, body } = await ask(query);
+      const { status, location, body } = await requestAuthorization(query);
       expect([query.get('redirect_uri'), status, location, body?.error]).toEqual([
         query.get('redirect_uri'),
         400,
@@ -293,7 +295,7 @@ describe('the authorization endpoint', () => {
     ['response_mode', 'fragment', 'invalid_request'],
     ['dpop_jkt', 'x', 'invalid_request'],
   ])('returns the error to the wallet for %s %s [T75]', async (name, value, error) => {
-    const { status, location, headers } = await ask(asked({ [name]: value }));
+    const { status, location, headers } = await requestAuthorization(authorizationQuery({ [name]: value }));
     expect([status, `${location!.origin}${location!.pathname}`]).toEqual([302, BACK]);
     expect(Object.fromEntries(location!.searchParams)).toEqual({
       error,
@@ -306,7 +308,9 @@ describe('the authorization endpoint', () => {
 
   it('returns an error to the wallet when the sign-in fails [T75]', async () => {
     const browser = new RedirectBrowser();
-    const back = await browser.follow(authorizeUrl(asked({ login_hint: undefined })), (url) => url.startsWith(BACK));
+    const back = await browser.follow(authorizeUrl(authorizationQuery({ login_hint: undefined })), (url) =>
+      url.startsWith(BACK),
+    );
     expect(back.searchParams.get('error')).toBe('access_denied');
     expect(back.searchParams.get('state')).toBe('a state of the wallet');
   });
@@ -317,11 +321,11 @@ describe('the authorization endpoint', () => {
         .data.map(({ type }) => type)
         .filter((type) => type.startsWith('OPENID_AUTHORIZE'));
     const before = (await typesOf()).length;
-    await ask(asked({ scope: 'none' }));
-    await ask(asked());
+    await requestAuthorization(authorizationQuery({ scope: 'none' }));
+    await requestAuthorization(authorizationQuery());
     await codeOf();
     const browser = new RedirectBrowser();
-    await browser.follow(authorizeUrl(asked({ login_hint: undefined })), (url) => url.startsWith(BACK));
+    await browser.follow(authorizeUrl(authorizationQuery({ login_hint: undefined })), (url) => url.startsWith(BACK));
     await waitUntil(async () => (await typesOf()).length === before + 4, { what: 'four events' });
     expect((await typesOf()).slice(0, 4)).toEqual([
       'OPENID_AUTHORIZE_FAIL',
@@ -338,7 +342,7 @@ describe('the callback', () => {
   it('is accepted once, from the browser that started the sign-in', async () => {
     provider.accounts.set(ZOE.sub, ZOE);
     const browser = new RedirectBrowser();
-    const callback = (await browser.follow(authorizeUrl(asked()), atCallback)).href;
+    const callback = (await browser.follow(authorizeUrl(authorizationQuery()), atCallback)).href;
     const elsewhere = await hostFetch(callback, { redirect: 'manual' });
     expect([elsewhere.status, ((await elsewhere.json()) as { error: string }).error]).toEqual([400, 'invalid_request']);
     const answer = await browser.openUrl(callback);
@@ -353,7 +357,7 @@ describe('the callback', () => {
   it("issues nothing for a provider's code of another sign-in", async () => {
     provider.accounts.set(ZOE.sub, ZOE);
     const browser = new RedirectBrowser();
-    const callback = await browser.follow(authorizeUrl(asked()), atCallback);
+    const callback = await browser.follow(authorizeUrl(authorizationQuery()), atCallback);
     callback.searchParams.set('code', 'of-somebody-else');
     const location = (await browser.openUrl(callback.href)).headers.get('location')!;
     expect(new URL(location).searchParams.get('error')).toBe('server_error');
@@ -435,7 +439,9 @@ describe('the authorization code', () => {
     const did = expectStatus(await other.api.dids.create({ method: 'web', options: { url: other.host } }), 201).did;
     const configuration = { type: 'Course', name: 'x', issuer: { name: 'x' }, issuerDid: did, claimMappings: {} };
     expectStatus(await other.api.webSemantic.create(configuration), 201);
-    expect((await ask(asked(), other)).location!.searchParams.get('error')).toBe('server_error');
+    expect((await requestAuthorization(authorizationQuery(), other)).location!.searchParams.get('error')).toBe(
+      'server_error',
+    );
   });
 });
 
@@ -469,7 +475,7 @@ describe('a provider whose address changes', () => {
     ...more,
   });
   const signIn = async (browser = new RedirectBrowser()) =>
-    (await browser.follow(authorizeUrl(asked(), moved), (url) => url.startsWith(BACK))).searchParams;
+    (await browser.follow(authorizeUrl(authorizationQuery(), moved), (url) => url.startsWith(BACK))).searchParams;
   /** Users whom a provider signed in, oldest first. */
   const people = async (count: number) => {
     const found = async () =>
@@ -534,7 +540,7 @@ describe('a provider whose address changes', () => {
   it('ends sign-ins that were started at the former address', async () => {
     const browser = new RedirectBrowser();
     const callback = await browser.follow(
-      authorizeUrl(asked(), moved),
+      authorizeUrl(authorizationQuery(), moved),
       (url) => url.startsWith(moved.url) && url.includes('code='),
     );
     const { clientSecret } = TENANT_CLIENT;
@@ -583,13 +589,13 @@ describe('a provider that is deleted during a sign-in', () => {
   it('ends the sign-in with access_denied, and later ones with server_error', async () => {
     provider.accounts.set(ZOE.sub, ZOE);
     const browser = new RedirectBrowser();
-    const callback = await browser.follow(authorizeUrl(asked()), (url) =>
+    const callback = await browser.follow(authorizeUrl(authorizationQuery()), (url) =>
       url.startsWith(`${tenant.url}/v1/oauth/authentication`),
     );
     const { data } = expectStatus(await tenant.api.authenticationProviders.list(), 200);
     expectStatus(await tenant.api.authenticationProviders.delete(data[0]!.id), 204);
     const location = (await browser.openUrl(callback.href)).headers.get('location')!;
     expect(new URL(location).searchParams.get('error')).toBe('access_denied');
-    expect((await ask(asked())).location!.searchParams.get('error')).toBe('server_error');
+    expect((await requestAuthorization(authorizationQuery())).location!.searchParams.get('error')).toBe('server_error');
   });
 });

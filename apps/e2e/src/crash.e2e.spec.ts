@@ -169,7 +169,7 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
 
   it('eventually delivers every acknowledged credential', async () => {
     const due = ledger.users
-      .filter(({ life }) => life === 'living')
+      .filter(({ life }) => life === 'active')
       .flatMap(({ credentials }) => credentials)
       .sort();
     const delivered = () =>

@@ -60,7 +60,7 @@ import { UsersReadModel } from './user/users.read-model.js';
 
 const ACME = { id: '10000000-0000-4000-8000-00000000000a', name: 'acme' };
 const BETA = { id: '10000000-0000-4000-8000-00000000000b', name: 'beta' };
-const NOBODY = '99999999-9999-4999-8999-999999999999';
+const UNKNOWN_ID = '99999999-9999-4999-8999-999999999999';
 const DID = 'did:web:acme.example';
 
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
@@ -68,7 +68,7 @@ const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Dat
 /** A simulated dids service. */
 const dids = {
   reservations: new Map<string, string>(),
-  asked: [] as ReserveIssuerKeyRequest[],
+  requested: [] as ReserveIssuerKeyRequest[],
   failReleases: 0,
 };
 
@@ -85,14 +85,14 @@ const open = async () => {
   engines = await chosenEngines(await openEngines(config, { clock }));
   engines.bus.serve(reserveIssuerKey.subject, async (data): Promise<Reply> => {
     const { body } = data as { body: ReserveIssuerKeyRequest };
-    dids.asked.push(body);
+    dids.requested.push(body);
     if (body.did === 'did:web:other.example') {
       const details = [{ msg: 'Invalid value', param: 'issuerDid', location: 'body' as const }];
       return { ok: false, error: new AppError('invalid', 'Validation Error', { details }).toWire() };
     }
     dids.reservations.set(body.configurationId, DID);
     const [algorithm] = body.algorithms;
-    return { ok: true, data: { did: DID, verificationMethod: `${DID}#k1`, kmsKeyId: NOBODY, algorithm } };
+    return { ok: true, data: { did: DID, verificationMethod: `${DID}#k1`, kmsKeyId: UNKNOWN_ID, algorithm } };
   });
   engines.bus.serve(releaseIssuerKey.subject, async (data): Promise<Reply> => {
     const { body } = data as { body: ReleaseIssuerKeyRequest };
@@ -183,7 +183,7 @@ describe.each([
       persist: false,
     });
     expect(created.proofType).toBe(operations === webSemanticConfigurations ? 'eddsa-rdfc-2022' : undefined);
-    expect(dids.asked.at(-1)).toMatchObject({ algorithms, configurationId: created.id });
+    expect(dids.requested.at(-1)).toMatchObject({ algorithms, configurationId: created.id });
 
     const params = { id: created.id };
     expect(await call(operations.retrieve, { params })).toEqual(created);
@@ -196,7 +196,7 @@ describe.each([
     expect(replaced).not.toHaveProperty('description');
     expect(replaced).not.toHaveProperty('expiresIn');
     expect(await call(operations.list, { query: { type } })).toEqual({ data: [replaced] });
-    const rows = await services.app.get(ConfigurationsReadModel, { strict: false }).all(ACME.id);
+    const rows = await services.app.get(ConfigurationsReadModel, { strict: false }).listAll(ACME.id);
     expect(rows.find(({ id }) => id === created.id)?.version).toBe(2);
     expect(await paramsOf(call(operations.update, { params, body: body() }))).toEqual(['type']);
     expect(
@@ -268,7 +268,7 @@ describe.each([
     await engines.streams.runDecision(
       credentialType,
       credentialType.stream(ACME.id, format, type),
-      (state) => credentialType.claim(state, { owner: NOBODY }, { now: clock.now().toISOString() }),
+      (state) => credentialType.claim(state, { owner: UNKNOWN_ID }, { now: clock.now().toISOString() }),
       eventContext(context(operations.create)),
     );
     expect(await paramsOf(create({ type }))).toEqual(['type']);
@@ -277,7 +277,7 @@ describe.each([
   });
 
   it('are refused with a detail per fault, and nothing is reserved', async () => {
-    const asked = dids.asked.length;
+    const requested = dids.requested.length;
     const faulty = body({ type: 'VerifiableCredential', revocable: true, claimSourceId: 'x', expiresIn: {} });
     expect(await paramsOf(call(operations.create, { body: faulty }))).toEqual([
       'type',
@@ -291,7 +291,7 @@ describe.each([
     ]);
     expect(await paramsOf(call(operations.create, { body: body({ type: 'two words' }) }))).toEqual(['type']);
     expect(await paramsOf(call(operations.retrieve, { params: { id: 'x' } }))).toEqual(['id']);
-    expect(dids.asked).toHaveLength(asked);
+    expect(dids.requested).toHaveLength(requested);
   });
 
   it('are listed in pages whose cursor belongs to tenant, format and filter', async () => {
@@ -337,7 +337,7 @@ describe('JSON-LD contexts', () => {
     return base + path;
   };
   const pinnedBy = async (id: string, tenant = ACME) => {
-    const all = await services.app.get(ConfigurationsReadModel, { strict: false }).all(tenant.id);
+    const all = await services.app.get(ConfigurationsReadModel, { strict: false }).listAll(tenant.id);
     return all.find((configuration) => configuration.id === id)!.content.contexts;
   };
 
@@ -376,7 +376,7 @@ describe('JSON-LD contexts', () => {
 
     const loader = new ContextLoader(engines.streams, engines.config);
     expect(() => loader.load(url, pinned)).toThrow(ContextNotPinned);
-    await loader.prepare(pinned);
+    await loader.loadContexts(pinned);
     expect(loader.load(url, pinned)).toEqual({ '@context': { given_name: 'https://schema.org/givenName' } });
     expect(() => loader.load(url, [])).toThrow(ContextNotPinned);
     expect([...(await loader.pinnedDocuments(pinned)).keys()]).toEqual([url]);
@@ -407,7 +407,7 @@ describe('JSON-LD contexts', () => {
     const other = await create([url], BETA);
     const theirs = await pinnedBy(other.id, BETA);
     expect(theirs[0]!.sha256).not.toBe(pinned[0]!.sha256);
-    await loader.prepare(theirs);
+    await loader.loadContexts(theirs);
     expect(loader.load(url, pinned)).not.toEqual(loader.load(url, theirs));
   });
 
@@ -461,9 +461,9 @@ describe('JSON-LD contexts', () => {
     ['no address', () => 'context'],
     ['a query', () => `${base}/good?x=1`],
   ])('refuses %s', async (_what, url) => {
-    const asked = dids.asked.length;
+    const requested = dids.requested.length;
     expect(await paramsOf(create([url()]))).toEqual(['contexts']);
-    expect(dids.asked).toHaveLength(asked);
+    expect(dids.requested).toHaveLength(requested);
   });
 
   it('bounds all contexts of a configuration together, and names the limit', async () => {
@@ -504,7 +504,7 @@ describe('users', () => {
         format: 'jwt_vc_json',
         profile: 'jwt-vc',
         credentialType: 'Membership',
-        credentialConfigurationId: NOBODY,
+        credentialConfigurationId: UNKNOWN_ID,
         configurationVersion: 1,
         tokenId: credentialId,
         holderKey: { kty: 'EC', crv: 'P-256' },
@@ -565,7 +565,7 @@ describe('users', () => {
     expect(error.details).toEqual([{ msg: 'must be at most 64 KiB of JSON', param: 'claims', location: 'body' }]);
     expect(await paramsOf(update(id, { claims: ['canary'] }))).toEqual(['claims']);
     expect(await paramsOf(update('no-uuid', { claims }))).toEqual(['id']);
-    expect((await refusal(update(NOBODY, { claims }))).code).toBe('NotFound');
+    expect((await refusal(update(UNKNOWN_ID, { claims }))).code).toBe('NotFound');
     expect(await call(retrieveUser, { params: { id } })).toEqual({ id, claims });
     // Keys are destroyed before the event is written.
     await engines.vault.sealing.destroyDataKeys(ACME.id, [id]);
@@ -623,7 +623,7 @@ describe('users', () => {
         userId: id,
         entries: [],
         code: {
-          tokenId: NOBODY,
+          tokenId: UNKNOWN_ID,
           kind: 'preAuthorizedCode',
           mac: 'x',
           keyId: 'x',
@@ -674,7 +674,7 @@ describe('users', () => {
       profile: 'jwt-vc',
       format: 'jwt_vc_json',
       sessionId: ids[0],
-      credentialConfigurationId: NOBODY,
+      credentialConfigurationId: UNKNOWN_ID,
       devicePublicKey: { kty: 'EC', crv: 'P-256' },
       issuedDate: expect.any(String),
       validFrom: expect.any(String),
@@ -687,7 +687,7 @@ describe('users', () => {
     expect(second).not.toHaveProperty('nextCursor');
     expect(await paramsOf(call(listUserCredentials, { params: { userId: other.id }, query }))).toEqual(['cursor']);
     expect(await call(listUserCredentials, { params: { userId: other.id } })).toEqual({ data: [] });
-    expect((await refusal(call(listUserCredentials, { params: { userId: NOBODY } }))).code).toBe('NotFound');
+    expect((await refusal(call(listUserCredentials, { params: { userId: UNKNOWN_ID } }))).code).toBe('NotFound');
 
     await call(deleteUser, { params: { id: userId } });
     expect((await refusal(call(listUserCredentials, { params: { userId } }))).code).toBe('NotFound');
@@ -714,7 +714,7 @@ describe('users', () => {
       credentialId: ids[0],
       format: 'jwt_vc_json',
       profile: 'jwt-vc',
-      credentialConfigurationId: NOBODY,
+      credentialConfigurationId: UNKNOWN_ID,
       userId,
       sessionId: ids[0],
       issuedAt: expect.any(String),

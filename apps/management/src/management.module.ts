@@ -21,7 +21,7 @@ import { BuiltInSignIn } from './sign-in/built-in-sign-in.js';
 import { DeviceCookies } from './sign-in/device-cookies.js';
 import { DeviceLinks } from './sign-in/device-links.js';
 import { FormGuard } from './sign-in/form-guard.js';
-import { InvitationLinks } from './sign-in/invitation-links.js';
+import { InvitationLookup } from './sign-in/invitation-lookup.js';
 import { Passwords } from './sign-in/passwords.js';
 import { TenantChanges } from './tenant-changes/tenant-changes.js';
 import { TenantListsReadModel } from './tenant-lists/tenant-lists.read-model.js';
@@ -50,7 +50,7 @@ import { useCases } from './use-cases.generated.js';
     DeviceCookies,
     DeviceLinks,
     FormGuard,
-    InvitationLinks,
+    InvitationLookup,
     BuiltInSignIn,
     // management clients
     FirstManagementClient,

@@ -269,9 +269,9 @@ describe('authentication providers', () => {
       (await refusal(create('hostile', { url: await hostile(answer) }))).slice(0, 3);
 
     it('is not followed to another host, private or public', async () => {
-      const asked: string[] = [];
+      const requests: string[] = [];
       const inside = await hostile((response, own) => {
-        asked.push(own);
+        requests.push(own);
         json(response, document(own));
       });
       for (const status of [301, 302, 307, 308])
@@ -280,7 +280,7 @@ describe('authentication providers', () => {
             response.writeHead(status, { location: `${inside}/.well-known/openid-configuration` }).end(),
           ),
         ).toEqual(['invalid', 'url', `the request for the discovery document returned status ${status}`]);
-      expect(asked).toEqual([]);
+      expect(requests).toEqual([]);
     });
 
     it('is not read when it is too large', async () => {

@@ -379,11 +379,11 @@ describe('webhooks', () => {
 
     it('are published to the other services in their current form', async () => {
       const tenantId = randomUUID();
-      const told: FeedMessage[] = [];
+      const delivered: FeedMessage[] = [];
       const consumer = engines.bus.consume(
         { name: 'test.told', subjects: [webhookSaved.subject, webhookDeleted.subject] },
         (messages) => {
-          told.push(...messages);
+          delivered.push(...messages);
           return Promise.resolve();
         },
       );
@@ -392,8 +392,8 @@ describe('webhooks', () => {
       const body = { url: 'https://b.example.com/in', events: [SUMMARY], disabled: true };
       await client.call(updateWebhook, { params, body }, contextOf(tenantId));
       await client.call(deleteWebhook, { params }, contextOf(tenantId));
-      await until(() => told.some(({ subject }) => subject === webhookDeleted.subject), 'the deletion');
-      expect(told.map(({ data }) => data)).toEqual([
+      await until(() => delivered.some(({ subject }) => subject === webhookDeleted.subject), 'the deletion');
+      expect(delivered.map(({ data }) => data)).toEqual([
         { tenantId, webhookId, events: [FULL], disabled: false },
         { tenantId, webhookId, events: [SUMMARY], disabled: false },
         { tenantId, webhookId, events: [SUMMARY], disabled: true },
@@ -570,12 +570,12 @@ describe('webhooks', () => {
     await publish(didCreated, { ...created, tenantId: randomUUID() });
     await issue(tenantId);
     await until(() => received.length >= 4, 'four deliveries');
-    const told = received.map((request) => [request.url, envelopeOf(request)] as const);
+    const delivered = received.map((request) => [request.url, envelopeOf(request)] as const);
     const event = (type: string, payload: object, id: unknown = expect.any(String)) => [
       '/in',
       expect.objectContaining({ webhookId, event: { id, type, timestamp: expect.any(String) as string, payload } }),
     ];
-    expect(told).toEqual(
+    expect(delivered).toEqual(
       expect.arrayContaining([
         event('DidCreated', { did: 'did:key:z6Mk', method: 'key' }, didId),
         event('TenantClientCreated', { clientId, roles: ['issuer'] }),
@@ -699,7 +699,7 @@ describe('webhooks', () => {
       const { received, url } = await receiver((attempt) => status(attempt < 3 ? 503 : 200)());
       const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
       expect(await attemptsOf(tenantId, webhookId)).toEqual({ data: [] });
-      const { id, data: told } = await issue(tenantId);
+      const { id, data: delivered } = await issue(tenantId);
       const data = await whole(tenantId, webhookId, 3);
       const events = await eventsOf(tenantId, id, webhookId, SUMMARY);
       const next = events.filter(({ name }) => name === 'DeliveryAttemptFailed').map(({ data: failed }) => failed);
@@ -707,7 +707,7 @@ describe('webhooks', () => {
       const attempt = (number: number) => ({
         deliveryId: envelopeOf(received[number - 1]!).deliveryId,
         webhookId,
-        event: { id, type: SUMMARY, timestamp: told.issuedAt },
+        event: { id, type: SUMMARY, timestamp: delivered.issuedAt },
         attempt: number,
         startedAt: envelopeOf(received[number - 1]!).deliveryTimestamp,
         endedAt: time,

@@ -5,7 +5,7 @@ import type { Operation, OperationRequest } from './operation.js';
 const ADA = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
 const BOB = '9b6f5f0c-6a27-4e80-b2a0-3f0f2c590d11';
 const request = (parts: Partial<OperationRequest>): OperationRequest => ({ params: {}, query: {}, body: {}, ...parts });
-const asked = (operation: unknown, level: LoggingLevel, parts: Partial<OperationRequest>) =>
+const logged = (operation: unknown, level: LoggingLevel, parts: Partial<OperationRequest>) =>
   loggedRequest(operation as Operation, level as 2 | 3, request(parts));
 const answered = (operation: unknown, level: LoggingLevel, parts: Partial<OperationRequest>, answer: unknown) =>
   loggedAnswer(operation as Operation, level as 2 | 3, request(parts), answer);
@@ -18,7 +18,7 @@ describe('at level 2', () => {
       url: 'https://example.com/private',
       name: 'Ada',
     };
-    expect(asked(listDids, 2, { query: { limit: 5 }, body })).toEqual({
+    expect(logged(listDids, 2, { query: { limit: 5 }, body })).toEqual({
       general: {
         query: { limit: 5 },
         body: {
@@ -38,11 +38,11 @@ describe('at level 2', () => {
       status: 'Active',
       createdAt: '2026-01-01T00:00:00.000Z',
     };
-    expect(asked(listDids, 2, { body })).toEqual({ general: { body: { ...body, type: HIDDEN, id: HIDDEN } } });
+    expect(logged(listDids, 2, { body })).toEqual({ general: { body: { ...body, type: HIDDEN, id: HIDDEN } } });
   });
 
   it.each([null, 'text', 7, [1]])('a body that is %j is accepted', (body) => {
-    expect(asked(listDids, 2, { body, params: { id: 'x' } }).general).toMatchObject({ params: { id: 'x' } });
+    expect(logged(listDids, 2, { body, params: { id: 'x' } }).general).toMatchObject({ params: { id: 'x' } });
   });
 
   it('claims are not shown, whatever person they belong to', () => {
@@ -61,7 +61,7 @@ describe('at level 3', () => {
       off: false,
       no: null,
     };
-    expect(asked(listDids, 3, { body })).toEqual({ general: { body } });
+    expect(logged(listDids, 3, { body })).toEqual({ general: { body } });
   });
 
   it.each([
@@ -106,7 +106,7 @@ describe('at level 3', () => {
       '-----BEGIN PRIVATE KEY-----',
       'Bearer abc',
     ];
-    expect(asked(createUser, 3, { body: { values, userId: ADA, claims: { values } } })).toMatchObject({
+    expect(logged(createUser, 3, { body: { values, userId: ADA, claims: { values } } })).toMatchObject({
       general: { body: { values: values.map(() => HIDDEN) } },
       personal: { body: { claims: { values: values.map(() => HIDDEN) } } },
     });
@@ -114,20 +114,20 @@ describe('at level 3', () => {
 
   it('members that an operation declares secret are not shown', () => {
     const secretive = { ...listDids, secrets: ['motto'] } as unknown;
-    expect(asked(secretive, 3, { body: { motto: 'canary' } })).toEqual({ general: { body: { motto: HIDDEN } } });
+    expect(logged(secretive, 3, { body: { motto: 'canary' } })).toEqual({ general: { body: { motto: HIDDEN } } });
   });
 
   it('claims are shown only in records that are erased with the person', () => {
     const claims = { given_name: 'Ada', secret: 'her own word' };
     const body = { claims, credentials: ['a'] };
     // Whose they are is not known yet.
-    expect(asked(createUser, 3, { body: { claims } })).toEqual({ general: { body: { claims: HIDDEN } } });
+    expect(logged(createUser, 3, { body: { claims } })).toEqual({ general: { body: { claims: HIDDEN } } });
     expect(answered(createUser, 3, { body: { claims } }, { id: ADA, claims })).toEqual({
       general: { body: { id: ADA, claims: HIDDEN } },
       personId: ADA,
       personal: { body: { id: ADA, claims } },
     });
-    expect(asked(createPreAuthorizedOffer, 3, { body: { ...body, userId: ADA } })).toMatchObject({
+    expect(logged(createPreAuthorizedOffer, 3, { body: { ...body, userId: ADA } })).toMatchObject({
       general: { body: { claims: HIDDEN } },
       personId: ADA,
       personal: { body: { claims } },
@@ -139,16 +139,16 @@ describe('at level 3', () => {
   });
 
   it('oversized data are omitted, and long texts are truncated', () => {
-    const cut = asked(listDids, 3, { body: { text: 'x'.repeat(1001) } });
+    const cut = logged(listDids, 3, { body: { text: 'x'.repeat(1001) } });
     expect(cut).toEqual({ general: { body: { text: `${'x'.repeat(1000)}…` } } });
     const long = { list: Array.from({ length: 100 }, () => 'y'.repeat(900)) };
-    expect(asked(listDids, 3, { body: long })).toEqual({ general: { tooLong: true } });
+    expect(logged(listDids, 3, { body: long })).toEqual({ general: { tooLong: true } });
   });
 
   it('only the shown part of a text is searched', () => {
     const token = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln';
     const shown = (text: string) =>
-      (asked(listDids, 3, { body: { text } }) as { general: { body: { text: string } } }).general.body.text;
+      (logged(listDids, 3, { body: { text } }) as { general: { body: { text: string } } }).general.body.text;
     expect(shown(`${'x '.repeat(500)}${token}`)).toBe(`${'x '.repeat(500)}…`);
     // Cut within the token.
     for (const before of [0, 500, 980]) expect(shown(`${' '.repeat(before)}eyJ${'a'.repeat(2000)}.x.y`)).toBe(HIDDEN);
@@ -160,12 +160,12 @@ describe('at level 3', () => {
     const body: Record<string, unknown> = {};
     for (let at = 0; at < 50_000; at++)
       Object.defineProperty(body, `m${at}`, { enumerable: true, get: () => ++visits });
-    expect(asked(listDids, level, { body })).toEqual({ general: { tooLong: true } });
+    expect(logged(listDids, level, { body })).toEqual({ general: { tooLong: true } });
     expect(visits).toBeLessThan(10_000);
   });
 });
 
 it('an empty response records nothing', () => {
   expect(answered(deleteUser, 3, { params: { id: ADA } }, undefined)).toBeUndefined();
-  expect(asked(deleteUser, 3, { params: { id: ADA } })).toEqual({ general: { params: { id: ADA } } });
+  expect(logged(deleteUser, 3, { params: { id: ADA } })).toEqual({ general: { params: { id: ADA } } });
 });

@@ -76,7 +76,7 @@ interface Rules {
 }
 
 /** Members or entries as `show` returns them. @throws TooLong */
-const each = (value: object, rules: Rules, show: (member: unknown, name: string) => unknown): unknown => {
+const mapMembers = (value: object, rules: Rules, show: (member: unknown, name: string) => unknown): unknown => {
   const count = (): void => {
     if (--rules.left < 0) throw new TooLong();
   };
@@ -99,7 +99,7 @@ const shown = (value: unknown, rules: Rules): unknown => {
   if (typeof value === 'string') return rules.level === 2 && !PLAIN_TEXT.test(value) ? HIDDEN : shownText(value);
   if (typeof value !== 'object' || value === null) return value;
   const isList = Array.isArray(value);
-  return each(value, rules, (member, name) => (isList ? shown(member, rules) : memberOf(name, member, rules)));
+  return mapMembers(value, rules, (member, name) => (isList ? shown(member, rules) : memberOf(name, member, rules)));
 };
 
 const memberOf = (name: string, value: unknown, rules: Rules): unknown => {
@@ -113,7 +113,7 @@ const memberOf = (name: string, value: unknown, rules: Rules): unknown => {
 const withoutSecretValues = (value: unknown, rules: Rules): unknown => {
   if (typeof value === 'string') return shownText(value);
   if (typeof value !== 'object' || value === null) return value;
-  return each(value, rules, (member) => withoutSecretValues(member, rules));
+  return mapMembers(value, rules, (member) => withoutSecretValues(member, rules));
 };
 
 const hasPersonal = (value: unknown): boolean =>

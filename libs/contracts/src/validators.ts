@@ -19,7 +19,7 @@ import type { DtoClass } from './operation.js';
 import { ROLES } from './roles.js';
 
 /** Property decorators shared by the DTOs, with the messages the specifications show. */
-const all =
+const combine =
   (...decorators: PropertyDecorator[]): PropertyDecorator =>
   (target, key) => {
     for (const decorate of decorators) decorate(target, key);
@@ -70,7 +70,7 @@ export const Normalize =
 
 /** An object of another class. */
 export const Nested = (type: DtoClass, options?: ValidationOptions): PropertyDecorator =>
-  all(ValidateNested(), IsRecord(options), (target, key) => nestedTypes.add(target, key, type));
+  combine(ValidateNested(), IsRecord(options), (target, key) => nestedTypes.add(target, key, type));
 
 /** A rule on strings; values that are not strings are reported by another decorator. */
 const Text = (name: string, message: string, isValid: (text: string) => boolean): PropertyDecorator =>
@@ -110,7 +110,7 @@ export const Optional = (): PropertyDecorator => ValidateIf((_, value) => value 
 
 /** String trimmed to 1..max characters, none of which is a control character or half of a surrogate pair. */
 export const Name = (max = 255): PropertyDecorator =>
-  all(
+  combine(
     Normalize((value) => (typeof value === 'string' ? value.trim() : value)),
     IsString({ message: 'must be a string' }),
     Length(1, max, { message: `must have 1 to ${max} characters` }),
@@ -120,7 +120,7 @@ export const Name = (max = 255): PropertyDecorator =>
 
 /** A UUID, in lower case as all ids are stored (RFC 9562 §4: either case is valid in a request). */
 export const Uuid = (): PropertyDecorator =>
-  all(
+  combine(
     Normalize((value) => (isUuid(value) ? value.toLowerCase() : value)),
     IsString({ message: 'must be a string' }),
     Matches(UUID_PATTERN, { message: 'must be a UUID' }),
@@ -128,7 +128,7 @@ export const Uuid = (): PropertyDecorator =>
   );
 
 export const ClientId = (): PropertyDecorator =>
-  all(
+  combine(
     IsString({ message: 'must be a string' }),
     Matches(CLIENT_ID_PATTERN, { message: 'must have 32 letters and digits' }),
     MaxLength(32, { message: 'must have 32 letters and digits' }),
@@ -139,7 +139,7 @@ export const ClientId = (): PropertyDecorator =>
  * rejected: they allow any number of spellings of the same mailbox (RFC 5321 §4.1.2).
  */
 export const Email = (): PropertyDecorator =>
-  all(
+  combine(
     Normalize((value) => (typeof value === 'string' ? value.trim().toLowerCase() : value)),
     IsString({ message: 'must be a string' }),
     IsEmail({ blacklisted_chars: '"' }, { message: 'must be an e-mail address' }),
@@ -148,7 +148,7 @@ export const Email = (): PropertyDecorator =>
 
 /** Non-empty array of unique, known roles. */
 export const Roles = (): PropertyDecorator =>
-  all(
+  combine(
     IsArray({ message: 'must be an array' }),
     ArrayNotEmpty({ message: 'must not be empty' }),
     ArrayMaxSize(ROLES.length, { message: `must have at most ${ROLES.length} entries` }),
@@ -175,7 +175,7 @@ export const IsRecord = (options?: ValidationOptions): PropertyDecorator =>
 
 /** String of `min` to `max` characters. */
 export const BoundedText = (max: number, min = 0): PropertyDecorator =>
-  all(
+  combine(
     IsString({ message: 'must be a string' }),
     min === 0
       ? MaxLength(max, { message: `must have at most ${max} characters` })

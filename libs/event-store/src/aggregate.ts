@@ -37,11 +37,11 @@ export interface EventContext {
   traceparent?: string;
   partitionKey?: string;
   /**
-   * A call that may run several times: all attempts have the same `correlationId`, so that events of an earlier attempt are found.
+   * Of a call that may be retried: all its runs have it as `correlationId`, so that events of an earlier run are found.
    */
-  attempt?: string;
-  /** RFC 3339. Start of the first attempt: no attempt appended anything before. */
-  attemptBeganAt?: string;
+  callId?: string;
+  /** RFC 3339. Start of the first run: nothing was appended before. */
+  callBeganAt?: string;
   /** Sequence of the copied feed message; see EventMetadata. */
   sourceSequence?: string;
 }

@@ -41,7 +41,7 @@ export class PagedSubscription implements Subscription {
   }
 
   /** Ends with an error. */
-  drop(error: Error): void {
+  endWithError(error: Error): void {
     if (this.ended) return;
     this.end();
     this.handler.onDropped(error);
@@ -95,7 +95,7 @@ export class PagedSubscription implements Subscription {
         await this.handler.onEvents(page.events, String(next));
       }
     } catch (error) {
-      this.drop(error instanceof Error ? error : new Error(String(error)));
+      this.endWithError(error instanceof Error ? error : new Error(String(error)));
     }
   }
 }

@@ -12,7 +12,7 @@ const folderOf = () => mkdtemp(join(tmpdir(), 'attestry-prefixed-'));
 
 describeEventStore('embedded, with a prefix', async () => {
   const folder = await folderOf();
-  const open = () => EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+  const open = () => EmbeddedEventStore.openFile({ file: join(folder, 'events.db') });
   let inner = await open();
   const under = () => ({ store: new PrefixedEventStore(inner, 'one'), leases: inner.leases });
   return {
@@ -50,7 +50,7 @@ describe('platforms that share an event store by prefix', () => {
 
   it("do not see each other's events under the same names", async () => {
     const folder = await folderOf();
-    const inner = await EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+    const inner = await EmbeddedEventStore.openFile({ file: join(folder, 'events.db') });
     const [one, other] = [new PrefixedEventStore(inner, 'one'), new PrefixedEventStore(inner, 'on')];
     const heard: RecordedEvent[] = [];
     const subscription = one.subscribe(

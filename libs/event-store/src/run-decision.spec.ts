@@ -49,7 +49,7 @@ describe('Streams', () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'attestry-streams-'));
-    store = await EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+    store = await EmbeddedEventStore.openFile({ file: join(folder, 'events.db') });
     const clock = { now: () => new Date('2026-01-02T03:04:05.678Z') };
     let n = 0;
     const ids = { uuid: () => `id-${++n}` };
@@ -62,7 +62,7 @@ describe('Streams', () => {
   });
 
   describe('once', () => {
-    const attempt = { ...context, attempt: 'attempt' };
+    const retried = { ...context, callId: 'call' };
     const again = () => {
       throw new Error('decided again');
     };
@@ -73,26 +73,26 @@ describe('Streams', () => {
         account,
         stream,
         () => [...deposit(2)(), ...deposit(3)()],
-        { ...attempt, requestId: 'first run' },
+        { ...retried, requestId: 'first run' },
         { once: true },
       );
       await streams.runDecision(account, stream, close, context);
       for (const process of [streams, elsewhere]) {
-        const found = await process.runDecision(account, stream, again, attempt, { once: true });
+        const found = await process.runDecision(account, stream, again, retried, { once: true });
         expect(found).toMatchObject({ state: first.state, revision: 2, chain: first.chain, events: first.events });
         expect(found.position).toBe(first.position);
       }
       expect(first.recorded.map(({ metadata }) => [metadata.requestId, metadata.correlationId])).toEqual([
-        ['first run', 'attempt'],
-        ['first run', 'attempt'],
+        ['first run', 'call'],
+        ['first run', 'call'],
       ]);
       expect((await store.readStream(stream)).length).toBe(4);
     });
 
     it('finds them when the stream was expected to be new', async () => {
-      await elsewhere.runDecision(account, stream, open('Ada'), attempt, { once: true });
-      const fresh = streams.fresh(account);
-      const found = await streams.decideOn(account, stream, fresh, open('Eve'), attempt, { once: true });
+      await elsewhere.runDecision(account, stream, open('Ada'), retried, { once: true });
+      const fresh = streams.initial(account);
+      const found = await streams.decideOn(account, stream, fresh, open('Eve'), retried, { once: true });
       expect(found).toMatchObject({ revision: 0, state: { owner: 'Ada' } });
     });
 
@@ -100,9 +100,9 @@ describe('Streams', () => {
       await streams.runDecision(account, stream, open('Ada'), context);
       const many = Array.from({ length: 600 }, () => deposit(1)()[0]!);
       await streams.runDecision(account, stream, () => many, context);
-      await streams.runDecision(account, stream, () => many, attempt, { once: true });
+      await streams.runDecision(account, stream, () => many, retried, { once: true });
       await streams.runDecision(account, stream, close, context);
-      const found = await elsewhere.runDecision(account, stream, again, attempt, { once: true });
+      const found = await elsewhere.runDecision(account, stream, again, retried, { once: true });
       expect(found).toMatchObject({ revision: 1200, state: { balance: 1200 } });
       expect(found.events).toHaveLength(600);
     });
@@ -118,18 +118,18 @@ describe('Streams', () => {
         return readStream(name, options);
       };
       // The events are of 03:04:05: those of the call before are older than this one.
-      const later = { ...attempt, attemptBeganAt: '2026-01-02T04:00:00.000Z' };
+      const later = { ...retried, callBeganAt: '2026-01-02T04:00:00.000Z' };
       await streams.runDecision(account, stream, deposit(1), later, { once: true });
       expect(read.filter((direction) => direction === 'backwards')).toHaveLength(1);
       // A call that began before may have appended any of them.
-      const earlier = { ...attempt, attempt: 'another', attemptBeganAt: '2026-01-02T03:00:00.000Z' };
+      const earlier = { ...retried, callId: 'another', callBeganAt: '2026-01-02T03:00:00.000Z' };
       await streams.runDecision(account, stream, deposit(1), earlier, { once: true });
       expect(read.filter((direction) => direction === 'backwards')).toHaveLength(1 + 3);
     });
 
     it('decides when only other calls have appended', async () => {
-      await streams.runDecision(account, stream, open('Ada'), { ...context, attempt: 'other' }, { once: true });
-      const decided = await streams.runDecision(account, stream, deposit(1), attempt, { once: true });
+      await streams.runDecision(account, stream, open('Ada'), { ...context, callId: 'other' }, { once: true });
+      const decided = await streams.runDecision(account, stream, deposit(1), retried, { once: true });
       expect(decided.state).toMatchObject({ balance: 1 });
     });
   });

@@ -39,7 +39,7 @@ export interface LoadOptions {
 
 export interface RunOptions extends LoadOptions {
   /**
-   * For what a retried call must not do again (`EventContext.attempt`): when an earlier attempt has appended to this stream, the decision
+   * For what a retried call must not do again (`EventContext.callId`): when an earlier run of it has appended to this stream, the decision
    * is not run and the events appended then are the outcome.
    */
   once?: boolean;
@@ -154,7 +154,7 @@ export class Streams {
     // Streams only grow: a folded state stays valid, and only newer events are read.
     const start = known || { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
     const first = await this.foldPage(aggregate, stream, start);
-    if (!first.isFull) return this.keep(aggregate, stream, first.loaded);
+    if (!first.isFull) return this.cacheState(aggregate, stream, first.loaded);
     // Callers of an uncached long stream wait for the first of them, then read newer events.
     const underWay = this.folding.get(stream);
     if (underWay) {
@@ -189,7 +189,7 @@ export class Streams {
   }
 
   /** The state of a stream that cannot exist yet, because its id was just created: no read. */
-  fresh<State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>): Loaded<State> {
+  initial<State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>): Loaded<State> {
     return { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
   }
 
@@ -207,7 +207,7 @@ export class Streams {
     context: EventContext,
     options: RunOptions = {},
   ): Promise<Decided<State, Event>> {
-    const mine = this.decideAfter(this.turns.get(stream), aggregate, stream, loaded, decide, context, options);
+    const mine = this.decideInTurn(this.turns.get(stream), aggregate, stream, loaded, decide, context, options);
     const settled = Promise.allSettled([mine]);
     this.turns.set(stream, settled);
     try {
@@ -217,7 +217,7 @@ export class Streams {
     }
   }
 
-  private async decideAfter<State, Event extends DomainEvent>(
+  private async decideInTurn<State, Event extends DomainEvent>(
     turn: Promise<unknown> | undefined,
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
@@ -233,9 +233,9 @@ export class Streams {
     const maxAttempts = options.maxAttempts ?? 5;
     // Attempt 0 is made on a cached state.
     for (let attempt = loaded.cached && !options.once ? 0 : 1; ; attempt++) {
-      if (options.once && context.attempt !== undefined && loaded.revision !== NO_STREAM) {
-        const isThere = await this.hasAppended(stream, context.attempt, context.attemptBeganAt);
-        const earlier = isThere ? await this.appendedBy(aggregate, stream, context.attempt) : undefined;
+      if (options.once && context.callId !== undefined && loaded.revision !== NO_STREAM) {
+        const isThere = await this.hasAppended(stream, context.callId, context.callBeganAt);
+        const earlier = isThere ? await this.appendedBy(aggregate, stream, context.callId) : undefined;
         if (earlier) return earlier;
       }
       try {
@@ -255,24 +255,24 @@ export class Streams {
     }
   }
 
-  /** Whether an attempt of this call has appended to the stream: read from its end, no further back than the call's start. */
-  private async hasAppended(stream: StreamName, attempt: string, beganAt: string | undefined): Promise<boolean> {
+  /** Whether an earlier run of this call has appended to the stream: read from its end, no further back than the call's start. */
+  private async hasAppended(stream: StreamName, callId: string, beganAt: string | undefined): Promise<boolean> {
     const since = beganAt === undefined ? '' : new Date(Date.parse(beganAt) - CLOCKS_DIFFER_MS).toISOString();
     for (let from: Revision | undefined; ;) {
       const options = { direction: 'backwards', limit: PAGE, ...(from !== undefined && { from }) } as const;
       const page = await this.store.readStream(stream, options);
-      if (page.some(({ metadata }) => metadata.correlationId === attempt)) return true;
+      if (page.some(({ metadata }) => metadata.correlationId === callId)) return true;
       const oldest = page.at(-1);
       if (!oldest || page.length < PAGE || oldest.metadata.occurredAt < since) return false;
       from = oldest.revision - 1;
     }
   }
 
-  /** What an earlier attempt of this call appended, with the state at that revision. */
+  /** What an earlier run of this call appended, with the state at that revision. */
   private async appendedBy<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
-    attempt: string,
+    callId: string,
   ): Promise<Decided<State, Event> | undefined> {
     let state = aggregate.initial;
     const events: Event[] = [];
@@ -280,7 +280,7 @@ export class Streams {
     for (let from = 0; ; from += PAGE) {
       const page = await this.store.readStream(stream, { from, limit: PAGE });
       for (const stored of page) {
-        const isOurs = stored.metadata.correlationId === attempt;
+        const isOurs = stored.metadata.correlationId === callId;
         if (!isOurs && events.length > 0) break;
         const event = readEvent(aggregate, stored);
         state = aggregate.evolve(state, event);
@@ -310,17 +310,17 @@ export class Streams {
       const { state, revision, chain } = loaded;
       return { state, revision, chain, events: [], recorded: [] };
     }
-    const recorded = this.record(aggregate, loaded.chain, events, context);
+    const recorded = this.toNewEvents(aggregate, loaded.chain, events, context);
     // Folded before the append: an event that `evolve` cannot handle must not get into the stream.
     let state = loaded.state;
     for (const event of events) state = aggregate.evolve(state, event);
     const { revision, position }: AppendResult = await this.store.append(stream, recorded, loaded.revision);
     const after = { state, revision, chain: recorded[recorded.length - 1]!.metadata.chain };
-    this.remember(aggregate, stream, after);
+    this.cacheState(aggregate, stream, after);
     return { ...after, events: [...events], recorded, position };
   }
 
-  private record<State, Event extends DomainEvent>(
+  private toNewEvents<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     previous: string,
     events: readonly Decision<Event>[],
@@ -337,7 +337,7 @@ export class Streams {
         requestId: context.requestId,
         actor: context.actor,
         operation: context.operation,
-        correlationId: context.attempt ?? context.correlationId ?? context.requestId,
+        correlationId: context.callId ?? context.correlationId ?? context.requestId,
         causationId: context.causationId ?? context.requestId,
         occurredAt,
         partitionKey: context.partitionKey ?? context.tenantId,
@@ -383,7 +383,7 @@ export class Streams {
   ): Promise<Loaded<State>> {
     let loaded = await this.skipToSnapshot(aggregate, stream, start);
     for (let isFull = true; isFull;) ({ loaded, isFull } = await this.foldPage(aggregate, stream, loaded));
-    return this.keep(aggregate, stream, loaded);
+    return this.cacheState(aggregate, stream, loaded);
   }
 
   /** The state of the stream's snapshot, if it is newer than `start` and matches the stored stream. */
@@ -412,7 +412,7 @@ export class Streams {
   }
 
   /** Stores the state of a long stream once per page of its events, in the background. */
-  private keepSnapshot(
+  private storeSnapshot(
     aggregate: Aggregate<never, never>,
     stream: StreamName,
     { state, revision, chain }: Loaded<unknown>,
@@ -432,28 +432,20 @@ export class Streams {
     });
   }
 
-  private keep<State, Event extends DomainEvent>(
+  private cacheState<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
     loaded: Loaded<State>,
   ): Loaded<State> {
-    this.remember(aggregate, stream, loaded);
-    return loaded;
-  }
-
-  private remember<State, Event extends DomainEvent>(
-    aggregate: Aggregate<State, Event>,
-    stream: StreamName,
-    loaded: Loaded<State>,
-  ): void {
-    if (!this.cache || !this.long || loaded.revision === NO_STREAM) return;
+    if (!this.cache || !this.long || loaded.revision === NO_STREAM) return loaded;
     const entry = this.long.peek(stream) ?? this.cache.peek(stream);
     // A slow read must not replace a newer state by an older one.
-    if (entry?.aggregate === aggregate && entry.revision > loaded.revision) return;
+    if (entry?.aggregate === aggregate && entry.revision > loaded.revision) return loaded;
     const isLong = loaded.revision >= PAGE;
     if (isLong) this.cache.delete(stream);
     const { state, revision, chain } = loaded;
     (isLong ? this.long : this.cache).set(stream, { aggregate, state, revision, chain });
-    if (isLong) this.keepSnapshot(aggregate as never, stream, loaded);
+    if (isLong) this.storeSnapshot(aggregate as never, stream, loaded);
+    return loaded;
   }
 }

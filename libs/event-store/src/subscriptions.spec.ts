@@ -56,7 +56,7 @@ describe('CheckpointedSubscription', () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'attestry-subscriptions-'));
-    store = await EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+    store = await EmbeddedEventStore.openFile({ file: join(folder, 'events.db') });
   });
   afterEach(async () => {
     await Promise.all(running.splice(0).map((subscription) => subscription.close()));

@@ -100,16 +100,16 @@ export class CheckpointedSubscription {
     return new Promise<boolean>((resolve) => {
       const done = () => {
         clearTimeout(timer);
-        this.waiting.delete(check);
+        this.waiting.delete(resolveIfDone);
         resolve(reached());
       };
-      const check = () => {
+      const resolveIfDone = () => {
         if (reached() || this.worker.isStopped) done();
       };
       const timer = setTimeout(done, timeoutMs);
-      this.waiting.add(check);
+      this.waiting.add(resolveIfDone);
       this.worker.wake();
-      check();
+      resolveIfDone();
     });
   }
 
@@ -124,8 +124,8 @@ export class CheckpointedSubscription {
     this.target = await store.head();
     refuseBeyondHead(store, name, after, this.target, RESET_CHECKPOINT);
     this.unsaved = undefined;
-    this.reached(after);
-    if (after === this.target) this.worker.succeeded();
+    this.recordPosition(after);
+    if (after === this.target) this.worker.recordSuccess();
     const source = new EventBatches(store, { after, categories, batchSize }, term.signal);
     const close = async () => {
       await source.close();
@@ -142,12 +142,12 @@ export class CheckpointedSubscription {
       await checkpoints.write(name, next, term.epoch);
       this.unsaved = undefined;
     } else this.unsaved = next;
-    this.worker.succeeded();
-    this.reached(next);
+    this.worker.recordSuccess();
+    this.recordPosition(next);
     return events.length < batchSize && this.waiting.size === 0 ? restMs : 0;
   }
 
-  private reached(position: Position | undefined): void {
+  private recordPosition(position: Position | undefined): void {
     if (position !== undefined) this.position = position;
     if (this.target === undefined || (position !== undefined && this.covers(this.target))) this.caughtUp = true;
     this.notify();

@@ -96,12 +96,12 @@ const copyPeppers = async (
     );
   if (!differs)
     for (const pepper of peppers)
-      if (!there.has(pepper.id)) await target.call('putPepper', current(masterKeys, 'pepper', pepper));
+      if (!there.has(pepper.id)) await target.call('putPepper', rewrapped(masterKeys, 'pepper', pepper));
   return !differs;
 };
 
 /** Unchanged, where the current MASTER_KEY wrapped it. @throws MasterKeyMismatch */
-const current = (masterKeys: MasterKeys, kind: 'tenant-key' | 'pepper', key: WrappedKey): WrappedKey => {
+const rewrapped = (masterKeys: MasterKeys, kind: 'tenant-key' | 'pepper', key: WrappedKey): WrappedKey => {
   const opened = masterKeys.unwrap(kind, key);
   return versionOf(key.wrapped) === masterKeys.current ? key : masterKeys.wrap(kind, key.id, opened);
 };
@@ -134,7 +134,7 @@ const copyPage = async (
       if (!equal) throw new KeysDiffer(`the target has a different key of ${row.tenantId} (${table} ${row.id})`);
       counts.present++;
     } else if (table === 'tenant_keys' && row.live) {
-      const { wrapped: sealed } = current(masterKeys, 'tenant-key', { id: row.tenantId, wrapped: row.sealed });
+      const { wrapped: sealed } = rewrapped(masterKeys, 'tenant-key', { id: row.tenantId, wrapped: row.sealed });
       add.push({ ...row, sealed });
     } else add.push(row);
   }

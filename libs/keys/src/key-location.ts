@@ -10,5 +10,5 @@ export const openKeyStore = async (location: KeyLocation): Promise<KeyStore> => 
     return openKeyFile(location.file);
   }
   const { PostgresKeyStore } = await import('./postgres/postgres-key-store.js');
-  return PostgresKeyStore.open({ ...location, connections: 2, timeoutMs: 60_000, onFailure: () => undefined });
+  return PostgresKeyStore.connect({ ...location, connections: 2, timeoutMs: 60_000, onFailure: () => undefined });
 };

@@ -41,7 +41,7 @@ const inPostgres = async (): Promise<KeyLocation> => {
 const open = async (place: KeyLocation, masterKeys = first): Promise<KeyVault> => {
   const vault =
     'file' in place
-      ? await EmbeddedKeyVault.open({ ...place, masterKeys })
+      ? await EmbeddedKeyVault.openFile({ ...place, masterKeys })
       : await openPostgresKeyVault({ ...place, masterKeys, onFailure: () => undefined });
   opened.push(vault);
   return vault;

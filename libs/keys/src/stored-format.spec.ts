@@ -50,7 +50,7 @@ describe('data stored by release 0.1.0', () => {
     await store.call('keepKeys', { table: 'signing_keys', add: signingKeys, destroy: [] });
     await store.close();
     const current = { version: 1, key: new Uint8Array(32).fill(1) };
-    vault = await EmbeddedKeyVault.open({ file, masterKeys: { current } });
+    vault = await EmbeddedKeyVault.openFile({ file, masterKeys: { current } });
   });
   afterAll(async () => {
     await vault.close();

@@ -53,7 +53,7 @@ export class StoredKeyVault extends KeyVault {
    * Takes ownership of the store: it is closed with the vault, or when this fails.
    * @throws MasterKeyMismatch when it was sealed with another master key, or with a version that is not given
    */
-  static async open(opening: () => Promise<KeyStore>, options: StoredKeyVaultOptions): Promise<StoredKeyVault> {
+  static async load(opening: () => Promise<KeyStore>, options: StoredKeyVaultOptions): Promise<StoredKeyVault> {
     const masterKeys = new MasterKeys(options.masterKeys);
     const store = await opening();
     const clock = options.clock ?? (() => new Date());

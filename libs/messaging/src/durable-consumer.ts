@@ -56,7 +56,7 @@ export class DurableConsumer implements Consumer {
       // Another process does the work: this one is healthy, whatever failed before.
       standBy: () => (this.failure = undefined),
       onError: () => {
-        if (!access.isOpen()) this.worker.end();
+        if (!access.isOpen()) this.worker.requestStop();
       },
     }).start();
   }
@@ -102,7 +102,7 @@ export class DurableConsumer implements Consumer {
       throw error;
     }
     this.failure = undefined;
-    this.worker.succeeded();
+    this.worker.recordSuccess();
     return { next: async () => (await feed.next(name, this.takeAcknowledged())) ?? undefined, close };
   }
 

@@ -103,7 +103,7 @@ export class ProjectionFeed<Tables> {
     refuseBeyondHead(eventStore, projection.name, this.position, head, REBUILD_READ_MODEL);
     this.target ??= head;
     if (await this.covers(head)) {
-      this.worker.succeeded();
+      this.worker.recordSuccess();
       await this.o.onProgress(this, false);
     }
     return new EventBatches(eventStore, { after: this.position, categories: projection.categories, batchSize }, signal);
@@ -111,7 +111,7 @@ export class ProjectionFeed<Tables> {
 
   private failed(error: Error): void {
     if (!(error instanceof UnknownEventType || error instanceof StaleEpoch)) return this.o.onFailure(this, error);
-    this.worker.end();
+    this.worker.requestStop();
     void this.ended(error);
   }
 
@@ -129,7 +129,7 @@ export class ProjectionFeed<Tables> {
     if (to !== undefined) await this.write(known, to);
     // A newer release wrote it: wait for that release, never skip (ADR 0057: an unknown event stops the consumer).
     if (stop >= 0) throw new UnknownEventType(events[stop]!);
-    this.worker.succeeded();
+    this.worker.recordSuccess();
     const full = events.length >= this.o.batchSize;
     await this.o.onProgress(this, full);
     // A batch costs the same for no event or one as for a hundred, so a few are batched (ADR 0013).

@@ -167,7 +167,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   }
 
   async stop(): Promise<void> {
-    this.worker.end();
+    this.worker.requestStop();
     this.notify();
     await this.worker.stop();
   }
@@ -237,7 +237,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   }
 
   private async progressed(feed: ProjectionFeed<Tables>, full: boolean, epoch: number): Promise<void> {
-    this.worker.succeeded();
+    this.worker.recordSuccess();
     if (!this.isActive(feed.generation)) {
       if (!(await feed.covers(feed.target))) return;
       const switched = await this.o.registry.switchTo(feed.generation, epoch, this.now(), (p) => feed.covers(p));

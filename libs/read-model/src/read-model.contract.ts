@@ -277,9 +277,9 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         const gate = Promise.withResolvers<void>();
         const position = await store.add(1);
         const running = await (await open()).start(things({ before: () => gate.promise }));
-        const asked = performance.now();
+        const beganAt = performance.now();
         expect(await running.ownWrite(position)).toBe(false);
-        expect(performance.now() - asked).toBeGreaterThan(200);
+        expect(performance.now() - beganAt).toBeGreaterThan(200);
         gate.resolve();
       });
 
@@ -564,10 +564,10 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
           const running = await (await open()).start(things());
           expect(await running.waitForHead(5000)).toBe(true);
           const sorts = async <Row>(query: SelectQueryBuilder<ThingTables, 'thing', Row>, cursor?: string) => {
-            let asked: CompiledQuery | undefined;
+            let compiled: CompiledQuery | undefined;
             const watch: KyselyPlugin = {
               transformQuery({ node, queryId }) {
-                asked = running.db.withoutPlugins().getExecutor().compileQuery(node, queryId);
+                compiled = running.db.withoutPlugins().getExecutor().compileQuery(node, queryId);
                 return node;
               },
               transformResult: async ({ result }) => result,
@@ -578,7 +578,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
               direction,
               ...(cursor !== undefined && { cursor }),
             });
-            return under.sorts(running.db.withoutPlugins() as Kysely<unknown>, asked!);
+            return under.sorts(running.db.withoutPlugins() as Kysely<unknown>, compiled!);
           };
           const query = running.db.selectFrom('thing').select(['id', 'created_at']);
           expect(await sorts(query)).toBe(false);

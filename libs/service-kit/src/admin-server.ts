@@ -65,7 +65,7 @@ export class AdminServer {
     server.maxConnections = maxConnections;
     const admin = new AdminServer(server, options);
     server.on('request', (request, response) => {
-      admin.answer(request).then(
+      admin.respond(request).then(
         (answer) => send(response, answer),
         (error: unknown) => send(response, json(500, { status: 'failed', error: (error as Error).name })),
       );
@@ -86,7 +86,7 @@ export class AdminServer {
     await new Promise<void>((resolve) => this.server.close(() => resolve()));
   }
 
-  private async answer({ method, url = '/' }: IncomingMessage): Promise<Answer> {
+  private async respond({ method, url = '/' }: IncomingMessage): Promise<Answer> {
     const [path] = url.split('?', 1);
     if (path !== '/metrics' && path !== '/health/live' && path !== '/health/ready')
       return json(404, { status: 'not found' });

@@ -15,8 +15,8 @@ export function eventContext(context: OperationContext, tenantId = context.tenan
     causationId: context.requestId,
     partitionKey: tenantId,
     ...(context.idempotentCall && {
-      attempt: context.idempotentCall.id,
-      attemptBeganAt: context.idempotentCall.beganAt,
+      callId: context.idempotentCall.id,
+      callBeganAt: context.idempotentCall.beganAt,
     }),
     ...(context.traceparent && { traceparent: context.traceparent }),
   };

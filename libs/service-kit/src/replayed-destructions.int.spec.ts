@@ -50,7 +50,7 @@ describe('replayed destructions', () => {
   };
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'attestry-destructions-'));
-    store = await EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+    store = await EmbeddedEventStore.openFile({ file: join(folder, 'events.db') });
     positions.stored = undefined;
   });
   afterEach(async () => {

@@ -20,7 +20,7 @@ export const rootModule = (hosted: readonly Hosted[], engines: ProcessEngines): 
     imports: [
       CqrsModule.forRoot(),
       DiscoveryModule,
-      EnginesModule.with(engines),
+      EnginesModule.forRoot(engines),
       ...hosted.map((participant) => hostedModule(participant, engines)),
     ],
   })

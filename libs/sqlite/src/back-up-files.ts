@@ -18,14 +18,14 @@ const PATIENCE_MS = 5000;
  */
 export const backUpFiles = async (files: readonly FileBackup[]): Promise<{ heldMs: number }> => {
   const opened: DatabaseSync[] = [];
-  const open = (file: string, readOnly: boolean) => {
+  const openFile = (file: string, readOnly: boolean) => {
     const db = new DatabaseSync(file, { readOnly, timeout: PATIENCE_MS });
     opened.push(db);
     return db;
   };
   try {
-    const writers = files.map(({ from }) => open(from, false));
-    const readers = files.map(({ from }) => open(from, true));
+    const writers = files.map(({ from }) => openFile(from, false));
+    const readers = files.map(({ from }) => openFile(from, true));
     const begun = performance.now();
     for (const writer of writers) writer.exec('BEGIN IMMEDIATE');
     for (const reader of readers) {

@@ -15,7 +15,7 @@ export type Statement = StatementSync;
 export interface Job {
   readonly kind: 'write' | 'read' | 'exclusive';
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- arguments are checked by the typed adapter that owns the jobs module
-  run(args: any): unknown;
+  execute(args: any): unknown;
 }
 
 export type Jobs = Record<string, Job>;
@@ -26,5 +26,5 @@ export type Jobs = Record<string, Job>;
  */
 export interface JobsModule {
   /** Creates or migrates the schema, prepares statements, returns the jobs. */
-  open(db: Database, options: unknown): Jobs;
+  createJobs(db: Database, options: unknown): Jobs;
 }

@@ -5,14 +5,14 @@ import { pathToFileURL } from 'node:url';
 import { SqliteThread } from './sqlite-thread.js';
 
 const JOBS = `
-export function open(db) {
+export function createJobs(db) {
   db.exec('CREATE TABLE t (v TEXT UNIQUE)');
   const insert = db.prepare('INSERT INTO t VALUES (?)');
   return {
-    put: { kind: 'write', run: (v) => { insert.run(v); if (v === 'bad') throw Object.assign(new Error('bad'), { code: 'Bad', details: [1] }); } },
-    all: { kind: 'read', run: () => db.prepare('SELECT v FROM t ORDER BY v').all().map((row) => row.v) },
-    alone: { kind: 'exclusive', run: () => db.isTransaction },
-    inTransaction: { kind: 'write', run: () => db.prepare('SELECT count(*) AS n FROM t').get().n },
+    put: { kind: 'write', execute: (v) => { insert.run(v); if (v === 'bad') throw Object.assign(new Error('bad'), { code: 'Bad', details: [1] }); } },
+    all: { kind: 'read', execute: () => db.prepare('SELECT v FROM t ORDER BY v').all().map((row) => row.v) },
+    alone: { kind: 'exclusive', execute: () => db.isTransaction },
+    inTransaction: { kind: 'write', execute: () => db.prepare('SELECT count(*) AS n FROM t').get().n },
   };
 }`;
 
@@ -22,7 +22,7 @@ describe('SqliteThread', () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'attestry-sqlite-'));
     await writeFile(join(folder, 'jobs.mjs'), JOBS);
-    thread = await SqliteThread.open({ file: join(folder, 'a.db'), jobs: pathToFileURL(join(folder, 'jobs.mjs')) });
+    thread = await SqliteThread.spawn({ file: join(folder, 'a.db'), jobs: pathToFileURL(join(folder, 'jobs.mjs')) });
   });
   afterEach(async () => {
     await thread.close();
@@ -39,7 +39,7 @@ describe('SqliteThread', () => {
   it('refuses to run with less than full synchronization', async () => {
     const jobs = pathToFileURL(join(folder, 'jobs.mjs'));
     for (const pragma of ['synchronous = NORMAL', 'synchronous = OFF'])
-      await expect(SqliteThread.open({ file: join(folder, 'b.db'), jobs, pragmas: [pragma] })).rejects.toThrow(
+      await expect(SqliteThread.spawn({ file: join(folder, 'b.db'), jobs, pragmas: [pragma] })).rejects.toThrow(
         /expected 2 \(FULL\)/,
       );
   });

@@ -5,7 +5,7 @@ export interface SqliteOptions {
   file: string;
   /** The jobs module, see {@link moduleBeside}. */
   jobs: URL;
-  /** Argument of the module's `open`. */
+  /** Argument of the module's `createJobs`. */
   options?: unknown;
   /** Further PRAGMA lines; `journal_mode = WAL` and `synchronous = FULL` are always set and asserted. */
   pragmas?: string[];
@@ -47,7 +47,7 @@ export class SqliteThread {
     private readonly onFailure: ((error: Error) => void) | undefined,
   ) {}
 
-  static async open(options: SqliteOptions): Promise<SqliteThread> {
+  static async spawn(options: SqliteOptions): Promise<SqliteThread> {
     const worker = new Worker(moduleBeside(import.meta.url, './sqlite.worker'), {
       workerData: {
         file: options.file,

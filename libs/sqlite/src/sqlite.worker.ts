@@ -23,23 +23,23 @@ for (const pragma of pragmas) db.exec(`PRAGMA ${pragma}`);
 const synchronous = (db.prepare('PRAGMA synchronous').get() as { synchronous: number }).synchronous;
 if (synchronous !== 2) throw new Error(`PRAGMA synchronous is ${synchronous}, expected 2 (FULL) for ${file}`);
 
-const jobs: Jobs = ((await import(jobsUrl)) as JobsModule).open(db, options);
+const jobs: Jobs = ((await import(jobsUrl)) as JobsModule).createJobs(db, options);
 const begin = db.prepare('BEGIN IMMEDIATE');
 const commit = db.prepare('COMMIT');
 const savepoint = db.prepare('SAVEPOINT job');
 const release = db.prepare('RELEASE job');
 const rollbackTo = db.prepare('ROLLBACK TO job');
 
-const describe = (error: unknown) => {
+const errorFields = (error: unknown) => {
   const e = error as Error & { code?: string; details?: unknown };
   return { name: e?.name ?? 'Error', message: e?.message ?? String(error), code: e?.code, details: e?.details };
 };
 const attempt = (id: number, job: Job | undefined, name: string, args: unknown): Answer => {
   try {
     if (!job) throw new Error(`unknown job ${name}`);
-    return [id, 0, job.run(args)];
+    return [id, 0, job.execute(args)];
   } catch (error) {
-    return [id, 1, describe(error)];
+    return [id, 1, errorFields(error)];
   }
 };
 
@@ -68,7 +68,7 @@ const runWrites = (calls: Call[], savepoints = false): Answer[] => {
     return answers;
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
-    return calls.map(([id]) => [id, 1, describe(error)]);
+    return calls.map(([id]) => [id, 1, errorFields(error)]);
   }
 };
 

@@ -52,7 +52,7 @@ const onCheckpoints = ({
 
 const start = async (): Promise<Running> => {
   if ('file' in engine) {
-    const store = await EmbeddedEventStore.open({ file: engine.file });
+    const store = await EmbeddedEventStore.openFile({ file: engine.file });
     const { leases, checkpoints } = store;
     return onCheckpoints({ leases, checkpoints, close: () => store.close() });
   }

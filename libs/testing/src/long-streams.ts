@@ -53,7 +53,7 @@ export interface ShortStreams {
  * session, attempts of the delivery.
  */
 export const lengthenStreams = async (dataDir: string, short: ShortStreams, length: number): Promise<void> => {
-  const store = await EmbeddedEventStore.open({ file: join(dataDir, 'events.db') });
+  const store = await EmbeddedEventStore.openFile({ file: join(dataDir, 'events.db') });
   try {
     const { tenantId, clientId, sessionId, webhookId } = short;
     const session = `issuanceSession-${tenantId}+${sessionId}`;

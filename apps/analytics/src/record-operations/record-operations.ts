@@ -170,7 +170,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
       name: 'analytics.sweep',
       batch: async () => {
         // Open operations are kept in the memory of the process that consumes the feed.
-        if (writer.isHeld) await this.inTurn(() => this.sweep());
+        if (writer.isHeld) await this.inTurn(() => this.closeOverdue());
         return SWEEP_MS;
       },
       onError: ({ message: error }) => this.logger.error({ error }, 'closing overdue operations failed'),
@@ -189,14 +189,14 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     await new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer);
-        this.waiting.delete(check);
+        this.waiting.delete(resolveIfHandled);
         resolve();
       };
-      const check = () => {
+      const resolveIfHandled = () => {
         if (!isLater(sequence, this.handled)) done();
       };
       const timer = setTimeout(done, timeoutMs);
-      this.waiting.add(check);
+      this.waiting.add(resolveIfHandled);
     });
   }
 
@@ -206,7 +206,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     const records: Recorded[] = [];
     let committed: RequestsCommitted['requests'][number][] = [];
     const now = this.clock.now().toISOString();
-    const noteCommitted = () => {
+    const recordCommitted = () => {
       for (const request of committed) {
         const operation = this.open.commit(request);
         if (operation)
@@ -225,7 +225,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
           continue;
         }
         if (message.subject === OVERDUE_MARK_SUBJECT) {
-          noteCommitted();
+          recordCommitted();
           for (const operation of this.open.overdue((message.data as OverdueMark).before)) {
             records.push(this.closing(operation, now));
             this.open.close(operation);
@@ -241,23 +241,23 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
         records.push(recorded(data, stream, message.sequence));
       }
       // After the outcomes of this batch: most committed requests are closed by then and need no event.
-      noteCommitted();
-      await this.append(records);
+      recordCommitted();
+      await this.appendRecords(records);
     } catch (error) {
       // Heads and open operations are reloaded from the store before the next attempt; until that succeeds, attempts fail.
       this.ranAhead = true;
       throw error;
     }
-    this.reached(messages.at(-1)!.sequence);
+    this.markHandled(messages.at(-1)!.sequence);
   }
 
   private async takeOver(acknowledged: string | undefined): Promise<void> {
     await this.recover();
     // The service that acknowledged it also recorded it: no query has to wait for it.
-    if (acknowledged !== undefined) this.reached(acknowledged);
+    if (acknowledged !== undefined) this.markHandled(acknowledged);
   }
 
-  private reached(sequence: string): void {
+  private markHandled(sequence: string): void {
     if (isLater(sequence, this.handled)) this.handled = sequence;
     for (const check of [...this.waiting]) check();
   }
@@ -266,7 +266,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
    * Overdue operations are closed when a mark returns through the feed: every outcome published before it has been recorded by then, also
    * after a long stop.
    */
-  private async sweep(): Promise<void> {
+  private async closeOverdue(): Promise<void> {
     if (this.ranAhead) return;
     const now = this.clock.now();
     const before = now.getTime() - GRACE_MS;
@@ -333,12 +333,12 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     };
   }
 
-  private async append(records: readonly Recorded[]): Promise<void> {
+  private async appendRecords(records: readonly Recorded[]): Promise<void> {
     const byStream = Map.groupBy(records, ({ stream }) => stream);
     await Promise.all(
       [...byStream].map(async ([stream, group]) => {
         for (const chunk of chunks(group)) {
-          const head = await this.head(stream);
+          const head = await this.loadHead(stream);
           const { events, chain, sourceSequence } = this.chained(head, chunk);
           const { revision } = await this.store.append(stream, events, head.revision);
           this.heads.set(stream, { revision, chain, sourceSequence });
@@ -384,10 +384,10 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
         streams.add(operationStream(tenantId, timestamp));
         if (about) streams.add(operationStream(about.tenantId, timestamp));
       }
-    await Promise.all([...streams].map((stream) => this.head(stream)));
+    await Promise.all([...streams].map((stream) => this.loadHead(stream)));
   }
 
-  private async head(stream: string): Promise<Head> {
+  private async loadHead(stream: string): Promise<Head> {
     const known = this.heads.get(stream);
     if (known) return known;
     const [last] = await this.store.readStream(stream, { direction: 'backwards', limit: 1 });

@@ -34,7 +34,7 @@ export class DeleteDid {
       (current) => startDeletion(current, { abandoned }, this.clock.now()),
       events,
     );
-    await this.deletion.finish(stream, started.state, events);
+    await this.deletion.completeDeletion(stream, started.state, events);
     await this.lists.settled(started.position);
   }
 

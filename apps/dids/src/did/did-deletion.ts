@@ -15,7 +15,7 @@ export class DidDeletion {
   ) {}
 
   /** Destroys the private keys, then appends the event. No effect unless the deletion was begun. */
-  async finish(stream: string, state: DidState, context: EventContext): Promise<void> {
+  async completeDeletion(stream: string, state: DidState, context: EventContext): Promise<void> {
     if (state.status !== 'deleting') return;
     await this.signingKeys.destroySigningKeys(context.tenantId, [
       ...new Set(state.keys.map(({ kmsKeyId }) => kmsKeyId)),

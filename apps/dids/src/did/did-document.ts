@@ -43,7 +43,7 @@ interface Method extends VaultKey {
 }
 
 /** A document as the specification notes describe it: signing keys listed and referenced, the agreement key embedded. */
-const describe = (did: string, methods: readonly Method[]): NewDid => {
+const newDocument = (did: string, methods: readonly Method[]): NewDid => {
   const entries = methods.map((method) => {
     const type = TYPE_OF[method.algorithm];
     const { kty, crv, x, y } = method.publicJwk;
@@ -82,9 +82,9 @@ export const didKeyOf = (key: VaultKey): NewDid => {
   // The platform never creates a key of X25519 alone, but a resolved third-party DID may have one.
   const purposes: KeyPurpose[] = key.algorithm === 'X25519' ? ['keyAgreement'] : SIGNING;
   const method: Method = { ...key, fragment: encodeMultikey(key.publicJwk), purposes };
-  if (key.algorithm !== 'Ed25519') return describe(encodeDidKey(key.publicJwk), [method]);
+  if (key.algorithm !== 'Ed25519') return newDocument(encodeDidKey(key.publicJwk), [method]);
   const publicJwk = x25519PublicOf(key.publicJwk);
-  return describe(encodeDidKey(key.publicJwk), [
+  return newDocument(encodeDidKey(key.publicJwk), [
     method,
     {
       keyId: key.keyId,
@@ -132,5 +132,5 @@ export const didWebDocument = (did: string, keys: readonly VaultKey[]): NewDid =
     taken.add(fragment);
     return { ...key, fragment, purposes: WEB_PURPOSES[key.algorithm] };
   });
-  return describe(did, methods);
+  return newDocument(did, methods);
 };

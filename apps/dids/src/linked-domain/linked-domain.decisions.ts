@@ -2,7 +2,7 @@ import type { LinkedDomainEvent } from './linked-domain.events.js';
 import type { LinkedDomainState } from './linked-domain.state.js';
 
 /** Idempotent, and ignores events older than the last one: the feed delivers at least once. A tenant has one domain. */
-export const noteDomain = (
+export const recordDomainChange = (
   state: LinkedDomainState,
   { domain, revision, isVerified }: { domain: string; revision: number; isVerified: boolean },
 ): LinkedDomainEvent[] => {

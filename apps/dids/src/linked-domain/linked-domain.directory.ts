@@ -3,7 +3,7 @@ import { customDomainVerified, type CustomDomainChanged } from '@attestry/contra
 import { Streams } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
 import { Reactions, serviceContext } from '@attestry/service-kit';
-import { noteDomain } from './linked-domain.decisions.js';
+import { recordDomainChange } from './linked-domain.decisions.js';
 import { linkedDomain, linkedDomainStream, type LinkedDomainState } from './linked-domain.state.js';
 
 /** Keeps which custom domain a tenant has verified. */
@@ -15,20 +15,20 @@ export class LinkedDomain implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.reactions.consumeEach('dids.linked-domain', (message) => this.note(message));
+    this.reactions.consumeEach('dids.linked-domain', (message) => this.recordDomainChange(message));
   }
 
   async loadLinkedDomain(tenantId: string): Promise<LinkedDomainState> {
     return (await this.streams.load(linkedDomain, linkedDomainStream(tenantId))).state;
   }
 
-  private async note({ subject, headers, data }: FeedMessage): Promise<void> {
+  private async recordDomainChange({ subject, headers, data }: FeedMessage): Promise<void> {
     const { tenantId, domain, revision } = data as CustomDomainChanged;
     const isVerified = subject === customDomainVerified.subject;
     await this.streams.runDecision(
       linkedDomain,
       linkedDomainStream(tenantId),
-      (state) => noteDomain(state, { domain, revision, isVerified }),
+      (state) => recordDomainChange(state, { domain, revision, isVerified }),
       serviceContext('dids.linked-domain', tenantId, headers['requestId'] ?? ''),
     );
   }

@@ -1,5 +1,5 @@
 import { given as givenOf } from '@attestry/event-store';
-import { noteDomain, originsAt } from './linked-domain.decisions.js';
+import { recordDomainChange, originsAt } from './linked-domain.decisions.js';
 import type { LinkedDomainEvent } from './linked-domain.events.js';
 import { linkedDomain, type LinkedDomainState } from './linked-domain.state.js';
 
@@ -13,7 +13,7 @@ const unlinked = (domain: string, revision: number): LinkedDomainEvent => ({
   data: { domain, revision },
 });
 const note = (domain: string, revision: number, isVerified: boolean) => (state: LinkedDomainState) =>
-  noteDomain(state, { domain, revision, isVerified });
+  recordDomainChange(state, { domain, revision, isVerified });
 
 describe('a linked domain', () => {
   it('is the verified domain, until it is withdrawn', () => {

@@ -5,15 +5,15 @@ import { isBrokenConnection, type Answer, type ApiClient, type OperationParts } 
  * `open`: the last change was sent, and what answered is not known; it may or may not have happened. Each thing is
  * changed by one client at a time, so nothing else can have changed it.
  */
-export type Life = 'living' | 'open' | 'ended';
+export type Life = 'active' | 'open' | 'ended';
 
-interface Kept {
+interface Expectation {
   life: Life;
   /** Number of the process that acknowledged the newest change. */
   since: number;
 }
 
-export interface KeptUser extends Kept {
+export interface ExpectedUser extends Expectation {
   id: string;
   /** Absent: created with an offer. */
   note?: string;
@@ -23,30 +23,30 @@ export interface KeptUser extends Kept {
   unanswered: number;
 }
 
-export interface KeptCode extends Kept {
+export interface ExpectedCode extends Expectation {
   code: string;
   configurationId: string;
-  user: KeptUser;
+  user: ExpectedUser;
   /** Tokens it was exchanged for: never more than one. */
   tokens: string[];
 }
 
-export interface KeptNonce extends Kept {
+export interface ExpectedNonce extends Expectation {
   nonce: string;
   token: string;
   configurationId: string;
-  user: KeptUser;
+  user: ExpectedUser;
 }
 
 /** A record that can be replaced: its value is one of `possible`, exactly one unless an update is open. */
-export interface KeptRecord extends Kept {
+export interface ExpectedRecord extends Expectation {
   id: string;
   possible: Set<string>;
   /** An update that was not answered may still be under way until then, milliseconds of `performance.now()`. */
   unsettledUntil?: number;
 }
 
-export interface KeptTenant extends Kept {
+export interface ExpectedTenant extends Expectation {
   id: string;
   host: string;
   clientId: string;
@@ -65,12 +65,12 @@ export interface Answered {
 /** Everything that was acknowledged to the clients, and every violation of it by the platform. */
 export class Ledger {
   readonly answered: Answered[] = [];
-  readonly users: KeptUser[] = [];
-  readonly codes: KeptCode[] = [];
-  readonly nonces: KeptNonce[] = [];
-  readonly configurations: KeptRecord[] = [];
-  readonly webhooks: KeptRecord[] = [];
-  readonly tenants: KeptTenant[] = [];
+  readonly users: ExpectedUser[] = [];
+  readonly codes: ExpectedCode[] = [];
+  readonly nonces: ExpectedNonce[] = [];
+  readonly configurations: ExpectedRecord[] = [];
+  readonly webhooks: ExpectedRecord[] = [];
+  readonly tenants: ExpectedTenant[] = [];
   /** Broken promises, in words. */
   readonly faults: string[] = [];
   /** Calls without an answer. */
@@ -124,9 +124,9 @@ export class Ledger {
     return answer;
   }
 
-  acknowledged(kept: Kept, life: Life): void {
-    kept.life = life;
-    kept.since = this.process;
+  acknowledged(entry: Expectation, life: Life): void {
+    entry.life = life;
+    entry.since = this.process;
     this.onAcknowledged();
   }
 }

@@ -30,7 +30,7 @@ import {
   type OperationParts,
   type TenantUnderTest,
 } from '@attestry/testing';
-import type { KeptCode, KeptNonce, KeptRecord, KeptUser, Ledger } from './ledger.js';
+import type { ExpectedCode, ExpectedNonce, ExpectedRecord, ExpectedUser, Ledger } from './ledger.js';
 import { makeHolder, makeProof } from './wallet-proof.js';
 
 export interface Scene {
@@ -66,11 +66,11 @@ export const exchangeParts = (code: string): OperationParts => ({
   body: new URLSearchParams({ grant_type: GRANT, 'pre-authorized_code': code }),
 });
 
-export const issueParts = (kept: KeptNonce, issuer: string): OperationParts => ({
-  token: kept.token,
+export const issueParts = (entry: ExpectedNonce, issuer: string): OperationParts => ({
+  token: entry.token,
   body: {
-    credential_configuration_id: kept.configurationId,
-    proofs: { jwt: [makeProof(makeHolder(), issuer, kept.nonce)] },
+    credential_configuration_id: entry.configurationId,
+    proofs: { jwt: [makeProof(makeHolder(), issuer, entry.nonce)] },
   },
 });
 
@@ -84,11 +84,11 @@ export const oauthCode = ({ body }: Answer): unknown => (body as { error?: unkno
 export class LoadClient {
   private readonly random: SeededRandom;
   private readonly wire: ApiClient;
-  private readonly users: KeptUser[] = [];
-  private codes: KeptCode[] = [];
-  private nonces: KeptNonce[] = [];
-  private readonly configurations: (KeptRecord & { type: string })[] = [];
-  private webhook: KeptRecord | undefined;
+  private readonly users: ExpectedUser[] = [];
+  private codes: ExpectedCode[] = [];
+  private nonces: ExpectedNonce[] = [];
+  private readonly configurations: (ExpectedRecord & { type: string })[] = [];
+  private webhook: ExpectedRecord | undefined;
   private names = 0;
   private stopped = false;
 
@@ -151,15 +151,15 @@ export class LoadClient {
   private async makeUser(): Promise<void> {
     const note = this.name('note');
     const answer = await this.call<User>(createUser, this.api, { body: { claims: { note } } }, [201]);
-    if (answer?.status === 201) this.keepUser({ id: answer.body.id, note });
+    if (answer?.status === 201) this.addUser({ id: answer.body.id, note });
   }
 
-  private keepUser(user: Pick<KeptUser, 'id' | 'note'>): KeptUser {
-    const kept: KeptUser = { ...user, credentials: [], unanswered: 0, life: 'living', since: 0 };
-    this.users.push(kept);
-    this.ledger.users.push(kept);
-    this.ledger.acknowledged(kept, 'living');
-    return kept;
+  private addUser(user: Pick<ExpectedUser, 'id' | 'note'>): ExpectedUser {
+    const entry: ExpectedUser = { ...user, credentials: [], unanswered: 0, life: 'active', since: 0 };
+    this.users.push(entry);
+    this.ledger.users.push(entry);
+    this.ledger.acknowledged(entry, 'active');
+    return entry;
   }
 
   private async endUser(): Promise<void> {
@@ -174,9 +174,9 @@ export class LoadClient {
     if (answer && expected.includes(answer.status)) this.ledger.acknowledged(user, 'ended');
   }
 
-  private async offer(): Promise<KeptCode | undefined> {
-    const living = this.users.filter(({ life }) => life === 'living');
-    const user = this.random.next() < 0.5 && living.length ? this.random.pick(living) : undefined;
+  private async offer(): Promise<ExpectedCode | undefined> {
+    const activeUsers = this.users.filter(({ life }) => life === 'active');
+    const user = this.random.next() < 0.5 && activeUsers.length ? this.random.pick(activeUsers) : undefined;
     const body = {
       credentials: [this.scene.configurationId],
       claims: { given_name: this.name('Ada') },
@@ -189,26 +189,26 @@ export class LoadClient {
       credential_configuration_ids: string[];
       grants: Record<string, Record<string, string>>;
     };
-    const kept: KeptCode = {
+    const entry: ExpectedCode = {
       code: offered.grants[GRANT]!['pre-authorized_code']!,
       configurationId: offered.credential_configuration_ids[0]!,
-      user: user ?? this.keepUser({ id: answer.body.userId }),
+      user: user ?? this.addUser({ id: answer.body.userId }),
       tokens: [],
-      life: 'living',
+      life: 'active',
       since: 0,
     };
-    this.ledger.codes.push(kept);
-    this.ledger.acknowledged(kept, 'living');
+    this.ledger.codes.push(entry);
+    this.ledger.acknowledged(entry, 'active');
     // Some are taken back: their codes are as good as redeemed ones.
     if (this.random.next() < 0.1) {
-      kept.life = 'open';
+      entry.life = 'open';
       const id = answer.body.id;
       const deleted = await this.call(deletePreAuthorizedOffer, this.api, { params: { id } }, [204]);
-      if (deleted?.status === 204) this.ledger.acknowledged(kept, 'ended');
+      if (deleted?.status === 204) this.ledger.acknowledged(entry, 'ended');
       return undefined;
     }
-    this.codes.push(kept);
-    return kept;
+    this.codes.push(entry);
+    return entry;
   }
 
   private async offerOnly(): Promise<void> {
@@ -228,7 +228,7 @@ export class LoadClient {
     if (code) return this.redeemAndCollect(code);
   }
 
-  private async redeemAndCollect(code: KeptCode): Promise<void> {
+  private async redeemAndCollect(code: ExpectedCode): Promise<void> {
     this.codes = this.codes.filter((one) => one !== code);
     // Now and then two at once, as a stolen code would be.
     const twice = this.random.next() < 0.15;
@@ -236,7 +236,7 @@ export class LoadClient {
     code.life = 'open';
     const answers = await Promise.all((twice ? [1, 2] : [1]).map(() => this.exchange(code)));
     if (!answers.includes('broken')) {
-      if (before === 'living' && !answers.includes('granted'))
+      if (before === 'active' && !answers.includes('granted'))
         this.ledger.fault(`a code that was not redeemed was refused: ${answers.join(', ')}`);
       this.ledger.acknowledged(code, 'ended');
     } else if (code.tokens.length) this.ledger.acknowledged(code, 'ended');
@@ -248,12 +248,12 @@ export class LoadClient {
       const answer = await this.call<NonceResponse>(issueNonce, this.wire, {}, [200]);
       if (answer?.status !== 200) return;
       const { configurationId, user } = code;
-      const nonce: KeptNonce = {
+      const nonce: ExpectedNonce = {
         nonce: answer.body.c_nonce,
         token,
         configurationId,
         user,
-        life: 'living',
+        life: 'active',
         since: this.ledger.process,
       };
       this.ledger.nonces.push(nonce);
@@ -261,7 +261,7 @@ export class LoadClient {
     }
   }
 
-  private async exchange(code: KeptCode): Promise<'granted' | 'refused' | 'broken'> {
+  private async exchange(code: ExpectedCode): Promise<'granted' | 'refused' | 'broken'> {
     const answer = await this.call<AccessTokenResponse>(exchangeToken, this.wire, exchangeParts(code.code), [200, 400]);
     if (!answer || answer.status >= 500) return 'broken';
     if (answer.status === 200) {
@@ -273,47 +273,47 @@ export class LoadClient {
     return 'refused';
   }
 
-  private async issue(kept: KeptNonce): Promise<void> {
-    this.nonces = this.nonces.filter((one) => one !== kept);
-    const before = kept.life;
-    kept.life = 'open';
-    kept.user.unanswered += 1;
-    const parts = issueParts(kept, this.scene.tenant.url);
+  private async issue(entry: ExpectedNonce): Promise<void> {
+    this.nonces = this.nonces.filter((one) => one !== entry);
+    const before = entry.life;
+    entry.life = 'open';
+    entry.user.unanswered += 1;
+    const parts = issueParts(entry, this.scene.tenant.url);
     const answer = await this.call<CredentialResponse>(issueCredential, this.wire, parts, [200, 400]);
     if (!answer || answer.status >= 500) {
-      this.nonces.push(kept);
+      this.nonces.push(entry);
       return;
     }
     if (answer.status === 200) {
-      kept.user.unanswered -= 1;
-      kept.user.credentials.push(answer.body.credentials[0]!.credential as string);
-      this.ledger.acknowledged(kept.user, 'living');
+      entry.user.unanswered -= 1;
+      entry.user.credentials.push(answer.body.credentials[0]!.credential as string);
+      this.ledger.acknowledged(entry.user, 'active');
     } else {
-      kept.user.unanswered -= 1;
-      if (oauthCode(answer) !== 'invalid_nonce' || before === 'living')
+      entry.user.unanswered -= 1;
+      if (oauthCode(answer) !== 'invalid_nonce' || before === 'active')
         this.ledger.fault(`a credential request was refused: ${answer.text}`);
     }
-    this.ledger.acknowledged(kept, 'ended');
+    this.ledger.acknowledged(entry, 'ended');
   }
 
   private async changeWebhook(): Promise<void> {
-    const kept = this.webhook;
+    const entry = this.webhook;
     const url = this.scene.hookUrl(`/${this.name('own')}`);
     const body: WebhookRequest = {
       events: ['OpenIdCredentialIssuedSummary'],
       url,
       disabled: this.random.next() < 0.7,
     };
-    if (!kept) {
+    if (!entry) {
       const answer = await this.call<{ id: string }>(createWebhook, this.api, { body }, [201]);
       if (answer?.status !== 201) return;
-      this.webhook = { id: answer.body.id, possible: new Set([url]), life: 'living', since: 0 };
+      this.webhook = { id: answer.body.id, possible: new Set([url]), life: 'active', since: 0 };
       this.ledger.webhooks.push(this.webhook);
-      this.ledger.acknowledged(this.webhook, 'living');
+      this.ledger.acknowledged(this.webhook, 'active');
       return;
     }
     const ended = await this.change(
-      kept,
+      entry,
       url,
       (params) => this.call(updateWebhook, this.api, { params: { webhookId: params }, body }, [200]),
       (params, expected) => this.call(deleteWebhook, this.api, { params: { webhookId: params } }, expected),
@@ -322,7 +322,7 @@ export class LoadClient {
   }
 
   private async changeConfiguration(): Promise<void> {
-    const kept = this.configurations[0];
+    const entry = this.configurations[0];
     const name = this.name('Configuration');
     const bodyOf = (type: string): JwtVcConfigurationRequest => ({
       type,
@@ -330,20 +330,20 @@ export class LoadClient {
       issuer: { name: 'University' },
       claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
     });
-    if (!kept || this.random.next() < 0.3) {
+    if (!entry || this.random.next() < 0.3) {
       const type = name.replaceAll('-', 'x');
       const parts = { body: bodyOf(type) };
       const answer = await this.call<{ id: string }>(jwtVcConfigurations.create, this.api, parts, [201]);
       if (answer?.status !== 201) return;
-      const made = { id: answer.body.id, type, possible: new Set([name]), life: 'living' as const, since: 0 };
+      const made = { id: answer.body.id, type, possible: new Set([name]), life: 'active' as const, since: 0 };
       this.configurations.push(made);
       this.ledger.configurations.push(made);
-      this.ledger.acknowledged(made, 'living');
+      this.ledger.acknowledged(made, 'active');
       return;
     }
-    const { type } = kept;
+    const { type } = entry;
     const ended = await this.change(
-      kept,
+      entry,
       name,
       (id) => this.call(jwtVcConfigurations.update, this.api, { params: { id }, body: bodyOf(type) }, [200]),
       (id, expected) => this.call(jwtVcConfigurations.delete, this.api, { params: { id } }, expected),
@@ -353,26 +353,26 @@ export class LoadClient {
 
   /** Replaces or deletes a record. @returns true when it was deleted */
   private async change(
-    kept: KeptRecord,
+    entry: ExpectedRecord,
     value: string,
     update: (id: string) => Promise<Answer | undefined>,
     end: (id: string, expected: number[]) => Promise<Answer | undefined>,
   ): Promise<boolean> {
-    if (kept.life === 'open' || this.random.next() < 0.4) {
-      const expected = kept.life === 'open' ? [204, 404] : [204];
-      kept.life = 'open';
-      const answer = await end(kept.id, expected);
+    if (entry.life === 'open' || this.random.next() < 0.4) {
+      const expected = entry.life === 'open' ? [204, 404] : [204];
+      entry.life = 'open';
+      const answer = await end(entry.id, expected);
       if (!answer || !expected.includes(answer.status)) return false;
-      this.ledger.acknowledged(kept, 'ended');
+      this.ledger.acknowledged(entry, 'ended');
       return true;
     }
-    kept.possible.add(value);
-    const answer = await update(kept.id);
+    entry.possible.add(value);
+    const answer = await update(entry.id);
     if (answer?.status === 200) {
       // An earlier unanswered update may be done after this one.
-      if (!kept.unsettledUntil || kept.unsettledUntil < performance.now()) kept.possible = new Set([value]);
-      this.ledger.acknowledged(kept, 'living');
-    } else kept.unsettledUntil = performance.now() + UNSETTLED_MS;
+      if (!entry.unsettledUntil || entry.unsettledUntil < performance.now()) entry.possible = new Set([value]);
+      this.ledger.acknowledged(entry, 'active');
+    } else entry.unsettledUntil = performance.now() + UNSETTLED_MS;
     return false;
   }
 
@@ -384,8 +384,8 @@ export class LoadClient {
     if (answer?.status !== 201) return;
     const { id, subdomain: host, client } = answer.body;
     const requestId = answer.headers.get('x-request-id')!;
-    const kept = { id, host, ...client, requestId, life: 'living' as const, since: 0 };
-    this.ledger.tenants.push(kept);
-    this.ledger.acknowledged(kept, 'living');
+    const entry = { id, host, ...client, requestId, life: 'active' as const, since: 0 };
+    this.ledger.tenants.push(entry);
+    this.ledger.acknowledged(entry, 'active');
   }
 }

@@ -27,7 +27,7 @@ import {
   type RunningPlatform,
   type SeededRandom,
 } from '@attestry/testing';
-import type { KeptCode, KeptNonce, KeptRecord, KeptTenant, KeptUser, Ledger } from './ledger.js';
+import type { ExpectedCode, ExpectedNonce, ExpectedRecord, ExpectedTenant, ExpectedUser, Ledger } from './ledger.js';
 import { exchangeParts, issueParts, oauthCode, type Scene } from './load.js';
 
 /** Calls at once. */
@@ -102,10 +102,10 @@ export class Verification {
     await each(this.ledger.tenants, (tenant) => this.tenant(tenant));
   }
 
-  private async user({ id, note, life, credentials, unanswered }: KeptUser): Promise<void> {
-    const expected = life === 'living' ? [200] : life === 'ended' ? [404] : [200, 404];
+  private async user({ id, note, life, credentials, unanswered }: ExpectedUser): Promise<void> {
+    const expected = life === 'active' ? [200] : life === 'ended' ? [404] : [200, 404];
     const answer = await this.request<User>(retrieveUser, this.api, { params: { id } }, expected);
-    if (life !== 'living') return;
+    if (life !== 'active') return;
     if (answer?.status === 200 && note !== undefined && answer.body.claims['note'] !== note)
       this.ledger.fault(`user ${id} has the claims ${answer.text}`);
     if (!credentials.length && !unanswered) return;
@@ -140,49 +140,49 @@ export class Verification {
       cursor = answer.body.nextCursor;
     }
     for (const { id, life } of this.ledger.users)
-      if (life !== 'open' && listed.has(id) !== (life === 'living'))
+      if (life !== 'open' && listed.has(id) !== (life === 'active'))
         this.ledger.fault(`user ${id} is ${life}, and the list ${listed.has(id) ? 'has' : 'lacks'} it`);
   }
 
-  private async code(kept: KeptCode): Promise<void> {
-    if (kept.life !== 'ended') return;
-    const answer = await this.request(exchangeToken, this.wire, exchangeParts(kept.code), [400]);
+  private async code(entry: ExpectedCode): Promise<void> {
+    if (entry.life !== 'ended') return;
+    const answer = await this.request(exchangeToken, this.wire, exchangeParts(entry.code), [400]);
     if (answer?.status === 400 && oauthCode(answer) !== 'invalid_grant')
       this.ledger.fault(`a spent code was refused with ${answer.text}`);
   }
 
-  private async redeemLeft(kept: KeptCode): Promise<void> {
-    if (kept.life === 'ended' || kept.user.life !== 'living') return;
-    const expected = kept.life === 'living' ? [200] : [200, 400];
-    const answer = await this.ledger.send(exchangeToken, this.wire, exchangeParts(kept.code), expected);
+  private async redeemLeft(entry: ExpectedCode): Promise<void> {
+    if (entry.life === 'ended' || entry.user.life !== 'active') return;
+    const expected = entry.life === 'active' ? [200] : [200, 400];
+    const answer = await this.ledger.send(exchangeToken, this.wire, exchangeParts(entry.code), expected);
     if (answer?.status === 503) {
-      kept.life = 'open';
+      entry.life = 'open';
       return;
     }
-    if (answer?.status === 200 && kept.tokens.push('') > 1) this.ledger.fault('a code was redeemed twice');
-    this.ledger.acknowledged(kept, 'ended');
+    if (answer?.status === 200 && entry.tokens.push('') > 1) this.ledger.fault('a code was redeemed twice');
+    this.ledger.acknowledged(entry, 'ended');
   }
 
-  private async nonce(kept: KeptNonce): Promise<void> {
-    if (kept.life !== 'ended' || kept.user.life !== 'living') return;
-    const parts = issueParts(kept, this.scene.tenant.url);
+  private async nonce(entry: ExpectedNonce): Promise<void> {
+    if (entry.life !== 'ended' || entry.user.life !== 'active') return;
+    const parts = issueParts(entry, this.scene.tenant.url);
     const answer = await this.request(issueCredential, this.wire, parts, [400]);
     if (answer?.status === 400 && oauthCode(answer) !== 'invalid_nonce')
       this.ledger.fault(`a spent nonce was refused with ${answer.text}`);
   }
 
-  private async configuration(kept: KeptRecord): Promise<void> {
-    const { id, life, possible } = kept;
-    const expected = life === 'living' ? [200] : life === 'ended' ? [404] : [200, 404];
+  private async configuration(entry: ExpectedRecord): Promise<void> {
+    const { id, life, possible } = entry;
+    const expected = life === 'active' ? [200] : life === 'ended' ? [404] : [200, 404];
     const parts = { params: { id } };
     const answer = await this.request<JwtVcConfiguration>(jwtVcConfigurations.retrieve, this.api, parts, expected);
     if (answer?.status === 200 && !possible.has(answer.body.name))
       this.ledger.fault(`configuration ${id} is ${answer.text}, not ${[...possible].join(' or ')}`);
   }
 
-  private async webhook(kept: KeptRecord): Promise<void> {
-    const { id, life, possible } = kept;
-    const expected = life === 'living' ? [200] : life === 'ended' ? [404] : [200, 404];
+  private async webhook(entry: ExpectedRecord): Promise<void> {
+    const { id, life, possible } = entry;
+    const expected = life === 'active' ? [200] : life === 'ended' ? [404] : [200, 404];
     const parts = { params: { webhookId: id } };
     const answer = await this.request<Webhook>(retrieveWebhook, this.api, parts, expected);
     if (answer?.status === 200 && ![...possible].some((path) => answer.body.url.endsWith(path)))
@@ -197,23 +197,23 @@ export class Verification {
       if (!known.has(id)) expectStatus(await this.scene.tenant.api.webhooks.delete(id), 204);
   }
 
-  private async tenant(kept: KeptTenant): Promise<void> {
+  private async tenant(entry: ExpectedTenant): Promise<void> {
     const { management } = this.scene;
-    const parts = { params: { tenantId: kept.id } };
+    const parts = { params: { tenantId: entry.id } };
     const answer = await this.request<Tenant>(retrieveTenant, management.client, parts, [200]);
-    if (answer?.status === 200 && answer.body.subdomain !== kept.host)
-      this.ledger.fault(`tenant ${kept.id} is ${answer.text}`);
-    await this.request(retrieveIssuerMetadata, new ApiClient(`http://${kept.host}`), {}, [200]);
+    if (answer?.status === 200 && answer.body.subdomain !== entry.host)
+      this.ledger.fault(`tenant ${entry.id} is ${answer.text}`);
+    await this.request(retrieveIssuerMetadata, new ApiClient(`http://${entry.host}`), {}, [200]);
   }
 
   /** The trail of each new tenant begins with its creation: one START, one outcome. */
   async trailsOfTenants(): Promise<void> {
-    await each(this.ledger.tenants, async (kept) => {
-      const url = `http://${kept.host}`;
-      const client = new ApiClient(url, await clientToken(this.platform, url, kept));
+    await each(this.ledger.tenants, async (entry) => {
+      const url = `http://${entry.host}`;
+      const client = new ApiClient(url, await clientToken(this.platform, url, entry));
       const types = async () =>
         expectStatus(
-          await client.call<PageOf<AnalyticsEvent>>(listEvents, { query: { requestIds: kept.requestId } }),
+          await client.call<PageOf<AnalyticsEvent>>(listEvents, { query: { requestIds: entry.requestId } }),
           200,
         ).data.map(({ type }) => type);
       const found = await waitUntil(
@@ -221,10 +221,10 @@ export class Verification {
           const now = await types();
           return now.length > 1 && now;
         },
-        { what: `the trail of tenant ${kept.id}`, timeoutMs: 30_000 },
+        { what: `the trail of tenant ${entry.id}`, timeoutMs: 30_000 },
       );
       if (found.join() !== 'TENANT_CREATE_SUCCESS,TENANT_CREATE_START')
-        this.ledger.fault(`the trail of tenant ${kept.id} is ${found.join()}`);
+        this.ledger.fault(`the trail of tenant ${entry.id} is ${found.join()}`);
     });
   }
 

@@ -25,7 +25,7 @@ export const callAt = (
     const isForm = body instanceof URLSearchParams;
     const text = body && (isForm ? body.toString() : JSON.stringify(body));
     const { method, path } = operation.http!;
-    const asked = request({
+    const clientRequest = request({
       host: '127.0.0.1',
       port: gateway.port,
       method,
@@ -39,8 +39,8 @@ export const callAt = (
         }),
       },
     });
-    asked.once('error', reject);
-    asked.once('response', (response) => {
+    clientRequest.once('error', reject);
+    clientRequest.once('response', (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.once('error', reject);
@@ -48,5 +48,5 @@ export const callAt = (
         resolve({ status: response.statusCode!, text: Buffer.concat(chunks).toString('utf8') }),
       );
     });
-    asked.end(text);
+    clientRequest.end(text);
   });

@@ -13,7 +13,7 @@ const CHANGES: Record<string, [string, string][]> = {
   'libs/contracts/dist/issuance/issuance.integration-events.js': [
     [
       'export const userDeleted',
-      `export const userFarewellNoted = defineIntegrationEvent('issuance.user-farewell-noted');\nexport const userDeleted`,
+      `export const newUserEvent = defineIntegrationEvent('issuance.user-farewell-noted');\nexport const userDeleted`,
     ],
   ],
   'apps/issuance/dist/user/user.state.js': [

@@ -46,8 +46,8 @@ export const raceForNonce = async (stage: Stage, token: string) => {
   const wire = new ApiClient(tenant.url);
   const { c_nonce: nonce } = expectStatus(await wire.call<{ c_nonce: string }>(issueNonce), 200);
   const calls = Array.from({ length: CLIENTS }, () => {
-    const kept = { nonce, token, configurationId } as Parameters<typeof issueParts>[0];
-    return { token, body: issueParts(kept, tenant.url).body as object };
+    const entry = { nonce, token, configurationId } as Parameters<typeof issueParts>[0];
+    return { token, body: issueParts(entry, tenant.url).body as object };
   });
   return (await race(stage, tenant.url, issueCredential as unknown as Operation, (at) => calls[at]!)).outcome;
 };

@@ -35,17 +35,17 @@ describe('the check of an answer', () => {
   });
 
   it.each<[string, RawAnswer]>([
-    ['a member that is not told', answer(201, { ...webhook, secret: 'x' })],
+    ['a member that is not declared', answer(201, { ...webhook, secret: 'x' })],
     ['a member that is missing', answer(201, { ...webhook, url: undefined })],
     ['a member of another type', answer(201, { ...webhook, disabled: 'no' })],
-    ['a value that is not told', answer(201, { ...webhook, events: ['Other'] })],
-    ['a status that is not told', answer(200, webhook)],
+    ['a value that is not declared', answer(201, { ...webhook, events: ['Other'] })],
+    ['a status that is not declared', answer(200, webhook)],
     ['a fault of the platform', answer(500, { code: 'InternalError', message: 'x' })],
     ['an error in another shape', answer(400, { error: 'invalid_request' })],
     ['a refusal in JSON that should be text', answer(403, { code: 'Forbidden', message: 'x' })],
     ['a missing challenge', answer(401, 'Unauthorized', { 'content-type': 'text/plain' })],
     ['a missing request id', answer(201, webhook, { 'x-request-id': undefined })],
-    ['a media type that is not told', answer(201, webhook, { 'content-type': 'text/html' })],
+    ['a media type that is not declared', answer(201, webhook, { 'content-type': 'text/html' })],
     ['no JSON', answer(201, '{')],
   ])('finds %s', (_name, given) => {
     expect(faults(given)).not.toEqual([]);

@@ -88,9 +88,9 @@ export class AnswerCheck {
     const there = this.at(path).filter((operation) => operation.method === (isHead ? 'GET' : method));
     if (isHead) return answer.text === '' ? faults : [...faults, 'HEAD has a body'];
     // A path that matches two templates may be a response of either.
-    const told = there.map((operation) => this.bodyFaults(operation, answer));
-    if (told.some((it) => it.length === 0)) return faults;
-    if (told.length > 0 && isDecodable(path)) return [...faults, ...told[0]!];
+    const faultsByOperation = there.map((operation) => this.bodyFaults(operation, answer));
+    if (faultsByOperation.some((it) => it.length === 0)) return faults;
+    if (faultsByOperation.length > 0 && isDecodable(path)) return [...faults, ...faultsByOperation[0]!];
     // No operation: unknown paths, methods and malformed paths get errors in the shape of the host.
     if (![400, 404, 405].includes(status)) faults.push(`${status} of no operation`);
     if (status === 405 && !headers['allow']) faults.push('405 without Allow');
@@ -100,7 +100,7 @@ export class AnswerCheck {
   private bodyFaults({ responses, pointer }: DescribedOperation, answer: RawAnswer): string[] {
     const { status, headers, text } = answer;
     const declared = responses[status];
-    if (!declared) return [`${status} is not told`];
+    if (!declared) return [`${status} is not declared`];
     const at = declared.$ref ? declared.$ref.slice(1) : `${pointer}/responses/${status}`;
     const response = declared.$ref
       ? (this.document.components.responses[at.split('/').at(-1)!] as unknown as Response)

@@ -7,7 +7,7 @@ import type { DescribedOperation } from './described-operations.js';
 
 /** A request that waits longer than this hangs; an operation's own deadline is 10 s. */
 const HANG_MS = 20_000;
-const NOBODY = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
+const UNKNOWN_ID = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';
 
 export interface SentRequest {
   method: string;
@@ -61,7 +61,7 @@ export class Things {
   /** An unused id, when there is none yet. */
   at(collection: string, { pick }: Pick): string {
     const known = this.ids.get(collection) ?? [];
-    return known[pick % known.length] ?? NOBODY;
+    return known[pick % known.length] ?? UNKNOWN_ID;
   }
 
   /** The request of a call, with the ids of what there is in it. */

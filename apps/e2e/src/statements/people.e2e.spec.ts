@@ -97,14 +97,14 @@ describe('members', () => {
     const [owner, guest] = [await signIn('owner-a'), await signIn('registered-a')];
     const tenantId = await makeTenant(owner.api);
     const body = { email: guest.email, roles: ['issuer', 'auditor'] };
-    const asked = Date.now();
+    const requestedAt = Date.now();
     const invited = await owner.call('POST', `/v1/tenants/${tenantId}/invitations`, { body });
     expect([invited.status, invited.body]).toEqual([
       200,
       { userId: guest.userId, status: 'Active', inviteExpiresAt: expect.stringMatching(ISO_TIME) },
     ]);
     const ends = Date.parse(invited.body['inviteExpiresAt'] as string) - FIVE_DAYS_MS;
-    expect(ends).toBeGreaterThanOrEqual(asked - 1000);
+    expect(ends).toBeGreaterThanOrEqual(requestedAt - 1000);
     expect(ends).toBeLessThanOrEqual(Date.now() + 1000);
     const shown = {
       id: guest.userId,

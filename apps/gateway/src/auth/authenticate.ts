@@ -87,11 +87,11 @@ export class Authenticate {
     const bearer = bearerOf(authorization);
     if (this.userTokens.isOurs(bearer)) {
       const person = await this.userTokens.verify(bearer, deadline, beforeCheck);
-      if (!person) throw this.refused(bearer, this.config.peopleAudience);
+      if (!person) throw this.refusalOf(bearer, this.config.peopleAudience);
       return { kind: 'user', userId: await this.directory.userOf(person, deadline) };
     }
     const token = await this.verified(bearer, this.managementUrl, deadline, beforeCheck);
-    if (!(await this.directory.hasManagementClient(token, deadline))) throw this.refused(bearer, this.managementUrl);
+    if (!(await this.directory.hasManagementClient(token, deadline))) throw this.refusalOf(bearer, this.managementUrl);
     return { kind: 'management', clientId: token.clientId };
   }
 
@@ -106,20 +106,20 @@ export class Authenticate {
     const token = await this.verified(bearer, tenant.baseUrl, deadline, beforeCheck);
     // The directory's roles, not the token's: a change counts at once.
     const roles = await this.directory.rolesOf(tenant.host, token, this.clock.now(), deadline);
-    if (!roles) throw this.refused(bearer, tenant.baseUrl);
+    if (!roles) throw this.refusalOf(bearer, tenant.baseUrl);
     return { kind: 'client', clientId: token.clientId, roles };
   }
 
   private async verified(bearer: string, audience: string, deadline: number, beforeCheck?: () => Promise<void>) {
     const token = await this.tokens.verify(bearer, deadline, beforeCheck);
-    if (token?.audience !== audience) throw this.refused(bearer, audience);
+    if (token?.audience !== audience) throw this.refusalOf(bearer, audience);
     const { tokenId, expiresAt } = token;
     if (tokenId !== undefined && (await this.directory.isRevoked(tokenId, expiresAt, this.clock.now(), deadline)))
-      throw this.refused(bearer, audience);
+      throw this.refusalOf(bearer, audience);
     return token;
   }
 
-  private refused(bearer: string, audience: string): AppError {
+  private refusalOf(bearer: string, audience: string): AppError {
     return invalidToken(reasonOfRefusal(bearer, audience, this.clock.now()));
   }
 }

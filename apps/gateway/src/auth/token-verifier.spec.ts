@@ -21,7 +21,7 @@ const makeKey = async (kid: string): Promise<Key> => {
 let one: Key;
 let two: Key;
 let published: Key[];
-let asked: OperationContext[];
+let calls: OperationContext[];
 let answers: boolean;
 let clock: { time: number; now: () => Date };
 let verifier: TokenVerifier;
@@ -30,12 +30,12 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   published = [one];
-  asked = [];
+  calls = [];
   answers = true;
   clock = { time: Date.now(), now: () => new Date(clock.time) };
   const services = {
     call: (_operation: unknown, _request: unknown, context: OperationContext) => {
-      asked.push(context);
+      calls.push(context);
       return answers
         ? Promise.resolve({ keys: published.map(({ jwk }) => jwk) })
         : Promise.reject(new Error('management is away'));
@@ -59,7 +59,7 @@ describe('the verifier of tokens', () => {
   it('fetches the keys within the deadline of the call with the token', async () => {
     const deadline = Date.now() + 1234;
     expect(await verifier.verify('e30.e30.e30', deadline)).toBeUndefined();
-    expect(asked.map((context) => context.deadline)).toEqual([deadline]);
+    expect(calls.map((context) => context.deadline)).toEqual([deadline]);
   });
 
   it('returns the claims of the token, with its id and the id of its secret', async () => {
@@ -116,6 +116,6 @@ describe('the verifier of tokens', () => {
   it('fetches the keys once for many concurrent calls', async () => {
     const batch = await Promise.all(Array.from({ length: 20 }, () => sign(one)));
     expect((await Promise.all(batch.map(verify))).every(Boolean)).toBe(true);
-    expect(asked).toHaveLength(1);
+    expect(calls).toHaveLength(1);
   });
 });

@@ -23,7 +23,7 @@ const makeKey = async (kid: string, alg = 'ES256'): Promise<Key> => {
 let server: Server;
 let issuer: string;
 let keys: JWK[];
-let asked: string[];
+let calls: string[];
 let discovery: () => { status: number; body: string };
 let key: Key;
 const outbound = new Outbound(true);
@@ -31,7 +31,7 @@ let verifier: UserTokenVerifier;
 
 beforeAll(async () => {
   server = createServer((request, response) => {
-    asked.push(request.url!);
+    calls.push(request.url!);
     const { status, body } = request.url === '/jwks' ? { status: 200, body: JSON.stringify({ keys }) } : discovery();
     response.writeHead(status, { 'content-type': 'application/json' }).end(body);
   });
@@ -45,7 +45,7 @@ afterAll(async () => {
 beforeEach(async () => {
   key = await makeKey('one');
   keys = [key.jwk];
-  asked = [];
+  calls = [];
   discovery = () => ({ status: 200, body: JSON.stringify({ issuer, jwks_uri: `${issuer}/jwks` }) });
   const config = {
     managementOidcIssuer: issuer,
@@ -82,7 +82,7 @@ describe('access tokens of the OpenID provider', () => {
     };
     expect(await verifier.verify(token, deadline())).toEqual(person);
     expect(await verifier.verify(token, deadline())).toEqual(person);
-    expect(asked).toEqual(['/.well-known/openid-configuration', '/jwks']);
+    expect(calls).toEqual(['/.well-known/openid-configuration', '/jwks']);
     const several = await sign(claims({ aud: ['https://else.example', AUDIENCE], email_verified: 'true' }));
     expect(await verifier.verify(several, deadline())).toEqual({ issuer, subject: 'ada', emailVerified: false });
     const prefixed = await sign(claims(), { typ: 'application/at+jwt' });
@@ -92,7 +92,7 @@ describe('access tokens of the OpenID provider', () => {
   it('of other issuers are ignored', async () => {
     for (const token of [await sign(claims({ iss: 'https://else.example' })), 'nonsense', 'e30.e30.e30'])
       expect(verifier.isOurs(token)).toBe(false);
-    expect(asked).toEqual([]);
+    expect(calls).toEqual([]);
   });
 
   it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
@@ -150,7 +150,7 @@ describe('access tokens of the OpenID provider', () => {
     const outsider = await makeKey('stranger');
     for (let n = 0; n < 5; n++)
       expect(await verifier.verify(await sign(claims({ jti: `${n}` }), {}, outsider), deadline())).toBeUndefined();
-    expect(asked.length).toBeLessThanOrEqual(4);
+    expect(calls.length).toBeLessThanOrEqual(4);
   });
 
   it.each([

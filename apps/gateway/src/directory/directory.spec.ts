@@ -20,7 +20,7 @@ const LIVES_UNTIL = Date.now() + 3_600_000;
 let secrets: DirectorySecret[] | undefined;
 let managementSecret: string | undefined;
 let revoked: Set<string>;
-let asked: string[];
+let calls: string[];
 let answering: (operation: string) => Promise<void>;
 let feed: { health: { healthy: boolean } };
 let publish: (subject: string, data: object) => Promise<void>;
@@ -30,7 +30,7 @@ beforeEach(() => {
   secrets = [{ id: 's1' }];
   managementSecret = 'm1';
   revoked = new Set();
-  asked = [];
+  calls = [];
   answering = async () => undefined;
   feed = { health: { healthy: true } };
   const answers: Record<string, (body: { tokenId?: string }) => unknown> = {
@@ -47,7 +47,7 @@ beforeEach(() => {
   };
   const services = {
     call: async ({ name }: Operation, { body }: { body: object }) => {
-      asked.push(name);
+      calls.push(name);
       const answer = answers[name]!(body);
       await answering(name);
       return answer;
@@ -63,7 +63,7 @@ beforeEach(() => {
   directory.onApplicationBootstrap();
 });
 
-const timesAsked = (operation: { name: string }) => asked.filter((name) => name === operation.name).length;
+const callsOf = (operation: { name: string }) => calls.filter((name) => name === operation.name).length;
 
 describe("a token's secret", () => {
   const roles = (secretId?: string, now = NOW) =>
@@ -71,7 +71,7 @@ describe("a token's secret", () => {
 
   it('is looked up once', async () => {
     for (let n = 0; n < 3; n++) expect(await roles('s1')).toEqual(['issuer']);
-    expect(timesAsked(lookUpTenant)).toBe(1);
+    expect(callsOf(lookUpTenant)).toBe(1);
   });
 
   it("has ended when it is not one of the client's secrets", async () => {
@@ -83,7 +83,7 @@ describe("a token's secret", () => {
     expect(await roles('s1', later(59.999))).toEqual(['issuer']);
     expect(await roles('s1', later(60))).toBeUndefined();
     expect(await roles('s2', later(60))).toEqual(['issuer']);
-    expect(timesAsked(lookUpTenant)).toBe(1);
+    expect(callsOf(lookUpTenant)).toBe(1);
   });
 
   it('ends with the event of a rotation', async () => {
@@ -126,7 +126,7 @@ describe('a revoked token', () => {
   it('is looked up once, for a gateway that starts later', async () => {
     revoked.add('old');
     for (let n = 0; n < 3; n++) expect([await isRevoked('old'), await isRevoked('lasting')]).toEqual([true, false]);
-    expect(timesAsked(lookUpToken)).toBe(2);
+    expect(callsOf(lookUpToken)).toBe(2);
   });
 
   it('ends with the event', async () => {
@@ -135,7 +135,7 @@ describe('a revoked token', () => {
     expect(await isRevoked('a')).toBe(false);
     await message('a');
     expect(await isRevoked('a')).toBe(true);
-    expect(timesAsked(lookUpToken)).toBe(1);
+    expect(callsOf(lookUpToken)).toBe(1);
   });
 
   it('ends also when the event arrives before the response', async () => {

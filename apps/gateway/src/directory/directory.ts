@@ -111,7 +111,7 @@ export class Directory implements OnApplicationBootstrap {
       if (known) return known;
       if (this.unknown.has(host)) return undefined;
     }
-    return once(this.pending, host, () => this.lookUpHost(host, deadline), beforeLookUp);
+    return shareLookUp(this.pending, host, () => this.lookUpHost(host, deadline), beforeLookUp);
   }
 
   /** The active tenant that has verified this domain. @param domain host name in lower case */
@@ -125,7 +125,7 @@ export class Directory implements OnApplicationBootstrap {
       if (known) return known;
       if (this.unknown.has(domain)) return undefined;
     }
-    return once(this.pendingDomains, domain, () => this.lookUpDomain(domain, deadline), beforeLookUp);
+    return shareLookUp(this.pendingDomains, domain, () => this.lookUpDomain(domain, deadline), beforeLookUp);
   }
 
   /**
@@ -264,7 +264,7 @@ const rolesIn = (
 };
 
 /** Concurrent look-ups of the same key are one. */
-const once = async <T>(
+const shareLookUp = async <T>(
   pending: Map<string, Promise<T>>,
   key: string,
   lookUp: () => Promise<T>,

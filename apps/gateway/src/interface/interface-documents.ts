@@ -69,7 +69,7 @@ const INTERFACES: Partial<Record<Api, InterfaceName>> = { management: 'managemen
 export class InterfaceDocuments {
   private readonly viewer = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   /** Generated on the first request, then cached: a megabyte and a half that many processes never need. */
-  private readonly made = new Map<string, InterfaceDocument>();
+  private readonly cached = new Map<string, InterfaceDocument>();
 
   constructor(@Inject(SERVED_OPERATIONS) private readonly operations: readonly Operation[]) {}
 
@@ -78,14 +78,14 @@ export class InterfaceDocuments {
     const name = INTERFACES[api];
     if (!name || (path !== '/openapi.json' && path !== '/docs' && !path.startsWith('/docs/'))) return undefined;
     const key = `${name} ${path}`;
-    const known = this.made.get(key);
+    const known = this.cached.get(key);
     if (known) return known;
-    const document = this.make(name, path);
-    if (document) this.made.set(key, document);
+    const document = this.generate(name, path);
+    if (document) this.cached.set(key, document);
     return document;
   }
 
-  private make(name: InterfaceName, path: string): InterfaceDocument | undefined {
+  private generate(name: InterfaceName, path: string): InterfaceDocument | undefined {
     if (path === '/openapi.json') {
       const text = JSON.stringify(openApiDocument(name, this.operations, SHAPES));
       // Browser tools of any origin may read it, as they may call the operations it names.

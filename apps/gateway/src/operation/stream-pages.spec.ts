@@ -6,12 +6,12 @@ const pages: Record<string, PageOf<unknown>> = {
   second: { data: [{ text: 'a\nb' }], nextCursor: 'third' },
   third: { data: [] },
 };
-const asked: (string | undefined)[] = [];
+const calls: (string | undefined)[] = [];
 const ask = async (cursor: string | undefined) => {
-  asked.push(cursor);
+  calls.push(cursor);
   return pages[cursor ?? 'first']!;
 };
-beforeEach(() => asked.splice(0));
+beforeEach(() => calls.splice(0));
 
 describe('a list as a stream', () => {
   it('has a line for every entry', async () => {
@@ -22,11 +22,11 @@ describe('a list as a stream', () => {
 
   it('queries a page only after the previous one was read', async () => {
     const stream = await streamPages(ask);
-    expect(asked).toEqual([undefined]);
+    expect(calls).toEqual([undefined]);
     await stream.next();
-    expect(asked).toEqual([undefined]);
+    expect(calls).toEqual([undefined]);
     await stream.next();
-    expect(asked).toEqual([undefined, 'second']);
+    expect(calls).toEqual([undefined, 'second']);
   });
 
   it('is empty without entries', async () => {

@@ -4,10 +4,10 @@ import { exchangeOf, rate, ratesOf, RECORDED, recordsOf, replyOf } from './excha
 
 const TOKEN_CALL = { rate: 'client-token' as const, errors: 'oauth' as const };
 const answered = async (error: unknown, exchange = exchangeOf({}, RECORDED)) => {
-  const { rates, asked } = ratesOf();
+  const { rates, calls } = ratesOf();
   const { used, records, logged } = recordsOf();
   await answerError(exchange, { ...(used as object), rates, health: { isClosing: false } } as never, error);
-  return { reply: replyOf(exchange), asked, logged: logged.map((line) => line.at(-1)), records };
+  return { reply: replyOf(exchange), calls, logged: logged.map((line) => line.at(-1)), records };
 };
 const received = () => exchangeOf({}, RECORDED, { context: undefined, plan: undefined });
 
@@ -88,8 +88,8 @@ describe('a failed token call', () => {
     [new AppError('tooManyRequests', 'x'), 0],
     [new AppError('unavailable', 'x'), 0],
   ])('counts against its address when the caller is at fault: %s', async (error, count) => {
-    const { asked } = await answered(error, exchangeOf({}, TOKEN_CALL));
-    expect(asked).toEqual(count ? [['countTokenFailure', '192.0.2.1']] : []);
+    const { calls } = await answered(error, exchangeOf({}, TOKEN_CALL));
+    expect(calls).toEqual(count ? [['countTokenFailure', '192.0.2.1']] : []);
   });
 
   it.each([
@@ -105,7 +105,7 @@ describe('a failed token call', () => {
 
   it('that was not admitted, and a failed call of another kind, do not count', async () => {
     const refused = exchangeOf({}, TOKEN_CALL, { context: undefined });
-    expect((await answered(denied(), refused)).asked).toEqual([]);
-    expect((await answered(denied())).asked).toEqual([]);
+    expect((await answered(denied(), refused)).calls).toEqual([]);
+    expect((await answered(denied())).calls).toEqual([]);
   });
 });

@@ -26,10 +26,10 @@ describe('a limit', () => {
 
 describe('a refused request', () => {
   it('counts as a public call of its address', async () => {
-    const { rates, asked } = ratesOf();
+    const { rates, calls } = ratesOf();
     const cause = notFound();
     expect(await errorOf(() => refuse(exchangeOf(), { rates }, cause))).toBe(cause);
-    expect(asked).toEqual([['count', 'public', { address: '192.0.2.1' }]]);
+    expect(calls).toEqual([['count', 'public', { address: '192.0.2.1' }]]);
   });
 
   it('is a 429 once the address is over its limit', async () => {
@@ -41,11 +41,11 @@ describe('a refused request', () => {
 
 describe('before expensive work', () => {
   it('an address below its limit continues, and the limit is not named', async () => {
-    const { rates, asked } = ratesOf();
+    const { rates, calls } = ratesOf();
     const exchange = exchangeOf();
     await checkPublicCalls(exchange, { rates });
     expect(exchange.rate).toBeUndefined();
-    expect(asked).toEqual([['publicCalls', '192.0.2.1']]);
+    expect(calls).toEqual([['publicCalls', '192.0.2.1']]);
   });
 
   it('an address over its limit is a 429', async () => {

@@ -5,11 +5,11 @@ import { errorOf, exchangeOf, NOW } from './exchange.spec-fixture.js';
 describe('authorization', () => {
   it('is queried with the operation, host and caller', async () => {
     const exchange = exchangeOf();
-    const asked: unknown[] = [];
+    const calls: unknown[] = [];
     await authorize(exchange, {
-      authenticate: { authorize: async (...args: unknown[]) => void asked.push(...args) } as never,
+      authenticate: { authorize: async (...args: unknown[]) => void calls.push(...args) } as never,
     });
-    expect(asked).toEqual([exchange.plan.operation, exchange.host, exchange.caller, NOW + 1000]);
+    expect(calls).toEqual([exchange.plan.operation, exchange.host, exchange.caller, NOW + 1000]);
   });
 
   it('that is refused is a 403', async () => {

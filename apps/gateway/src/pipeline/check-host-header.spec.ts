@@ -9,16 +9,16 @@ const twoHosts = () => {
 
 describe('the host of a request', () => {
   it('that is named once is accepted synchronously', () => {
-    const { rates, asked } = ratesOf();
+    const { rates, calls } = ratesOf();
     expect(checkHostHeader(exchangeOf(), { rates })).toBeUndefined();
-    expect(asked).toEqual([]);
+    expect(calls).toEqual([]);
   });
 
   it('that is named twice is a 400, counted as a public call', async () => {
-    const { rates, asked } = ratesOf();
+    const { rates, calls } = ratesOf();
     const error = await errorOf(() => checkHostHeader(twoHosts(), { rates }));
     expect(error).toMatchObject({ kind: 'invalid', details: [{ param: 'Host', location: 'headers' }] });
-    expect(asked).toHaveLength(1);
+    expect(calls).toHaveLength(1);
     expect((await errorOf(() => checkHostHeader(twoHosts(), ratesOf(EXCEEDED)))).kind).toBe('tooManyRequests');
   });
 

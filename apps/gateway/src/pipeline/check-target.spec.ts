@@ -5,10 +5,10 @@ const known = { allowed: (path: string) => (path === '/known' ? ['GET', 'HEAD'] 
 const routes = { byApi: { tenant: known } } as never;
 
 describe('the target of a request', () => {
-  it.each(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])('of %s is accepted synchronously', (method) => {
-    const { rates, asked } = ratesOf();
+  it.each(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])('of %s is taken, without waiting', (method) => {
+    const { rates, calls } = ratesOf();
     expect(checkTarget(exchangeOf({ method }), { routes, rates })).toBeUndefined();
-    expect(asked).toEqual([]);
+    expect(calls).toEqual([]);
   });
 
   it.each([
@@ -17,26 +17,26 @@ describe('the target of a request', () => {
     ['an unknown host', '/known', false, 'GET, HEAD, POST, PUT, DELETE, OPTIONS'],
     ['a path that is not UTF-8', '/%ff', true, 'GET, HEAD, POST, PUT, DELETE, OPTIONS'],
   ])('with a method that is not served is a 405: %s', async (_what, url, isHosted, allow) => {
-    const { rates, asked } = ratesOf();
+    const { rates, calls } = ratesOf();
     const exchange = exchangeOf({ method: 'PATCH', url }, {}, isHosted ? {} : { host: undefined });
     const error = await errorOf(() => checkTarget(exchange, { routes, rates }));
     expect(error).toMatchObject({ kind: 'methodNotAllowed', headers: { allow } });
-    expect(asked).toHaveLength(1);
+    expect(calls).toHaveLength(1);
   });
 
   it('on a host that is not served is a 404, whatever its path', async () => {
-    const { rates, asked } = ratesOf();
+    const { rates, calls } = ratesOf();
     const exchange = exchangeOf({ url: '/%ff' }, {}, { host: undefined });
     expect((await errorOf(() => checkTarget(exchange, { routes, rates }))).kind).toBe('notFound');
-    expect(asked).toHaveLength(1);
+    expect(calls).toHaveLength(1);
   });
 
   it.each(['/v1/%ff', 'http://acme.example/%C3%28?x'])('with a path that is not UTF-8 is a 400: %s', async (url) => {
     const exchange = exchangeOf({ url });
-    const { rates, asked } = ratesOf();
+    const { rates, calls } = ratesOf();
     const error = await errorOf(() => checkTarget(exchange, { routes, rates }));
     expect(error).toMatchObject({ kind: 'invalid', details: [{ param: 'path', location: 'params' }] });
-    expect(asked).toHaveLength(1);
+    expect(calls).toHaveLength(1);
     expect((await errorOf(() => checkTarget(exchange, { routes, ...ratesOf(EXCEEDED) }))).kind).toBe('tooManyRequests');
   });
 

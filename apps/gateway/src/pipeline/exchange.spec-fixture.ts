@@ -107,11 +107,11 @@ export const EXCEEDED = rate({ remaining: 0, exceeded: true });
 
 /** Limits that return one state, and record their calls. */
 export const ratesOf = (state: RateState = rate()) => {
-  const asked: unknown[][] = [];
+  const calls: unknown[][] = [];
   const answer =
     (name: string) =>
     async (...args: unknown[]) => {
-      asked.push([name, ...args]);
+      calls.push([name, ...args]);
       return state;
     };
   const rates = {
@@ -123,7 +123,7 @@ export const ratesOf = (state: RateState = rate()) => {
     countTokenFailure: answer('countTokenFailure'),
     untouched: () => rate({ remaining: 10 }),
   } as never;
-  return { asked, rates };
+  return { calls, rates };
 };
 
 /** What the call throws, or rejects with. */

@@ -50,12 +50,12 @@ describe('a request without an operation', () => {
     const exchange = unrouted('/v1/held', 'PUT');
     const error = await errorOf(() => findRoute(exchange, { routes, ...limits }));
     expect(error).toMatchObject({ kind: 'methodNotAllowed', headers: { allow: 'GET, HEAD' } });
-    expect([limits.asked.length, exchange.plan]).toEqual([1, undefined]);
+    expect([limits.calls.length, exchange.plan]).toEqual([1, undefined]);
   });
 
   it('is a 404 when the path has none, counted as a public call', async () => {
     const limits = ratesOf();
     const error = await errorOf(() => findRoute(unrouted('/v1/held/x'), { routes, ...limits }));
-    expect([error.kind, limits.asked.length]).toEqual(['notFound', 1]);
+    expect([error.kind, limits.calls.length]).toEqual(['notFound', 1]);
   });
 });

@@ -9,7 +9,7 @@ const unidentified = () => exchangeOf({ headers: { authorization: 'Bearer x' } }
 describe('a caller', () => {
   it('whose token is verified is not counted here', async () => {
     const exchange = unidentified();
-    const { rates, asked } = ratesOf();
+    const { rates, calls } = ratesOf();
     const seen: unknown[] = [];
     const caller: Caller = { kind: 'management', clientId: 'c' };
     const identify: Identify = async (...args) => {
@@ -17,18 +17,18 @@ describe('a caller', () => {
       return caller;
     };
     await identifyCaller(exchange, { ...authenticateBy(identify), rates });
-    expect([exchange.caller, asked]).toEqual([caller, []]);
+    expect([exchange.caller, calls]).toEqual([caller, []]);
     expect(seen).toEqual([exchange.plan.operation, exchange.host, 'Bearer x', NOW + 1000]);
   });
 
   it('whose token is invalid is a 401, counted as a public call', async () => {
     const state = rate();
-    const { rates, asked } = ratesOf(state);
+    const { rates, calls } = ratesOf(state);
     const exchange = unidentified();
     const wrong = authenticateBy(() => Promise.reject(unauthenticated()));
     expect((await errorOf(() => identifyCaller(exchange, { ...wrong, rates }))).kind).toBe('unauthenticated');
     expect([exchange.caller, exchange.rate]).toEqual([undefined, state]);
-    expect(asked).toEqual([['count', 'public', { address: '192.0.2.1' }]]);
+    expect(calls).toEqual([['count', 'public', { address: '192.0.2.1' }]]);
   });
 
   it('over the public limit of the address is a 429, and the token is not verified', async () => {

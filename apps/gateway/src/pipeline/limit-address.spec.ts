@@ -8,11 +8,11 @@ describe('calls without credentials', () => {
     ['wallet', holderAccess],
   ])('are counted by address and tenant: %s', async (name, access) => {
     const state = rate();
-    const { rates, asked } = ratesOf(state);
+    const { rates, calls } = ratesOf(state);
     const exchange = exchangeOf({}, { access });
     await limitAddress(exchange, { rates });
     expect(exchange.rate).toBe(state);
-    expect(asked).toEqual([['count', name, { address: '192.0.2.1', tenantId: 't1' }]]);
+    expect(calls).toEqual([['count', name, { address: '192.0.2.1', tenantId: 't1' }]]);
   });
 
   it('over the limit are a 429', async () => {

@@ -10,11 +10,11 @@ describe('calls with credentials', () => {
     [{ kind: 'public' }, undefined],
   ] as [IdentifiedCaller, string | undefined][])('are counted for their caller: %j', async (caller, clientId) => {
     const state = rate();
-    const { rates, asked } = ratesOf(state);
+    const { rates, calls } = ratesOf(state);
     const exchange = exchangeOf({}, {}, { caller });
     await limitCaller(exchange, { rates });
     expect(exchange.rate).toBe(state);
-    expect(asked).toEqual([['count', 'api', { address: '192.0.2.1', tenantId: 't1', clientId }]]);
+    expect(calls).toEqual([['count', 'api', { address: '192.0.2.1', tenantId: 't1', clientId }]]);
   });
 
   it('over the limit are a 429', async () => {

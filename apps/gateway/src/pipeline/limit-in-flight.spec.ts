@@ -6,14 +6,14 @@ const shape = { errors: 'oauth' as const, corsHeaders: {} };
 const routes = { expectedShape: () => shape } as never;
 const inFlightOf = (taken: unknown[]) => {
   let released = 0;
-  const take = (...args: unknown[]) => {
+  const reserve = (...args: unknown[]) => {
     taken.push(args);
     return { add: () => undefined, release: () => void released++ };
   };
-  return { inFlight: { take } as never, released: () => released };
+  return { inFlight: { reserve } as never, released: () => released };
 };
 const full = {
-  take: () => {
+  reserve: () => {
     throw new AppError('tooManyRequests', 'Too many requests of this address in flight');
   },
 } as never;

@@ -14,7 +14,7 @@ export const limitInFlight = (exchange: Exchange, { inFlight, routes }: Used): v
   const length = declaredLength(request.headers);
   try {
     // A longer body is a 413, and not read.
-    exchange.inFlight = inFlight.take(address, length > MAX_BODY_BYTES ? 0 : length);
+    exchange.inFlight = inFlight.reserve(address, length > MAX_BODY_BYTES ? 0 : length);
   } catch (error) {
     exchange.shape = routes.expectedShape(exchange);
     // Otherwise the rest of the body would be read only to be discarded.

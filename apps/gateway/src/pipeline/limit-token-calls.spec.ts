@@ -12,19 +12,19 @@ const post = (text: string, headers: Record<string, string> = {}) =>
 describe('token calls of a client id', () => {
   it('are read and not counted', async () => {
     const state = rate();
-    const { rates, asked } = ratesOf(state);
+    const { rates, calls } = ratesOf(state);
     const exchange = post('{"client_id":"c"}');
     await limitTokenCalls(exchange, { rates });
     expect([exchange.rate, exchange.tokenClientId]).toEqual([state, 'c']);
-    expect(asked).toEqual([['tokenCalls', 'c']]);
+    expect(calls).toEqual([['tokenCalls', 'c']]);
   });
 
   it('use the id in the Authorization header when the body has none', async () => {
-    const { rates, asked } = ratesOf();
+    const { rates, calls } = ratesOf();
     const authorization = `Basic ${Buffer.from('h:secret').toString('base64')}`;
     const exchange = post('{"grant_type":"client_credentials"}', { authorization });
     await limitTokenCalls(exchange, { rates });
-    expect(asked).toEqual([['tokenCalls', 'h']]);
+    expect(calls).toEqual([['tokenCalls', 'h']]);
     expect(readBody(exchange)).toEqual({ grant_type: 'client_credentials', client_id: 'h', client_secret: 'secret' });
     const twice = post('{"client_secret":"x"}', { authorization });
     expect((await errorOf(() => limitTokenCalls(twice, { rates }))).code).toBe('invalid_request');
@@ -37,10 +37,10 @@ describe('token calls of a client id', () => {
   });
 
   it.each(['{}', '{"client_id":7}', 'null', '[]'])('without an id have no limit: %s', async (text) => {
-    const { rates, asked } = ratesOf();
+    const { rates, calls } = ratesOf();
     const exchange = post(text);
     await limitTokenCalls(exchange, { rates });
-    expect([exchange.tokenClientId, asked]).toEqual([undefined, []]);
+    expect([exchange.tokenClientId, calls]).toEqual([undefined, []]);
   });
 
   it('over the limit are a 429; a body that does not parse is a 400', async () => {

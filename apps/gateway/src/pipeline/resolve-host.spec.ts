@@ -12,14 +12,14 @@ describe('the host', () => {
   it.each([[found], [undefined]])('is resolved by the tenant directory: %j', async (host) => {
     const exchange = exchangeOf({}, {}, { host: undefined });
     const before = exchange.shape;
-    const asked: unknown[] = [];
+    const calls: unknown[] = [];
     const resolve: Resolve = async (...args) => {
-      asked.push(...args.slice(0, 2));
+      calls.push(...args.slice(0, 2));
       return host;
     };
     await resolveHost(exchange, { hosts: hosts(resolve), routes, ...ratesOf() });
     expect([exchange.host, exchange.shape]).toEqual([host, before]);
-    expect(asked).toEqual([HOST, NOW + 1000]);
+    expect(calls).toEqual([HOST, NOW + 1000]);
   });
 
   it('in the cache is resolved synchronously', () => {
@@ -45,6 +45,6 @@ describe('the host', () => {
     expect(looked).toEqual([]);
     const limits = ratesOf();
     expect(await run(limits)).toBe('unavailable');
-    expect([looked, limits.asked]).toEqual([['up'], [['publicCalls', '192.0.2.1']]]);
+    expect([looked, limits.calls]).toEqual([['up'], [['publicCalls', '192.0.2.1']]]);
   });
 });

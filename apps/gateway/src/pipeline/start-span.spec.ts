@@ -4,10 +4,10 @@ import { startSpan } from './start-span.js';
 describe('the span of a request', () => {
   const begun = (known: Parameters<typeof exchangeOf>[2]) => {
     const exchange = exchangeOf({}, {}, known);
-    let asked: unknown[] = [];
-    startSpan(exchange, { observe: { begin: (...args: unknown[]) => void (asked = args) } as never });
-    expect(asked.slice(0, 2)).toEqual([exchange.observed, exchange.plan.operation]);
-    return asked[2];
+    let calls: unknown[] = [];
+    startSpan(exchange, { observe: { begin: (...args: unknown[]) => void (calls = args) } as never });
+    expect(calls.slice(0, 2)).toEqual([exchange.observed, exchange.plan.operation]);
+    return calls[2];
   };
 
   it('starts when the request arrived, in the trace that a proxy sent', () => {

@@ -9,7 +9,7 @@ const access = requires('analytics:read');
 const clock = { now: () => new Date(NOW + 50) };
 const pages = [{ data: [{ n: 1 }, { n: 2 }], nextCursor: 'b' }, { data: [{ n: 3 }] }];
 const deps = (authorize: () => Promise<void> = async () => undefined) => {
-  const asked: unknown[] = [];
+  const calls: unknown[] = [];
   const call = async (
     _operation: unknown,
     { page }: OperationRequest,
@@ -17,16 +17,16 @@ const deps = (authorize: () => Promise<void> = async () => undefined) => {
     isChecked: boolean,
   ) => {
     const cursor = page!.cursor;
-    asked.push([cursor, deadline, isChecked]);
+    calls.push([cursor, deadline, isChecked]);
     return pages[cursor === undefined ? 0 : 1];
   };
-  const authenticate = { caller: async () => void asked.push('caller'), authorize };
-  return { asked, used: { clock, services: { call }, authenticate } as never };
+  const authenticate = { caller: async () => void calls.push('caller'), authorize };
+  return { calls, used: { clock, services: { call }, authenticate } as never };
 };
 
 describe('a list that is streamed', () => {
   it('is one line of JSON per entry; the caller is authenticated again for each further page', async () => {
-    const { asked, used } = deps();
+    const { calls, used } = deps();
     const exchange = exchangeOf({}, { http, access });
     await streamList(exchange, used);
     expect(exchange.answer).toMatchObject({
@@ -34,15 +34,15 @@ describe('a list that is streamed', () => {
       headers: { 'cache-control': 'no-store', 'content-type': 'application/x-ndjson' },
     });
     expect(await text(exchange.answer!.body as Readable)).toBe('{"n":1}\n{"n":2}\n{"n":3}\n');
-    expect(asked).toEqual([[undefined, NOW + 5050, true], 'caller', ['b', NOW + 5050, true]]);
+    expect(calls).toEqual([[undefined, NOW + 5050, true], 'caller', ['b', NOW + 5050, true]]);
   });
 
   it('requires no token when the operation needs none', async () => {
-    const { asked, used } = deps();
+    const { calls, used } = deps();
     const exchange = exchangeOf({}, { http });
     await streamList(exchange, used);
     await text(exchange.answer!.body as Readable);
-    expect(asked).not.toContain('caller');
+    expect(calls).not.toContain('caller');
   });
 
   it('is aborted when the caller lost its rights', async () => {

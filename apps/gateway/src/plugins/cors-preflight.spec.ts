@@ -10,13 +10,13 @@ const routes = { byApi: { tenant: router } } as never;
 const health = { isClosing: false } as never;
 const preflight = async (exchange: ReturnType<typeof exchangeOf>, limits = ratesOf()) => {
   const passed = await passes(corsPreflight({ routes, health, rates: limits.rates }), exchange);
-  return { passed, reply: replyOf(exchange), asked: limits.asked };
+  return { passed, reply: replyOf(exchange), calls: limits.calls };
 };
 
 describe('OPTIONS', () => {
   it('lists all methods of the path, and only the public ones for other origins', async () => {
-    const { reply, asked } = await preflight(exchangeOf({ method: 'OPTIONS' }));
-    expect([reply.status, asked.length]).toEqual([204, 1]);
+    const { reply, calls } = await preflight(exchangeOf({ method: 'OPTIONS' }));
+    expect([reply.status, calls.length]).toEqual([204, 1]);
     expect(reply.kept).toMatchObject({
       allow: 'GET, HEAD, POST, OPTIONS',
       'access-control-allow-methods': 'GET, HEAD',
@@ -33,6 +33,6 @@ describe('OPTIONS', () => {
     const limits = ratesOf();
     expect((await preflight(exchangeOf({ method: 'OPTIONS', url: '/none' }), limits)).passed).toBe(true);
     expect((await preflight(exchangeOf(), limits)).passed).toBe(true);
-    expect(limits.asked).toEqual([]);
+    expect(limits.calls).toEqual([]);
   });
 });

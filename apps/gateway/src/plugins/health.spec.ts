@@ -5,18 +5,18 @@ import { passes } from './plugins.spec-fixture.js';
 
 const state = new Health();
 const plugin = () => {
-  const { rates, asked } = ratesOf();
-  return { asked, health: health({ rates, health: state }) };
+  const { rates, calls } = ratesOf();
+  return { calls, health: health({ rates, health: state }) };
 };
 
 describe('health', () => {
   it.each(['GET', 'POST', 'PATCH'])('is answered for %s, and neither limited nor counted', async (method) => {
     const exchange = exchangeOf({ method, url: '/health/live?x' });
-    const { asked, health: answers } = plugin();
+    const { calls, health: answers } = plugin();
     expect(await passes(answers, exchange)).toBe(false);
     expect(replyOf(exchange)).toMatchObject({ status: 200, sent: ['{"status":"live"}'] });
     expect(replyOf(exchange).kept).toMatchObject({ 'cache-control': 'no-store', 'x-ratelimit-remaining': 10 });
-    expect([asked, exchange.observed, exchange.inFlight]).toEqual([[], { uncounted: true }, undefined]);
+    expect([calls, exchange.observed, exchange.inFlight]).toEqual([[], { uncounted: true }, undefined]);
   });
 
   it('is not ready once the process drains', async () => {
@@ -32,9 +32,9 @@ describe('health', () => {
   it('of a request that names two hosts is refused like any other', async () => {
     const exchange = exchangeOf({ url: '/health/live' });
     exchange.request.raw.rawHeaders.push('Host', 'b.example');
-    const { asked, health: answers } = plugin();
+    const { calls, health: answers } = plugin();
     expect((await errorOf(() => passes(answers, exchange))).kind).toBe('invalid');
-    expect(asked).toHaveLength(1);
+    expect(calls).toHaveLength(1);
   });
 
   it.each(['/health', '/health/live/', '/v1/health/live'])('is not served at %s', async (url) => {

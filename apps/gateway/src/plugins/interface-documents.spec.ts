@@ -19,13 +19,13 @@ const health = { isClosing: false } as never;
 const config = { publicScheme: 'https', managementDomain: 'management.example' } as never;
 const serve = async (exchange: ReturnType<typeof exchangeOf>, limits = ratesOf()) => {
   const passed = await passes(interfaceDocuments({ config, documents, health, rates: limits.rates }), exchange);
-  return { passed, reply: replyOf(exchange), asked: limits.asked };
+  return { passed, reply: replyOf(exchange), calls: limits.calls };
 };
 
 describe('a document', () => {
   it.each(['GET', 'HEAD'])('is answered for %s, and counted as a public call', async (method) => {
-    const { reply, asked } = await serve(exchangeOf({ method, url: '/openapi.json' }));
-    expect([reply.status, reply.sent, asked.length]).toEqual([200, [body], 1]);
+    const { reply, calls } = await serve(exchangeOf({ method, url: '/openapi.json' }));
+    expect([reply.status, reply.sent, calls.length]).toEqual([200, [body], 1]);
     expect(reply.kept).toMatchObject(OPEN);
   });
 
@@ -50,7 +50,7 @@ describe('a document', () => {
     const limits = ratesOf();
     const error = await errorOf(() => serve(exchangeOf({ method, url: '/docs' }), limits));
     expect(error).toMatchObject({ kind: 'methodNotAllowed', headers: { allow: 'GET, HEAD' } });
-    expect(limits.asked).toHaveLength(1);
+    expect(limits.calls).toHaveLength(1);
     const exchange = exchangeOf({ url: '/docs' });
     expect((await errorOf(() => serve(exchange, ratesOf(EXCEEDED)))).kind).toBe('tooManyRequests');
   });
@@ -58,8 +58,8 @@ describe('a document', () => {
   it('is not served at other paths', async () => {
     for (const host of [undefined, { api: 'auth' as const, publicUrl: 'https://a.example' }])
       expect((await serve(exchangeOf({ url: '/docs' }, {}, { host }))).passed).toBe(true);
-    const { passed, asked } = await serve(exchangeOf());
-    expect([passed, asked]).toEqual([true, []]);
+    const { passed, calls } = await serve(exchangeOf());
+    expect([passed, calls]).toEqual([true, []]);
   });
 });
 
@@ -74,9 +74,9 @@ describe('/', () => {
     ['custom-domain', 'https://acme.example/docs', 'https://acme.example/health/ready'],
     ['contexts', 'https://management.example/docs', '/health/ready'],
   ] as const)('of %s links to %s and %s, and is counted as a public call', async (api, documentation, health) => {
-    const { reply, asked } = await serve(exchangeOf({ url: '/' }, {}, { host: hostOf(api) }));
+    const { reply, calls } = await serve(exchangeOf({ url: '/' }, {}, { host: hostOf(api) }));
     const text = String(reply.sent[0]);
-    expect([reply.status, reply.kept['content-type'], asked.length]).toEqual([200, 'text/html; charset=utf-8', 1]);
+    expect([reply.status, reply.kept['content-type'], calls.length]).toEqual([200, 'text/html; charset=utf-8', 1]);
     expect(text).toContain(`<a href="${documentation}">API documentation</a>`);
     expect(text).toContain(`<a href="${health}">Health</a>`);
     expect(text).toContain(`<p class="host">${api}.example</p>`);
@@ -100,8 +100,8 @@ describe('/', () => {
       exchangeOf({ url: '//' }),
       exchangeOf({ url: '/' }, {}, { host: undefined }),
     ]) {
-      const { passed, asked } = await serve(exchange);
-      expect([passed, asked]).toEqual([true, []]);
+      const { passed, calls } = await serve(exchange);
+      expect([passed, calls]).toEqual([true, []]);
     }
   });
 });

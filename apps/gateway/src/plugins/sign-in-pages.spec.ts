@@ -60,7 +60,7 @@ describe('the pages of the sign-in', () => {
     });
     expect(visits[0]!.headers).not.toHaveProperty('x-forwarded-host');
     expect(raw.headers).toMatchObject({ 'x-request-id': 'r1', 'x-ratelimit-limit': 10 });
-    expect(limits.asked).toHaveLength(1);
+    expect(limits.calls).toHaveLength(1);
   });
 
   it('call operations as the user that signed in', async () => {
@@ -90,6 +90,6 @@ describe('the pages of the sign-in', () => {
   ])('are not served at %s', async (_what, url, options) => {
     const limits = ratesOf();
     expect((await visit(url, { ...options, limits })).visits).toEqual([]);
-    expect(limits.asked).toEqual([]);
+    expect(limits.calls).toEqual([]);
   });
 });

@@ -19,7 +19,7 @@ export class SignInPages {
   readonly plugin = exchangePlugin((exchange) => {
     const { host, path } = exchange as Hosted;
     if (host.api !== 'auth' || host.publicUrl !== this.origin || this.signIns.signIn === undefined) return;
-    if (path === this.path || path.startsWith(`${this.path}/`)) return this.answer(exchange as Hosted);
+    if (path === this.path || path.startsWith(`${this.path}/`)) return this.handlePage(exchange as Hosted);
   });
   private readonly origin: string;
   private readonly path: string;
@@ -35,7 +35,7 @@ export class SignInPages {
   }
 
   /** The pages read the request and write the response themselves. */
-  private async answer(exchange: Hosted): Promise<void> {
+  private async handlePage(exchange: Hosted): Promise<void> {
     const { request, reply, host, requestId, address } = exchange;
     await countPublicCall(exchange, this.deps);
     checkQuery(request.url.slice(exchange.path.length + 1));
@@ -51,11 +51,11 @@ export class SignInPages {
     await this.signIns.signIn!.handle(request.raw, reply.raw, {
       requestId,
       address,
-      call: (person, operation, body) => this.call(exchange, person, operation, body),
+      call: (person, operation, body) => this.callService(exchange, person, operation, body),
     });
   }
 
-  private async call(
+  private async callService(
     { requestId, deadline }: Hosted,
     person: PersonOfIssuer,
     operation: Operation,

@@ -22,19 +22,19 @@ export class Hosts {
   ) {
     this.defaultPort = config.publicScheme === 'https' ? ':443' : ':80';
     const fix = (host: string, api: Api) => {
-      const canonical = this.canonical(host);
+      const canonical = this.normalizeHost(host);
       if (!this.fixed.has(canonical))
         this.fixed.set(canonical, { api, publicUrl: `${config.publicScheme}://${canonical}` });
     };
     fix(config.managementDomain, 'management');
     for (const environment of config.environments) fix(environment.authorizationServerDomain, 'auth');
     fix(new URL(config.contextUrl).host, 'contexts');
-    this.tenantEndings = config.environments.map(({ domain }) => `.${this.canonical(domain)}`);
+    this.tenantEndings = config.environments.map(({ domain }) => `.${this.normalizeHost(domain)}`);
   }
 
   /** The API of a host; which tenant it names, if any, is not looked up. */
   apiOf(header: string | undefined): Api {
-    return (header !== undefined && this.fixed.get(this.canonical(header))?.api) || 'tenant';
+    return (header !== undefined && this.fixed.get(this.normalizeHost(header))?.api) || 'tenant';
   }
 
   /**
@@ -48,7 +48,7 @@ export class Hosts {
     beforeLookUp?: () => Promise<void>,
   ): ResolvedHost | undefined | Promise<ResolvedHost | undefined> {
     if (!header || header.length > 300) return undefined;
-    const host = this.canonical(header);
+    const host = this.normalizeHost(header);
     const fixed = this.fixed.get(host);
     if (fixed) return fixed;
     for (const ending of this.tenantEndings) {
@@ -64,7 +64,7 @@ export class Hosts {
   }
 
   /** Lower case, no trailing dot, no default port. */
-  private canonical(header: string): string {
+  private normalizeHost(header: string): string {
     let host = header.toLowerCase();
     if (host.endsWith(this.defaultPort)) host = host.slice(0, -this.defaultPort.length);
     return host.replace(/\.(?=:\d+$|$)/, '');

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 const MAX_BYTES = 8_388_608;
 
-const take = (address: string, bytes = 0) => inFlight.take(rateKeyOf(address), bytes);
+const take = (address: string, bytes = 0) => inFlight.reserve(rateKeyOf(address), bytes);
 const subnet = (n: number) => `2001:db8:1:${n.toString(16)}::1`;
 const refusal = /^Too many .* in flight from this address$/;
 

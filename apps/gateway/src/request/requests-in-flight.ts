@@ -37,7 +37,7 @@ export class RequestsInFlight {
    * @param bytes of the body as far as its length is known, reserved at once, so that no body is read in vain
    * @throws AppError 429, and nothing is reserved
    */
-  take(address: string, bytes: number): InFlight {
+  reserve(address: string, bytes: number): InFlight {
     const network = networkKeyOf(address);
     const all: Held[] = [this.held.get(address) ?? { key: address, addresses: 1, requests: 0, bytes: 0 }];
     if (network !== undefined)

@@ -47,7 +47,7 @@ export class Connections {
     const interval = Math.min(PROGRESS_INTERVAL_MS, Math.ceil(this.limits.requestTimeoutMs / 4));
     const timer = setInterval(() => this.endUnread(), interval).unref();
     server.once('close', () => clearInterval(timer));
-    server.on('connection', (socket: Socket) => this.admit(socket));
+    server.on('connection', (socket: Socket) => this.acceptSocket(socket));
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
       const { socket } = request;
       const exchange = { request, response };
@@ -78,14 +78,14 @@ export class Connections {
     return true;
   }
 
-  private admit(socket: Socket): void {
+  private acceptSocket(socket: Socket): void {
     const address = plain(socket.remoteAddress ?? '');
     const isProxy = this.proxies.trusts(address);
     const peer = rateKeyOf(address);
     const ofPeer = isProxy ? 0 : (this.peers.get(peer)?.size ?? 0);
-    if (ofPeer >= this.limits.maxConnectionsPerPeer) return this.refuse(socket, 'connections-of-peer');
+    if (ofPeer >= this.limits.maxConnectionsPerPeer) return this.destroySocket(socket, 'connections-of-peer');
     if (this.open.size >= this.limits.maxConnections && !this.makeRoom(ofPeer))
-      return this.refuse(socket, 'connections');
+      return this.destroySocket(socket, 'connections');
     this.open.set(socket, { written: 0, queued: 0, since: performance.now() });
     const sockets = isProxy ? undefined : (this.peers.get(peer) ?? new Set());
     if (sockets) this.peers.set(peer, sockets.add(socket));
@@ -106,7 +106,7 @@ export class Connections {
     for (const socket of most) {
       const request = this.exchangeOn(socket)?.request;
       if (socket.destroyed || (request?.complete && !socket.writableNeedDrain)) continue;
-      this.refuse(socket, 'connections');
+      this.destroySocket(socket, 'connections');
       return true;
     }
     return false;
@@ -120,11 +120,11 @@ export class Connections {
       const queued = queuedOf(socket);
       if (socket.writableLength === 0 || written !== progress.written || queued !== progress.queued)
         this.open.set(socket, { written, queued, since: now });
-      else if (now - progress.since >= this.limits.requestTimeoutMs) this.refuse(socket, 'timeout');
+      else if (now - progress.since >= this.limits.requestTimeoutMs) this.destroySocket(socket, 'timeout');
     }
   }
 
-  private refuse(socket: Socket, reason: 'connections' | 'connections-of-peer' | 'timeout'): void {
+  private destroySocket(socket: Socket, reason: 'connections' | 'connections-of-peer' | 'timeout'): void {
     this.refused.inc({ reason });
     socket.destroy();
   }

@@ -92,7 +92,7 @@ export class PendingAuthorizations {
     return { id: this.ids.uuid(), secret: randomBytes(32).toString('base64url') };
   }
 
-  async keep(tenantId: string, { id, secret }: BrowserBinding, request: PendingAuthorization): Promise<void> {
+  async store(tenantId: string, { id, secret }: BrowserBinding, request: PendingAuthorization): Promise<void> {
     const record: PendingRecord = { request, browser: digest(secret).toString('base64url') };
     const expiresAt = this.clock.now().getTime() + SIGN_IN_SECONDS * 1000;
     await this.state.write(tenantId, nameOf(id), JSON.stringify(record), { expiresAt });
@@ -101,7 +101,7 @@ export class PendingAuthorizations {
   /**
    * The request of this `state`, once, and only for the browser that began it: the redirect address alone is not enough (RFC 9700 §4.7).
    */
-  async take(tenantId: string, id: string, cookies: string | undefined): Promise<PendingAuthorization | undefined> {
+  async redeem(tenantId: string, id: string, cookies: string | undefined): Promise<PendingAuthorization | undefined> {
     if (!isUuid(id)) return undefined;
     const found = await this.state.read(tenantId, nameOf(id));
     if (!found || isErased(found) || found.expiresAt <= this.clock.now().getTime()) return undefined;

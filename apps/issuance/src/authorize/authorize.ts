@@ -46,7 +46,7 @@ const REFUSAL_RECORDED_EVERY_MS = 60_000;
 export class Authorize implements OnApplicationBootstrap {
   private readonly policy: RedirectPolicy;
   /** When a refusal of the tenant's provider was last recorded. */
-  private readonly refused = new LRUCache<string, number>({ max: 10_000 });
+  private readonly refusalRecordedAt = new LRUCache<string, number>({ max: 10_000 });
 
   constructor(
     private readonly configurations: PublishedConfigurations,
@@ -77,14 +77,14 @@ export class Authorize implements OnApplicationBootstrap {
       return refusalPage(refusal, { issuer, requestId: context.requestId });
     }
     try {
-      return await this.toProvider(requestingClient, query, context);
+      return await this.redirectToProvider(requestingClient, query, context);
     } catch (error) {
       const refusal = toAppError(error, context, this.logger);
       return redirectToClient({ ...requestingClient, issuer }, { ...oauthFault(refusal) });
     }
   }
 
-  private async toProvider(
+  private async redirectToProvider(
     requestingClient: RequestingClient,
     query: URLSearchParams,
     context: HolderContext,
@@ -97,11 +97,11 @@ export class Authorize implements OnApplicationBootstrap {
     const codeVerifier = randomBytes(32).toString('base64url');
     const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
     const redirectUrl = `${issuer}${CALLBACK}`;
-    const begun = await this.begin(
+    const begun = await this.signIn(
       { redirectUrl, state: binding.id, nonce, codeChallenge, query: query.toString() },
       context,
     );
-    await this.pending.keep(tenantId, binding, {
+    await this.pending.store(tenantId, binding, {
       ...requestingClient,
       codeChallenge: parsed.codeChallenge,
       ...requested,
@@ -114,7 +114,7 @@ export class Authorize implements OnApplicationBootstrap {
     return redirect(begun.url, { 'set-cookie': setCookie(binding, issuer) });
   }
 
-  private async begin(body: RequestOf<typeof beginSignIn>['body'], context: HolderContext): Promise<BegunSignIn> {
+  private async signIn(body: RequestOf<typeof beginSignIn>['body'], context: HolderContext): Promise<BegunSignIn> {
     try {
       return await this.client.call(beginSignIn, { body }, context);
     } catch (error) {
@@ -129,10 +129,10 @@ export class Authorize implements OnApplicationBootstrap {
   private async recordRefusal(refusal: AppError, context: HolderContext): Promise<void> {
     const { id: tenantId } = context.tenant;
     const now = this.clock.now().getTime();
-    if (now - (this.refused.get(tenantId) ?? -Infinity) < REFUSAL_RECORDED_EVERY_MS) return;
-    this.refused.set(tenantId, now);
+    if (now - (this.refusalRecordedAt.get(tenantId) ?? -Infinity) < REFUSAL_RECORDED_EVERY_MS) return;
+    this.refusalRecordedAt.set(tenantId, now);
     await recordOutcome(this.recorder, this.logger, authorize, context, (start) => {
-      start.begin();
+      start.writeStart();
       return Promise.reject(refusal);
     });
   }

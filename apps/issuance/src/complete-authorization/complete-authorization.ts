@@ -75,7 +75,7 @@ export class CompleteAuthorization {
     const query = queryOf(raw);
     checkLengths(MAX_LENGTHS, query);
     const id = query.get('state') ?? '';
-    const waiting = await this.pending.take(context.tenant.id, id, raw.headers['cookie']);
+    const waiting = await this.pending.redeem(context.tenant.id, id, raw.headers['cookie']);
     const page = { issuer: context.tenant.baseUrl, requestId: context.requestId };
     if (!waiting) {
       const refusal = oauthError(
@@ -114,14 +114,14 @@ export class CompleteAuthorization {
     start: StartRecord,
   ): Promise<string> {
     const { id: tenantId } = context.tenant;
-    start.begin();
+    start.writeStart();
     const person = await this.signedIn(waiting, state, query, context);
     await start.acknowledged();
     const { providerId } = waiting;
     // With a separate request id: the user exists before the wallet has its code, and analytics would close an open START as
     // SUCCESS for it (ADR 0004).
     const aside = { ...eventContext(context), requestId: this.ids.uuid() };
-    const userId = await this.users.admit(tenantId, { ...person, providerId }, aside);
+    const userId = await this.users.findOrCreateUser(tenantId, { ...person, providerId }, aside);
 
     const now = this.clock.now();
     const sessionId = this.ids.uuid();
@@ -134,7 +134,7 @@ export class CompleteAuthorization {
     const granted = this.streams.decideOn(
       issuanceSession,
       issuanceSessionStream(tenantId, sessionId),
-      this.streams.fresh(issuanceSession),
+      this.streams.initial(issuanceSession),
       (session) =>
         grantAuthorization(
           session,

@@ -39,12 +39,12 @@ export class ContextLoader {
   }
 
   /** Loads a configuration's contexts into memory; returns at once when they are loaded. */
-  async prepare(pinned: PinnedContexts): Promise<void> {
-    await Promise.all(pinned.filter(({ url }) => !this.isBundled(url)).map(({ sha256: hash }) => this.read(hash)));
+  async loadContexts(pinned: PinnedContexts): Promise<void> {
+    await Promise.all(pinned.filter(({ url }) => !this.isBundled(url)).map(({ sha256: hash }) => this.cache(hash)));
   }
 
   /**
-   * The document of an address, after {@link prepare}.
+   * The document of an address, after {@link loadContexts}.
    * @throws ContextNotPinned
    */
   load(url: string, pinned: PinnedContexts): object {
@@ -57,11 +57,11 @@ export class ContextLoader {
   /** The documents a configuration pinned, by address, without the bundled ones. */
   async pinnedDocuments(pinned: PinnedContexts): Promise<ReadonlyMap<string, object>> {
     const own = pinned.filter(({ url }) => !this.isBundled(url));
-    await this.prepare(own);
+    await this.loadContexts(own);
     return new Map(own.map(({ url }) => [url, this.load(url, own)]));
   }
 
-  private async read(hash: string): Promise<void> {
+  private async cache(hash: string): Promise<void> {
     if (this.cached.has(hash)) return;
     const { state } = await this.streams.load(storedContext, storedContextStream(hash));
     if (state.status !== 'kept') throw new Error(`context ${hash} is not stored`);

@@ -86,7 +86,7 @@ export class TenantContexts {
           if (url === baseContextOf(trial) || url === this.config.contextUrl)
             throw new Refused('must not be listed, because it is part of every credential');
           if (this.loader.isBundled(url)) return { url, sha256: sha256(JSON.stringify(this.loader.load(url, []))) };
-          const document = await this.fetch(context.tenantId, url);
+          const document = await this.fetchContext(context.tenantId, url);
           fetched.push(document);
           return { url, sha256: document.sha256 };
         } catch (error) {
@@ -109,12 +109,12 @@ export class TenantContexts {
       faults.push({ msg: TOO_LARGE, param: 'contexts', location: 'body' });
     if (faults.length) throw invalid(...faults);
     await this.tryOn(pinned, fetched, trial, context.tenantId);
-    await Promise.all(fetched.map((document) => this.keep(document, context)));
+    await Promise.all(fetched.map((document) => this.storeContext(document, context)));
     return pinned;
   }
 
   /** One document. Errors of the target are a 400: the tenant has to correct them. */
-  private async fetch(tenantId: string, url: string): Promise<FetchedContext> {
+  private async fetchContext(tenantId: string, url: string): Promise<FetchedContext> {
     const target = this.outbound.checkUrl(url);
     if ('fault' in target) throw new Refused(target.fault);
     let text: string;
@@ -182,7 +182,7 @@ export class TenantContexts {
     }
   }
 
-  private async keep({ sha256, text }: FetchedContext, context: EventContext): Promise<void> {
+  private async storeContext({ sha256, text }: FetchedContext, context: EventContext): Promise<void> {
     try {
       await this.streams.runDecision(
         storedContext,

@@ -75,7 +75,7 @@ export class CreatePreAuthorizedOffer {
     const session = this.streams.decideOn(
       issuanceSession,
       issuanceSessionStream(tenantId, sessionId),
-      this.streams.fresh(issuanceSession),
+      this.streams.initial(issuanceSession),
       (state) =>
         createOffer(
           state,
@@ -162,7 +162,7 @@ export class CreatePreAuthorizedOffer {
     const created = this.streams.decideOn(
       user,
       userStream(tenantId, userId),
-      this.streams.fresh(user),
+      this.streams.initial(user),
       (state) => createUser(state, { userId, createdAt, ...(sealed && { sealedClaims: sealed.sealed }) }),
       eventContext(context),
       { once: true },

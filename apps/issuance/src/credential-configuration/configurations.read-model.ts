@@ -100,7 +100,7 @@ export class ConfigurationsReadModel extends ReadModel<ConfigurationTables> {
   }
 
   /** All of a tenant, oldest first: for the issuer metadata. */
-  async all(tenantId: string): Promise<ActiveConfiguration[]> {
+  async listAll(tenantId: string): Promise<ActiveConfiguration[]> {
     const rows = await this.ofTenant(tenantId).orderBy('created_at').orderBy('id').execute();
     return rows.map(configurationOfRow);
   }

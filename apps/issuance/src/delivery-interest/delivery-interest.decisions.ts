@@ -2,7 +2,7 @@ import type { DeliveryInterestEvent } from './delivery-interest.events.js';
 import type { DeliveryInterestState } from './delivery-interest.state.js';
 
 /** Idempotent: the feed delivers at least once. */
-export const noteInterest = (
+export const recordSubscription = (
   state: DeliveryInterestState,
   { webhookId, wanted }: { webhookId: string; wanted: boolean },
 ): DeliveryInterestEvent[] => {

@@ -4,7 +4,7 @@ import { Streams, type Clock } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
 import { CLOCK, Reactions, serviceContext } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
-import { noteInterest } from './delivery-interest.decisions.js';
+import { recordSubscription } from './delivery-interest.decisions.js';
 import { deliveryInterest, deliveryInterestStream } from './delivery-interest.state.js';
 
 type DataOf<T> = T extends IntegrationEventType<infer Data> ? Data : never;
@@ -25,11 +25,11 @@ export class DeliveryInterest implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.reactions.consumeEach('issuance.delivery-interest', (message) => this.note(message));
+    this.reactions.consumeEach('issuance.delivery-interest', (message) => this.recordWebhookChange(message));
   }
 
   /** Stored in a stream of the tenant, so that it survives restarts and reaches other processes. */
-  async wants(tenantId: string): Promise<boolean> {
+  async hasSubscription(tenantId: string): Promise<boolean> {
     const now = this.clock.now().getTime();
     const known = this.known.get(tenantId);
     if (known && now - known.at < MAX_AGE_MS) return known.wanted;
@@ -39,14 +39,14 @@ export class DeliveryInterest implements OnApplicationBootstrap {
     return wanted;
   }
 
-  private async note({ subject, headers, data }: FeedMessage): Promise<void> {
+  private async recordWebhookChange({ subject, headers, data }: FeedMessage): Promise<void> {
     const saved = subject === webhookSaved.subject ? (data as DataOf<typeof webhookSaved>) : undefined;
     const { tenantId, webhookId } = saved ?? (data as DataOf<typeof webhookDeleted>);
     const wanted = saved !== undefined && !saved.disabled && saved.events.includes(WANTED);
     const { state } = await this.streams.runDecision(
       deliveryInterest,
       deliveryInterestStream(tenantId),
-      (before) => noteInterest(before, { webhookId, wanted }),
+      (before) => recordSubscription(before, { webhookId, wanted }),
       serviceContext('issuance.delivery-interest', tenantId, headers['requestId'] ?? ''),
     );
     this.known.set(tenantId, { wanted: state.webhookIds.length > 0, at: this.clock.now().getTime() });

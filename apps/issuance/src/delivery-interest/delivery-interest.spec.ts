@@ -1,5 +1,5 @@
 import { given } from '@attestry/event-store';
-import { noteInterest } from './delivery-interest.decisions.js';
+import { recordSubscription } from './delivery-interest.decisions.js';
 import type { DeliveryInterestEvent } from './delivery-interest.events.js';
 import { deliveryInterest, type DeliveryInterestState } from './delivery-interest.state.js';
 
@@ -12,21 +12,21 @@ const after = (events: DeliveryInterestEvent[]) =>
 describe('delivery interest', () => {
   it('starts with the first webhook that subscribes to credentials', () =>
     after([])
-      .when((state) => noteInterest(state, { webhookId: 'w1', wanted: true }))
+      .when((state) => recordSubscription(state, { webhookId: 'w1', wanted: true }))
       .then([requested]));
 
   it('appends nothing twice', () => {
     after([requested])
-      .when((state) => noteInterest(state, { webhookId: 'w1', wanted: true }))
+      .when((state) => recordSubscription(state, { webhookId: 'w1', wanted: true }))
       .then([]);
     after([])
-      .when((state) => noteInterest(state, { webhookId: 'w1', wanted: false }))
+      .when((state) => recordSubscription(state, { webhookId: 'w1', wanted: false }))
       .then([]);
   });
 
   it('ends with the last one', () => {
     after([requested, { type: 'DeliveryRequested', data: { webhookId: 'w2' } }])
-      .when((state) => noteInterest(state, { webhookId: 'w1', wanted: false }))
+      .when((state) => recordSubscription(state, { webhookId: 'w1', wanted: false }))
       .thenState({ webhookIds: ['w2'] });
     after([requested, ended]).thenState({ webhookIds: [] });
   });

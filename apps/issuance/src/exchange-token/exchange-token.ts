@@ -65,7 +65,7 @@ export class ExchangeToken {
     checkNoDuplicates(form);
     const wanted = parseTokenRequest(form);
     const { sessionId, stream, loaded } = await loadSession(this.streams, tenantId, wanted.code);
-    start.begin();
+    start.writeStart();
 
     const now = this.clock.now();
     const made = makeBearerValue(sessionId, this.ids.uuid());

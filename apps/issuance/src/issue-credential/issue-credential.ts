@@ -95,8 +95,8 @@ export class IssueCredential {
   ): Promise<CredentialResponse> {
     const { id: tenantId } = context.tenant;
     const { session } = presented;
-    const wanted = parseCredentialRequest(raw.text, session.authorizationDetails !== undefined);
-    const configuration = await checkConfiguration(session, wanted.selector, tenantId, this.configurations);
+    const requested = parseCredentialRequest(raw.text, session.authorizationDetails !== undefined);
+    const configuration = await checkConfiguration(session, requested.selector, tenantId, this.configurations);
     await checkIssuerDomain(configuration, context.tenant, this.withdrawn);
     const expected = {
       issuer: session.issuer,
@@ -105,32 +105,32 @@ export class IssueCredential {
       windowSeconds: this.config.proofWindowSeconds,
     };
     const proofs: VerifiedProof[] = [];
-    for (const jwt of wanted.proofs) proofs.push(verifyJwtProof(jwt, expected));
+    for (const jwt of requested.proofs) proofs.push(verifyJwtProof(jwt, expected));
     checkDistinctKeys(proofs);
     const nonces = checkNonce(proofs, tenantId, now, this.macs);
     checkIssuanceLimit(session, configuration, proofs.length);
     const [claims, signer, delivered] = await Promise.all([
       this.claimsOf(tenantId, session, configuration),
       this.signingKeys.loadSigner(tenantId, configuration.issuerKey.kmsKeyId),
-      this.interest.wants(tenantId),
+      this.interest.hasSubscription(tenantId),
     ]);
 
     const format = this.formats.byName[configuration.format];
-    const made: UnsignedCredential[] = [];
-    for (const { holder } of proofs) made.push(this.toIssue(configuration, signer, claims, holder, now));
+    const unsigned: UnsignedCredential[] = [];
+    for (const { holder } of proofs) unsigned.push(this.buildCredential(configuration, signer, claims, holder, now));
     // START reaches its disk meanwhile. Only then the nonce: a request refused with 503 can be repeated as it is.
-    const credentials = await format.encode(tenantId, made);
+    const credentials = await format.encode(tenantId, unsigned);
     await Promise.all([spendNonce(nonces, tenantId, this.guard), start.acknowledged()]);
 
     const answerId = this.ids.uuid();
-    const kept = delivered ? credentials.map((credential) => this.sealForDelivery(tenantId, credential)) : [];
+    const copies = delivered ? credentials.map((credential) => this.sealForDelivery(tenantId, credential)) : [];
     if (delivered) {
-      checkSize(kept.map(({ sealed }) => sealed));
+      checkSize(copies.map(({ sealed }) => sealed));
       // Keys are durable before the event that references them; otherwise a crash could leave an undeliverable event.
-      await Promise.all(kept.map(({ durable }) => durable));
+      await Promise.all(copies.map(({ durable }) => durable));
     }
     const issued: CredentialIssuedData[] = [];
-    for (const [index, credential] of made.entries())
+    for (const [index, credential] of unsigned.entries())
       issued.push({
         credentialId: credential.credentialId,
         answerId,
@@ -148,7 +148,7 @@ export class IssueCredential {
         issuedAt: now.toISOString(),
         validFrom: credential.validFrom.toISOString(),
         ...(credential.validUntil && { validUntil: credential.validUntil.toISOString() }),
-        ...(kept[index] && { sealedCredential: { keyId: kept[index].keyId, sealed: kept[index].sealed } }),
+        ...(copies[index] && { sealedCredential: { keyId: copies[index].keyId, sealed: copies[index].sealed } }),
       });
     await this.streams.decideOn(
       issuanceSession,
@@ -156,7 +156,7 @@ export class IssueCredential {
       presented.loaded,
       (state) => {
         // Checked again on the state of the append: the offer may have been deleted, the limit reached.
-        checkIssuanceLimit(presented.check(state), configuration, issued.length);
+        checkIssuanceLimit(presented.requireSession(state), configuration, issued.length);
         return issueCredentials(issued);
       },
       eventContext(context),
@@ -175,9 +175,9 @@ export class IssueCredential {
     const { state: person } = await this.streams.load(user, userStream(tenantId, session.userId));
     if (person.status !== 'active') throw gone();
     const [own, offered, link] = await Promise.all([
-      this.open(tenantId, 'user', person.sealedClaims),
-      this.open(tenantId, 'session', session.sealedClaims),
-      this.open(tenantId, 'user', person.sealedLink),
+      this.openSealedClaims(tenantId, 'user', person.sealedClaims),
+      this.openSealedClaims(tenantId, 'session', session.sealedClaims),
+      this.openSealedClaims(tenantId, 'user', person.sealedLink),
     ]);
     return mapClaims(configuration.content.claimMappings, {
       claims: mergeClaims(own, offered),
@@ -185,7 +185,7 @@ export class IssueCredential {
     });
   }
 
-  private async open(
+  private async openSealedClaims(
     tenantId: string,
     purpose: 'user' | 'session',
     sealed: Sealed | undefined,
@@ -196,7 +196,7 @@ export class IssueCredential {
     return JSON.parse(text) as Record<string, unknown>;
   }
 
-  private toIssue(
+  private buildCredential(
     configuration: ActiveConfiguration,
     signer: UnsignedCredential['signer'],
     claims: Record<string, unknown>,

@@ -38,7 +38,7 @@ const load = async (states: IssuanceSessionState[]) => {
   const streams = {
     load: async () => ({ state: states[loads], cached: loads++ === 0 }) as Loaded<IssuanceSessionState>,
   } as unknown as Streams;
-  const start = { begin: () => undefined, acknowledged: async () => undefined };
+  const start = { writeStart: () => undefined, acknowledged: async () => undefined };
   const presented = loadAccessToken(token.value, 't1', now, streams, macs, start);
   return { presented, verified, loads: () => loads };
 };
@@ -46,30 +46,30 @@ const load = async (states: IssuanceSessionState[]) => {
 describe('load-access-token', () => {
   it('computes the MAC once for every state with the same grant', async () => {
     const { presented, verified, loads } = await load([redeemed(), { ...redeemed(), issued: { c1: 1 } }]);
-    const { check, confirm, session } = await presented;
+    const { requireSession, confirm, session } = await presented;
     expect(session.status).toBe('redeemed');
-    expect(check({ ...redeemed(), issued: { c1: 2 } }).issued).toEqual({ c1: 2 });
+    expect(requireSession({ ...redeemed(), issued: { c1: 2 } }).issued).toEqual({ c1: 2 });
     await confirm();
     expect([verified, loads()]).toEqual([[mac], 2]);
   });
 
   it('verifies again when a later state has another MAC or pepper, and refuses it', async () => {
     const { presented, verified } = await load([redeemed()]);
-    const { check } = await presented;
-    expect(() => check(redeemed({ mac: 'other' }))).toThrow('the access token is not valid');
-    expect(() => check(redeemed({ keyId: 'p2' }))).toThrow('the access token is not valid');
+    const { requireSession } = await presented;
+    expect(() => requireSession(redeemed({ mac: 'other' }))).toThrow('the access token is not valid');
+    expect(() => requireSession(redeemed({ keyId: 'p2' }))).toThrow('the access token is not valid');
     expect(verified).toEqual([mac, 'other', mac]);
   });
 
   it('refuses a verified token that has expired, was removed, or whose session ended', async () => {
     const { presented } = await load([redeemed()]);
-    const { check } = await presented;
+    const { requireSession } = await presented;
     for (const state of [
       redeemed({ expiresAt: '2026-05-01T10:00:00.000Z' }),
       redeemed({ tokenId: 'another' }),
       { status: 'deleted', id: SESSION } as const,
     ])
-      expect(() => check(state)).toThrow('the access token is not valid');
+      expect(() => requireSession(state)).toThrow('the access token is not valid');
   });
 
   it('refuses only on the stored state: a cached one without the token is loaded again', async () => {

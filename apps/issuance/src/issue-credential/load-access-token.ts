@@ -18,7 +18,7 @@ export interface PresentedToken {
   loaded: Loaded<IssuanceSessionState>;
   session: RedeemedSession;
   /** The session in a state loaded later, when this token is still valid in it. @throws 401 invalid_token */
-  check(state: IssuanceSessionState): RedeemedSession;
+  requireSession(state: IssuanceSessionState): RedeemedSession;
   /** Before any refusal, as the session may be cached. @throws AppError 401 when the token has ended meanwhile */
   confirm(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export const loadAccessToken = async (
   const stream = issuanceSessionStream(tenantId, named.sessionId);
   let loaded = await streams.load(issuanceSession, stream, { cached: true });
   if (loaded.state.status === 'absent') throw invalidToken();
-  start.begin();
+  start.writeStart();
   let verified: Grant | undefined;
   const findSession = (state: IssuanceSessionState): RedeemedSession | undefined => {
     if (state.status !== 'redeemed') return undefined;
@@ -52,7 +52,7 @@ export const loadAccessToken = async (
     }
     return state;
   };
-  const check = (state: IssuanceSessionState) => {
+  const requireSession = (state: IssuanceSessionState) => {
     const session = findSession(state);
     if (!session) throw invalidToken();
     return session;
@@ -60,9 +60,9 @@ export const loadAccessToken = async (
   // A cached state alone refuses nothing, and issues nothing: the append confirms it.
   if (loaded.cached && !findSession(loaded.state)) loaded = await streams.load(issuanceSession, stream);
   const confirm = async () => {
-    if (loaded.cached) check((await streams.load(issuanceSession, stream)).state);
+    if (loaded.cached) requireSession((await streams.load(issuanceSession, stream)).state);
   };
-  return { tokenId: named.tokenId, stream, loaded, session: check(loaded.state), check, confirm };
+  return { tokenId: named.tokenId, stream, loaded, session: requireSession(loaded.state), requireSession, confirm };
 };
 
 const NOT_VALID = 'the access token is not valid';

@@ -160,7 +160,7 @@ const errorOf = async (attempt: Promise<unknown>) =>
 
 // --- the browser and the wallet
 
-const askFor = async () => {
+const beginAuthorization = async () => {
   const query = new URLSearchParams({
     response_type: 'code',
     ...{ client_id: 'wallet', redirect_uri: BACK, state: 'of the wallet', scope: 'jwt_vc_json:Course' },
@@ -172,7 +172,7 @@ const askFor = async () => {
   return { location: new URL(location!), cookie: cookie?.split(';')[0] ?? '' };
 };
 const comeBack = async (
-  { location, cookie }: Awaited<ReturnType<typeof askFor>>,
+  { location, cookie }: Awaited<ReturnType<typeof beginAuthorization>>,
   code: string,
   tenantId = TENANT,
 ): Promise<URL> => {
@@ -182,7 +182,7 @@ const comeBack = async (
   return new URL(answer.$http.headers!['location']!);
 };
 const signIn = async (person: string): Promise<string> => {
-  const back = await comeBack(await askFor(), person);
+  const back = await comeBack(await beginAuthorization(), person);
   expect(Object.fromEntries(back.searchParams)).toEqual({
     code: expect.any(String),
     state: 'of the wallet',
@@ -308,7 +308,7 @@ const allEvents = async () => {
 describe('between the wallet and the provider', () => {
   it('a request is valid for twenty minutes', async () => {
     const person = newPerson();
-    const [inTime, late] = [await askFor(), await askFor()];
+    const [inTime, late] = [await beginAuthorization(), await beginAuthorization()];
     ahead = 1_199_000;
     expect((await comeBack(inTime, person)).searchParams.get('code')).toEqual(expect.any(String));
     ahead = 1_201_000;
@@ -318,15 +318,15 @@ describe('between the wallet and the provider', () => {
 
   it('it survives a restart and is valid once, for its tenant and browser', async () => {
     const person = newPerson();
-    const asked = await askFor();
+    const pending = await beginAuthorization();
     await close();
     await open();
-    expect(await errorOf(comeBack(asked, person, OTHER))).toBe('invalid_request');
-    const other = await askFor();
-    expect(await errorOf(comeBack({ ...asked, cookie: other.cookie }, person))).toBe('invalid_request');
-    const attempts = await Promise.allSettled(Array.from({ length: 5 }, () => comeBack(asked, person)));
+    expect(await errorOf(comeBack(pending, person, OTHER))).toBe('invalid_request');
+    const other = await beginAuthorization();
+    expect(await errorOf(comeBack({ ...pending, cookie: other.cookie }, person))).toBe('invalid_request');
+    const attempts = await Promise.allSettled(Array.from({ length: 5 }, () => comeBack(pending, person)));
     expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    expect(await errorOf(comeBack(asked, person))).toBe('invalid_request');
+    expect(await errorOf(comeBack(pending, person))).toBe('invalid_request');
   });
 
   it('the error names the reason, and START and FAIL are recorded', async () => {
@@ -336,10 +336,10 @@ describe('between the wallet and the provider', () => {
       [new AppError('unavailable', 'later'), 'temporarily_unavailable'],
       [oauthError('server_error', 'what?'), 'server_error'],
     ] as const) {
-      const asked = await askFor();
+      const pending = await beginAuthorization();
       refusal = fault;
       const before = operations.length;
-      const back = await comeBack(asked, 'x').finally(() => (refusal = undefined));
+      const back = await comeBack(pending, 'x').finally(() => (refusal = undefined));
       expect(Object.fromEntries(back.searchParams)).toEqual({
         error,
         error_description: expect.any(String),
@@ -359,7 +359,7 @@ describe('between the wallet and the provider', () => {
       [new AppError('unavailable', 'later'), 'temporarily_unavailable'],
     ] as const) {
       refusal = fault;
-      const { location, cookie } = await askFor().finally(() => (refusal = undefined));
+      const { location, cookie } = await beginAuthorization().finally(() => (refusal = undefined));
       expect([location.origin, location.searchParams.get('error'), cookie]).toEqual([
         'https://wallet.example',
         error,

@@ -30,7 +30,7 @@ export class PublishedConfigurations {
     const fingerprint = rows.map(({ id, version }) => `${id}@${version}`).join(' ');
     const known = this.known.get(tenantId);
     if (known?.fingerprint === fingerprint) return known.configurations;
-    const configurations = await this.readModel.all(tenantId);
+    const configurations = await this.readModel.listAll(tenantId);
     // The versions of what was read, not of the query before: a change in between is then found by the next call.
     const read = configurations.map(({ id, version }) => `${id}@${version}`);
     this.known.set(tenantId, { fingerprint: read.sort().join(' '), configurations });

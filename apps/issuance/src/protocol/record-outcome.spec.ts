@@ -41,8 +41,8 @@ describe('the record of a wallet operation', () => {
     const { written, run } = feed();
     await expect(
       run(async (start) => {
-        start.begin();
-        start.begin();
+        start.writeStart();
+        start.writeStart();
         await start.acknowledged();
         return 'done';
       }),
@@ -54,7 +54,7 @@ describe('the record of a wallet operation', () => {
     const refusedBy = async (error: Error) => {
       const { written, run } = feed();
       const result = run(async (start) => {
-        start.begin();
+        start.writeStart();
         throw error;
       });
       await expect(result).rejects.toBeInstanceOf(AppError);
@@ -76,7 +76,7 @@ describe('the record of a wallet operation', () => {
     const { written, run } = feed('START');
     let effect = false;
     const result = run(async (start) => {
-      start.begin();
+      start.writeStart();
       await start.acknowledged();
       effect = true;
     });
@@ -86,14 +86,14 @@ describe('the record of a wallet operation', () => {
 
   it('returns no result without START, also for calls without effect', async () => {
     const { written, run } = feed('START');
-    await expect(run(async (start) => start.begin())).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(run(async (start) => start.writeStart())).rejects.toMatchObject({ kind: 'unavailable' });
     expect(written).toEqual([]);
   });
 
   it('does not change the result when the outcome cannot be written, and logs the failure', async () => {
     const { written, logged, run } = feed('SUCCESS');
     const result = run(async (start) => {
-      start.begin();
+      start.writeStart();
       return 'done';
     });
     await expect(result).resolves.toBe('done');
@@ -105,7 +105,7 @@ describe('the record of a wallet operation', () => {
   it('returns a refusal although its outcome cannot be written', async () => {
     const { written, logged, run } = feed('FAIL');
     const result = run(async (start) => {
-      start.begin();
+      start.writeStart();
       throw oauthError('invalid_grant', 'no');
     });
     await expect(result).rejects.toMatchObject({ code: 'invalid_grant' });

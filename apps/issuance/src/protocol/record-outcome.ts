@@ -4,13 +4,13 @@ import { requestFields, toAppError, type Logger, type OperationRecorder } from '
 /** START of a wallet operation, written in parallel to the checks. */
 export interface StartRecord {
   /** Writes START; from now on exactly one outcome follows. The presented value named a session of this tenant. */
-  begin(): void;
+  writeStart(): void;
   /** Resolves once START is durable; awaited before the first durable effect. @throws when it could not be written */
   acknowledged(): Promise<void>;
 }
 
 /**
- * Runs a wallet operation and records it (ADR 0004): nothing without a known session; once `begin` was called, START, and before the
+ * Runs a wallet operation and records it (ADR 0004): nothing without a known session; once `writeStart` was called, START, and before the
  * response SUCCESS or FAIL. Without START no effect. A failure to write the outcome does not undo the effect: it is logged, and analytics
  * closes the START from the committed events or at its deadline.
  */
@@ -24,7 +24,7 @@ export const recordOutcome = async <T>(
   // A rejection is kept as a value: it may occur while a check, not this promise, is awaited.
   let started: Promise<void | AppError> | undefined;
   const start: StartRecord = {
-    begin: () => {
+    writeStart: () => {
       started ??= recorder
         .start(operation, context)
         .catch((cause: unknown) => new AppError('unavailable', 'Service temporarily unavailable', { cause }));
@@ -34,7 +34,7 @@ export const recordOutcome = async <T>(
       if (failure) throw failure;
     },
   };
-  const lost = (error: unknown): void =>
+  const logLostEvent = (error: unknown): void =>
     logger.error({ ...requestFields(context), error: String(error) }, 'operation event not recorded');
   let answer: T;
   try {
@@ -44,10 +44,10 @@ export const recordOutcome = async <T>(
     const refusal = error instanceof AppError ? error : toAppError(error, context, logger);
     if (started && !(await started)) {
       const { kind, code, message } = refusal;
-      await recorder.fail(operation, context, { status: HTTP_STATUS[kind], code, message }).catch(lost);
+      await recorder.fail(operation, context, { status: HTTP_STATUS[kind], code, message }).catch(logLostEvent);
     }
     throw refusal;
   }
-  if (started) await recorder.success(operation, context).catch(lost);
+  if (started) await recorder.success(operation, context).catch(logLostEvent);
   return answer;
 };

@@ -819,8 +819,8 @@ describe('the credential endpoint', () => {
     await keeps(true);
     // As in a process that has just started.
     const reactions = undefined as unknown as Reactions;
-    expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).wants(TENANT)).toBe(true);
-    expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).wants(OTHER)).toBe(false);
+    expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).hasSubscription(TENANT)).toBe(true);
+    expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).hasSubscription(OTHER)).toBe(false);
     const { credential, kept } = await issueOne();
     expect(await engines.vault.sealing.openSealed(TENANT, 'delivery', kept!.sealed)).toBe(JSON.stringify(credential));
     await publish('m2', webhookSaved, { events: ['OpenIdCredentialIssuedSummary'], disabled: false });

@@ -30,7 +30,7 @@ export class SignedInUsers {
   ) {}
 
   /** The user's id. The claims to keep are stored on the user when it resolves. */
-  async admit(tenantId: string, person: SignedIn, events: EventContext): Promise<string> {
+  async findOrCreateUser(tenantId: string, person: SignedIn, events: EventContext): Promise<string> {
     const { mac } = this.macs.mac(linkKey(person), `user-link:${tenantId}`);
     const stream = userLink.stream(tenantId, mac);
     let deletedOwner: string | undefined;
@@ -44,14 +44,14 @@ export class SignedInUsers {
         events,
       );
       const owner = userLink.ownerOf(state);
-      if (await this.admitAs(tenantId, owner, person, now, events)) return owner;
+      if (await this.recordSignIn(tenantId, owner, person, now, events)) return owner;
       deletedOwner = owner;
     }
     throw new Error('every user that the claim named was deleted');
   }
 
   /** False when that user was deleted. */
-  private async admitAs(
+  private async recordSignIn(
     tenantId: string,
     userId: string,
     person: SignedIn,

@@ -49,7 +49,7 @@ const noRows = (): Rows => ({ issuance_users: [], issuance_user_sessions: [], is
  * Buffered rows, a statement per table. Credentials of a deleted user are not written. A session is, as its event may come before that of
  * the user created with it.
  */
-const write = async (trx: Transaction<UserTables>, rows: Rows): Promise<void> => {
+const writeRows = async (trx: Transaction<UserTables>, rows: Rows): Promise<void> => {
   const { issuance_users: users, issuance_user_sessions: sessions, issuance_credentials: credentials } = rows;
   await insertRows(trx, 'issuance_users', users);
   await insertRows(trx, 'issuance_user_sessions', sessions);
@@ -64,7 +64,7 @@ const write = async (trx: Transaction<UserTables>, rows: Rows): Promise<void> =>
   await insertRows(trx, 'issuance_credentials', remaining);
 };
 
-const remove = async (trx: Transaction<UserTables>, tenantId: string, userId: string): Promise<void> => {
+const removeUser = async (trx: Transaction<UserTables>, tenantId: string, userId: string): Promise<void> => {
   await trx.deleteFrom('issuance_users').where('tenant_id', '=', tenantId).where('id', '=', userId).execute();
   await trx
     .deleteFrom('issuance_user_sessions')
@@ -104,7 +104,7 @@ export const users: Projection<UserTables> = purgingTenants('issuance', {
   async project(trx, events: readonly RecordedEvent[]) {
     let rows = noRows();
     const flush = async () => {
-      await write(trx, rows);
+      await writeRows(trx, rows);
       rows = noRows();
     };
     for (const stored of events) {
@@ -138,7 +138,7 @@ export const users: Projection<UserTables> = purgingTenants('issuance', {
           break;
         case 'UserDeleted':
           await flush();
-          await remove(trx, tenantId, event.data.userId);
+          await removeUser(trx, tenantId, event.data.userId);
           break;
         case 'OfferCreated':
         case 'AuthorizationGranted':

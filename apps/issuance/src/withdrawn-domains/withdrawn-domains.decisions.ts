@@ -2,7 +2,7 @@ import type { WithdrawnDomainsEvent } from './withdrawn-domains.events.js';
 import type { WithdrawnDomainsState } from './withdrawn-domains.state.js';
 
 /** Idempotent, and ignores events older than the last one: the feed delivers at least once. */
-export const noteDomain = (
+export const recordDomainChange = (
   state: WithdrawnDomainsState,
   { domain, revision, isVerified }: { domain: string; revision: number; isVerified: boolean },
   { activeConfigurations }: { activeConfigurations: number },

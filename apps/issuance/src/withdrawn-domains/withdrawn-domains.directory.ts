@@ -6,10 +6,10 @@ import { CLOCK, PlatformConfig, platformHostTest, Reactions, serviceContext } fr
 import { LRUCache } from 'lru-cache';
 import { countUnder, didWebHost } from '../credential-configuration/configurations-under.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
-import { noteDomain } from './withdrawn-domains.decisions.js';
+import { recordDomainChange } from './withdrawn-domains.decisions.js';
 import { withdrawnDomains, withdrawnDomainsStream } from './withdrawn-domains.state.js';
 
-/** How long a change by another process may go unseen; own changes are seen at once. A withdrawal must take effect within a second. */
+/** How long a change by another process may take to become visible; own changes are visible at once. A withdrawal must take effect within a second. */
 const MAX_AGE_MS = 500;
 
 /**
@@ -33,10 +33,10 @@ export class WithdrawnDomains implements OnApplicationBootstrap {
   }
 
   onApplicationBootstrap(): void {
-    this.reactions.consumeEach('issuance.withdrawn-domains', (message) => this.note(message));
+    this.reactions.consumeEach('issuance.withdrawn-domains', (message) => this.recordDomainChange(message));
   }
 
-  /** @param ownHost of the tenant, which is never withdrawn and costs no look */
+  /** @param ownHost of the tenant, which is never withdrawn and costs no read */
   async includes(tenantId: string, did: string, ownHost: string): Promise<boolean> {
     const host = didWebHost(did);
     if (host === undefined || host === ownHost) return false;
@@ -53,14 +53,14 @@ export class WithdrawnDomains implements OnApplicationBootstrap {
     return domains;
   }
 
-  private async note({ subject, headers, data }: FeedMessage): Promise<void> {
+  private async recordDomainChange({ subject, headers, data }: FeedMessage): Promise<void> {
     const { tenantId, domain, revision } = data as CustomDomainChanged;
     const isVerified = subject === customDomainVerified.subject;
     const activeConfigurations = isVerified ? 0 : countUnder(await this.configurations.listActive(tenantId), domain);
     const { state } = await this.streams.runDecision(
       withdrawnDomains,
       withdrawnDomainsStream(tenantId),
-      (before) => noteDomain(before, { domain, revision, isVerified }, { activeConfigurations }),
+      (before) => recordDomainChange(before, { domain, revision, isVerified }, { activeConfigurations }),
       serviceContext('issuance.withdrawn-domains', tenantId, headers['requestId'] ?? ''),
     );
     this.known.set(tenantId, { domains: state.domains, at: this.clock.now().getTime() });

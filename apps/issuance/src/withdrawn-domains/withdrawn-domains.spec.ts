@@ -1,6 +1,6 @@
 import { given as givenOf } from '@attestry/event-store';
 import { countUnder } from '../credential-configuration/configurations-under.js';
-import { noteDomain } from './withdrawn-domains.decisions.js';
+import { recordDomainChange } from './withdrawn-domains.decisions.js';
 import type { WithdrawnDomainsEvent } from './withdrawn-domains.events.js';
 import { withdrawnDomains, type WithdrawnDomainsState } from './withdrawn-domains.state.js';
 
@@ -17,7 +17,7 @@ const restored = (domain: string, revision: number): WithdrawnDomainsEvent => ({
 const note =
   (domain: string, revision: number, isVerified: boolean, activeConfigurations = 0) =>
   (state: WithdrawnDomainsState) =>
-    noteDomain(state, { domain, revision, isVerified }, { activeConfigurations });
+    recordDomainChange(state, { domain, revision, isVerified }, { activeConfigurations });
 
 describe('withdrawn domains', () => {
   it('are those that were verified and no longer are', () => {

@@ -55,7 +55,7 @@ export class AdmitUser {
     );
     const userId = userIdentity.ownerOf(state);
     try {
-      await this.write(userId, identity, userId === wanted ? email : undefined, name, events);
+      await this.appendUser(userId, identity, userId === wanted ? email : undefined, name, events);
       return userId;
     } catch (error) {
       if (!(error instanceof AppError && error.kind === 'conflict')) throw error;
@@ -69,7 +69,7 @@ export class AdmitUser {
       events,
     );
     const otherId = userIdentity.ownerOf(other.state);
-    await this.write(otherId, identity, undefined, name, events);
+    await this.appendUser(otherId, identity, undefined, name, events);
     return otherId;
   }
 
@@ -79,7 +79,7 @@ export class AdmitUser {
     return (await this.people.user(owner)).status === 'registered' ? this.ids.uuid() : owner;
   }
 
-  private async write(
+  private async appendUser(
     userId: string,
     identity: string,
     email: string | undefined,

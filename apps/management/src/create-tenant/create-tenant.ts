@@ -60,7 +60,7 @@ export class CreateTenant {
 
     const claim: Claim = { environmentId: environment.id, subdomain, owner: idFor(context, 'tenant', this.ids) };
     const events = eventContext(context, claim.owner);
-    await this.claim(claim, events);
+    await this.claimSubdomain(claim, events);
 
     const { clientId, clientSecret } = newClientCredentials(context);
     const facts = { clientId, secretMac: this.macs.mac(clientSecret, clientId), now: this.clock.now().toISOString() };
@@ -82,7 +82,7 @@ export class CreateTenant {
   }
 
   /** Claims the subdomain; waits briefly for a creation in progress, whose outcome decides whether the subdomain is taken. */
-  private async claim(claim: Claim, events: EventContext): Promise<void> {
+  private async claimSubdomain(claim: Claim, events: EventContext): Promise<void> {
     checkSubdomain(claim.subdomain);
     for (let attempt = 1; ; attempt++) {
       try {

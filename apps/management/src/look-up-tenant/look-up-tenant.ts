@@ -17,11 +17,11 @@ export class LookUpTenant {
           ? await this.directory.byId(id)
           : undefined;
     if (!found || (id !== undefined && found.tenant.id !== id)) return {};
-    return { tenant: describe(found) };
+    return { tenant: entryView(found) };
   }
 }
 
-const describe = ({ tenant, host }: TenantEntry) => ({
+const entryView = ({ tenant, host }: TenantEntry) => ({
   tenantId: tenant.id,
   host,
   restrictIdentityRoles: tenant.restrictIdentityRoles,

@@ -101,11 +101,11 @@ export class People {
 
   /** A person without a name is shown by the address. Values whose key is destroyed are empty. */
   async openPerson(sealed: { sealedEmail?: string | null; sealedName?: string | null }): Promise<Person> {
-    const [email, name] = await Promise.all([this.opened(sealed.sealedEmail), this.opened(sealed.sealedName)]);
+    const [email, name] = await Promise.all([this.openValue(sealed.sealedEmail), this.openValue(sealed.sealedName)]);
     return { email, name: name || email };
   }
 
-  private async opened(sealed: string | null | undefined): Promise<string> {
+  private async openValue(sealed: string | null | undefined): Promise<string> {
     if (sealed === null || sealed === undefined) return '';
     try {
       const text = await this.sealing.openSealed(PLATFORM, 'user', sealed);

@@ -26,7 +26,7 @@ export class FirstManagementClient implements OnModuleInit {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    const { clientId, clientSecret } = this.configured() ?? (await this.readStored()) ?? (await this.make());
+    const { clientId, clientSecret } = this.configured() ?? (await this.readStored()) ?? (await this.createFile());
     await registerManagementClientDigest(
       this.streams,
       this.macs,
@@ -63,7 +63,7 @@ export class FirstManagementClient implements OnModuleInit {
     return credentials;
   }
 
-  private async make(): Promise<ManagementClientCredentials> {
+  private async createFile(): Promise<ManagementClientCredentials> {
     const credentials = newClientCredentials();
     await mkdir(this.config.dataDir, { recursive: true });
     const { clientId: client_id, clientSecret: client_secret } = credentials;

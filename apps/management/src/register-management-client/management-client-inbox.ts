@@ -62,15 +62,15 @@ export class ManagementClientInbox implements OnModuleInit, OnApplicationBootstr
 
   /** Handles the pending requests. A failure shows in readiness and the next poll tries again. */
   poll(): Promise<void> {
-    this.polling ??= this.takeAll().finally(() => (this.polling = undefined));
+    this.polling ??= this.handleRequests().finally(() => (this.polling = undefined));
     return this.polling;
   }
 
-  private async takeAll(): Promise<void> {
+  private async handleRequests(): Promise<void> {
     try {
       for (const file of await readdir(requestFolder(this.config.dataDir))) {
         const id = REQUEST_FILE.exec(file)?.[1];
-        if (id !== undefined) await this.take(id);
+        if (id !== undefined) await this.handleRequest(id);
       }
       this.lastError = undefined;
     } catch (error) {
@@ -79,7 +79,7 @@ export class ManagementClientInbox implements OnModuleInit, OnApplicationBootstr
     }
   }
 
-  private async take(id: string): Promise<void> {
+  private async handleRequest(id: string): Promise<void> {
     const { dataDir } = this.config;
     const text = await readFile(requestFile(dataDir, id, 'json'), 'utf8');
     const request =

@@ -58,7 +58,7 @@ export class Mailer implements OnApplicationShutdown {
     try {
       const sent = await this.transport.sendMail({ ...mail, from: this.from, messageId });
       if (smtpUrl === undefined)
-        await this.keep(join(dataDir, 'mail'), `${id}.eml`, (sent as { message: Buffer }).message);
+        await this.writeToFolder(join(dataDir, 'mail'), `${id}.eml`, (sent as { message: Buffer }).message);
     } catch (error) {
       // The server's text may contain the recipient, so only its code is returned.
       const { responseCode, code, command = '' } = error as { responseCode?: number; code?: string; command?: string };
@@ -84,7 +84,7 @@ export class Mailer implements OnApplicationShutdown {
   }
 
   /** Readable only for the owner of the folder: it contains a link. */
-  private async keep(folder: string, name: string, message: Buffer): Promise<void> {
+  private async writeToFolder(folder: string, name: string, message: Buffer): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const path = join(folder, name);
     const file = await open(`${path}.tmp`, 'w', 0o600);

@@ -49,7 +49,7 @@ export class Accounts {
    */
   async verifyPassword(email: string, password: string, caller: string): Promise<AccountHolder | undefined> {
     const found = await this.find(email);
-    const stored = found && (await this.opened(found.sealedPassword));
+    const stored = found && (await this.openValue(found.sealedPassword));
     return (await this.passwords.verify(password, stored, caller)) && found ? this.holder(found) : undefined;
   }
 
@@ -102,11 +102,11 @@ export class Accounts {
   }
 
   private async holder({ id, sealedEmail, sealedName }: OpenAccount): Promise<AccountHolder | undefined> {
-    const [email, name] = await Promise.all([this.opened(sealedEmail), this.opened(sealedName)]);
+    const [email, name] = await Promise.all([this.openValue(sealedEmail), this.openValue(sealedName)]);
     return email === undefined || name === undefined ? undefined : { accountId: id, email, name };
   }
 
-  private async opened(sealed: Sealed): Promise<string | undefined> {
+  private async openValue(sealed: Sealed): Promise<string | undefined> {
     const text = await this.sealing.openSealed(PLATFORM, 'user', sealed);
     return isErased(text) ? undefined : text;
   }

@@ -456,7 +456,7 @@ describe('a browser known to the account', () => {
     const devices = services.app.get(DeviceCookies, { strict: false });
     const lines: string[] = [];
     const response = { appendHeader: (_name: string, line: string) => lines.push(line) } as never;
-    for (const isSecure of [true, false]) devices.remember({ headers: {} } as never, response, 'account', isSecure);
+    for (const isSecure of [true, false]) devices.addDevice({ headers: {} } as never, response, 'account', isSecure);
     const value = '[\\w-]{22}\\.\\d+\\.\\w+\\.[\\w-]{43}';
     expect(lines[0]).toMatch(
       new RegExp(`^__Host-attestry_device=${value}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=31536000$`),
@@ -465,9 +465,9 @@ describe('a browser known to the account', () => {
       new RegExp(`^attestry_device=${value}; Path=/people; HttpOnly; SameSite=Lax; Max-Age=31536000$`),
     );
     const request = { headers: { cookie: lines[0]!.split(';')[0] } } as never;
-    expect(devices.known(request, 'account', true)).toBeDefined();
-    expect(devices.known(request, 'account', false)).toBeUndefined();
-    expect(devices.known(request, 'other', true)).toBeUndefined();
+    expect(devices.deviceOf(request, 'account', true)).toBeDefined();
+    expect(devices.deviceOf(request, 'account', false)).toBeUndefined();
+    expect(devices.deviceOf(request, 'other', true)).toBeUndefined();
   });
 
   it('becomes known with a link sent to the mailbox, once', async () => {
@@ -478,8 +478,8 @@ describe('a browser known to the account', () => {
     const locked = await signInWith(traveler, email, PASSWORD);
     expect([locked.status, locked.text.includes('Is this your account?')]).toEqual([429, true]);
     const before = mail.to(email).length;
-    const asked = await traveler.submitTo('/browser', {});
-    expect([asked.status, asked.text.includes('Check your e-mail')]).toEqual([200, true]);
+    const page = await traveler.submitTo('/browser', {});
+    expect([page.status, page.text.includes('Check your e-mail')]).toEqual([200, true]);
     await waitUntil(() => mail.to(email).length > before, { timeoutMs: 30_000, what: 'the link' });
     const link = /http\S+/.exec(mail.to(email).at(-1)!.text!)![0];
     const twice = new Visitor();

@@ -22,7 +22,7 @@ import { commonPasswords } from './common-passwords.js';
 import { DeviceCookies } from './device-cookies.js';
 import { DeviceLinks } from './device-links.js';
 import { FormGuard } from './form-guard.js';
-import { InvitationLinks, type DeadLink } from './invitation-links.js';
+import { InvitationLookup, type DeadLink } from './invitation-lookup.js';
 import { hasEnded } from './stored-records.js';
 import { field, form, html, page, pageHeaders, type FormFault, type Html } from './pages.js';
 import { listProviderKeys, openProvider, originOf, SESSION_SECONDS } from './provider.js';
@@ -111,7 +111,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     private readonly devices: DeviceCookies,
     private readonly deviceLinks: DeviceLinks,
     private readonly guard: FormGuard,
-    private readonly links: InvitationLinks,
+    private readonly links: InvitationLookup,
     private readonly signIns: SignInRegistry,
     private readonly metrics: Metrics,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -184,21 +184,21 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     if (request.method === 'GET' || request.method === 'HEAD') return ours.call(this, pageCall);
     if (request.method !== 'POST') {
       response.setHeader('allow', 'GET, HEAD, POST');
-      return this.show(pageCall, 405, 'This request is not supported', html`<p>Open the page in a browser.</p>`);
+      return this.sendPage(pageCall, 405, 'This request is not supported', html`<p>Open the page in a browser.</p>`);
     }
     const read = await readForm(request);
     if (!read) return;
     // The rest of the form is not read (RFC 9110 §15.5.9).
     if (read.status === 408) response.setHeader('connection', 'close');
     if (read.status !== 200)
-      return this.show(
+      return this.sendPage(
         pageCall,
         read.status,
         'The form could not be read',
         html`<p>Open the page again and retry.</p>`,
       );
     if (!this.guard.isOwn(request, read.fields['form'], this.origin))
-      return this.show(
+      return this.sendPage(
         pageCall,
         403,
         'The form is out of date',
@@ -223,14 +223,14 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   private async signIn(pageCall: PageCall): Promise<void> {
     const known = await this.signedIn(pageCall);
     if (pageCall.request.method !== 'POST') {
-      if (known) return this.show(pageCall, 200, 'You are signed in', this.whoIs(known));
-      return this.show(pageCall, 200, 'Sign in', this.signInForm(pageCall));
+      if (known) return this.sendPage(pageCall, 200, 'You are signed in', this.whoIs(known));
+      return this.sendPage(pageCall, 200, 'Sign in', this.signInForm(pageCall));
     }
     const judged = await this.judge(pageCall, pageCall.fields['email'] ?? '');
     if ('faults' in judged)
       return this.showAgain(pageCall, judged, 'Sign in', this.signInForm(pageCall, judged.faults));
     await this.beginSession(pageCall, judged.holder);
-    return this.show(pageCall, 200, 'You are signed in', this.whoIs(judged.holder));
+    return this.sendPage(pageCall, 200, 'You are signed in', this.whoIs(judged.holder));
   }
 
   /** A client requests a sign-in: the page in the middle of an authorization request. */
@@ -241,7 +241,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       details = await provider.interactionDetails(request, response);
     } catch (error) {
       if ((error as Error).name !== 'SessionNotFound') throw error;
-      return this.show(
+      return this.sendPage(
         pageCall,
         410,
         'This sign-in has ended',
@@ -265,10 +265,10 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     if (known) {
       if (isPost && fields['action'] === 'continue')
         return provider.interactionFinished(request, response, { consent: {} }, { mergeWithLastSubmission: true });
-      return this.show(pageCall, 200, 'Continue?', this.consentForm(pageCall, clientName, known), [], leadsTo);
+      return this.sendPage(pageCall, 200, 'Continue?', this.consentForm(pageCall, clientName, known), [], leadsTo);
     }
     const title = `Sign in to continue to ${clientName}`;
-    if (!isPost) return this.show(pageCall, 200, title, this.signInForm(pageCall, [], true), [], leadsTo);
+    if (!isPost) return this.sendPage(pageCall, 200, title, this.signInForm(pageCall, [], true), [], leadsTo);
     const judged = await this.judge(pageCall, fields['email'] ?? '');
     if ('faults' in judged)
       return this.showAgain(pageCall, judged, title, this.signInForm(pageCall, judged.faults, true), leadsTo);
@@ -292,7 +292,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     const account = this.accounts.macOf(email.slice(0, MAX_EMAIL));
     const known = this.knownBrowser(pageCall, account, link);
     const begun = await this.attempts.begin(attempts, { account, address: pageCall.address, known });
-    if ('until' in begun) return this.refused(begun, email);
+    if ('until' in begun) return this.usedUpFault(begun, email);
     // Other callers behind the same address do not lock out a browser known to the account.
     const caller = known ? `account ${account}` : `address ${pageCall.address}`;
     let holder: AccountHolder | undefined;
@@ -306,17 +306,17 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     this.metrics.counter('signInAttempts').inc({ outcome: holder ? 'ok' : 'wrong' });
     if (!holder) return { faults: [{ field: 'email', text: WRONG }] };
     await this.attempts.takeBack(attempts, begun.attempt);
-    this.devices.remember(pageCall.request, pageCall.response, account, this.isSecure);
+    this.devices.addDevice(pageCall.request, pageCall.response, account, this.isSecure);
     return { holder };
   }
 
   private knownBrowser({ request }: PageCall, account: string, link: string | undefined): KnownBrowser | undefined {
-    const device = this.devices.known(request, account, this.isSecure);
+    const device = this.devices.deviceOf(request, account, this.isSecure);
     if (device !== undefined) return { kind: 'device', key: device };
     return link === undefined ? undefined : { kind: 'link', key: link };
   }
 
-  private refused({ usedUp, until }: { usedUp: UsedUp; until: Date }, email: string): Refused {
+  private usedUpFault({ usedUp, until }: { usedUp: UsedUp; until: Date }, email: string): Refused {
     this.metrics.counter('signInAttempts').inc({ outcome: usedUp });
     const { retryAfter, wait } = this.waitUntil(until);
     const faults = [{ text: `${USED_UP[usedUp]}. Try again in ${wait}.` }];
@@ -342,7 +342,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       ? await this.deviceLinks.spend(records, token)
       : await this.deviceLinks.accountOf(records, token);
     if (account === undefined)
-      return this.show(
+      return this.sendPage(
         pageCall,
         410,
         'This link is not valid',
@@ -350,8 +350,8 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
           <p><a href="${this.base}/sign-in">Sign in</a></p>`,
       );
     if (isPost) {
-      this.devices.remember(pageCall.request, pageCall.response, account, this.isSecure);
-      return this.show(
+      this.devices.addDevice(pageCall.request, pageCall.response, account, this.isSecure);
+      return this.sendPage(
         pageCall,
         200,
         'You can now sign in with this browser',
@@ -359,7 +359,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
           <p><a href="${this.base}/sign-in">Sign in</a></p>`,
       );
     }
-    return this.show(
+    return this.sendPage(
       pageCall,
       200,
       'Sign in with this browser',
@@ -380,11 +380,11 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       const { retryAfter, wait } = this.waitUntil(until);
       pageCall.response.setHeader('retry-after', retryAfter);
       const faults = [{ text: `Too many links were requested. Try again in ${wait}.` }];
-      return this.show(pageCall, 429, 'Check your e-mail', html`<p>Use the link in the latest e-mail.</p>`, faults);
+      return this.sendPage(pageCall, 429, 'Check your e-mail', html`<p>Use the link in the latest e-mail.</p>`, faults);
     }
     // In the background: the response time would reveal whether the account exists.
     void this.deviceLinks.send(this.store!.records, email, account, pageCall.requestId);
-    return this.show(
+    return this.sendPage(
       pageCall,
       200,
       'Check your e-mail',
@@ -439,11 +439,11 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
     if (isPost && pageCall.fields['action'] === 'accept' && known)
       return this.accept(pageCall, known, token, tenantName);
     if (!isPost && known && pageCall.url.searchParams.get('as') !== 'invited')
-      return this.show(pageCall, 200, title, this.acceptForm(pageCall, token, tenantName, known, email));
+      return this.sendPage(pageCall, 200, title, this.acceptForm(pageCall, token, tenantName, known, email));
 
     const isNew = !(await this.accounts.exists(email));
     if (!isPost || pageCall.fields['action'] === 'accept')
-      return this.show(pageCall, 200, title, this.invitedForm(pageCall, { token, tenantName, email, isNew }));
+      return this.sendPage(pageCall, 200, title, this.invitedForm(pageCall, { token, tenantName, email, isNew }));
     const judged = isNew ? await this.signUp(pageCall, email) : await this.judge(pageCall, email, token);
     if ('faults' in judged) {
       const content = this.invitedForm(pageCall, { token, tenantName, email, isNew }, judged.faults);
@@ -471,7 +471,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
         requestId,
         `address ${pageCall.address}`,
       );
-      this.devices.remember(pageCall.request, pageCall.response, this.accounts.macOf(email), this.isSecure);
+      this.devices.addDevice(pageCall.request, pageCall.response, this.accounts.macOf(email), this.isSecure);
       return { holder };
     } catch (error) {
       if (!isTaken(error)) throw error;
@@ -487,7 +487,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       const { status } = await this.links.findInvitation(token);
       // Valid, but not for this person.
       if (status === 'open')
-        return this.show(
+        return this.sendPage(
           pageCall,
           409,
           'You cannot accept this invitation',
@@ -499,7 +499,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
         );
       return this.showDead(pageCall, status);
     }
-    return this.show(
+    return this.sendPage(
       pageCall,
       200,
       `You are now a member of ${tenantName}`,
@@ -605,7 +605,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
 
   private showDead(pageCall: PageCall, fate: DeadLink): void {
     const { title, text, status } = DEAD_LINKS[fate];
-    this.show(
+    this.sendPage(
       pageCall,
       status,
       title,
@@ -623,7 +623,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
   ): void {
     if (retryAfter !== undefined) pageCall.response.setHeader('retry-after', retryAfter);
     const shown = lockedEmail === undefined ? content : html`${content} ${this.deviceLinkForm(pageCall, lockedEmail)}`;
-    this.show(pageCall, retryAfter === undefined ? 400 : 429, title, shown, faults, leadsTo);
+    this.sendPage(pageCall, retryAfter === undefined ? 400 : 429, title, shown, faults, leadsTo);
   }
 
   private deviceLinkForm(pageCall: PageCall, email: string): Html {
@@ -639,7 +639,7 @@ export class BuiltInSignIn implements SignIn, OnModuleInit {
       )}`;
   }
 
-  private show(
+  private sendPage(
     { request, response }: PageCall,
     status: number,
     title: string,

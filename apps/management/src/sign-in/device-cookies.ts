@@ -23,7 +23,7 @@ export class DeviceCookies {
   ) {}
 
   /** The browser's id for this account. @param account MAC of the address */
-  known(request: IncomingMessage, account: string, isSecure: boolean): string | undefined {
+  deviceOf(request: IncomingMessage, account: string, isSecure: boolean): string | undefined {
     const now = this.seconds();
     for (const entry of entriesOf(request, isSecure)) {
       const [, id, issued, pepper, mac] = ENTRY.exec(entry)!;
@@ -35,10 +35,10 @@ export class DeviceCookies {
   }
 
   /** Makes the browser known to the account, under a new id. */
-  remember(request: IncomingMessage, response: ServerResponse, account: string, isSecure: boolean): void {
+  addDevice(request: IncomingMessage, response: ServerResponse, account: string, isSecure: boolean): void {
     const claims = `${randomSecret(16)}.${this.seconds()}`;
     const { pepper, mac } = this.macs.mac(claims, contextOf(account));
-    const known = this.known(request, account, isSecure);
+    const known = this.deviceOf(request, account, isSecure);
     const others = entriesOf(request, isSecure).filter(
       (entry) => known === undefined || !entry.startsWith(`${known}.`),
     );

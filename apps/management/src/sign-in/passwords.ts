@@ -103,7 +103,7 @@ export class Passwords {
   }
 
   private async deriveInTurn(password: string, parameters: Parameters, tagLength: number): Promise<Buffer> {
-    await this.turn();
+    await this.waitForSlot();
     try {
       return await derive('argon2id', { message: bytesOf(password), tagLength, ...parameters });
     } finally {
@@ -114,7 +114,7 @@ export class Passwords {
   }
 
   /** A finished hash hands its slot to the next one, so that no newer one overtakes it. */
-  private async turn(): Promise<void> {
+  private async waitForSlot(): Promise<void> {
     if (this.running < PARALLEL) {
       this.running++;
       return;

@@ -59,14 +59,14 @@ class StoredRecords implements Adapter {
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
-    const payload = await this.opened(await this.records.get(this.model, id));
+    const payload = await this.openRecord(await this.records.get(this.model, id));
     // The library revokes the grant only after the code's other checks; here a second use is enough.
     if (this.isCode && payload?.consumed !== undefined) await this.endGrant(payload);
     return payload;
   }
 
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
-    return this.opened(await this.records.getByAlias(this.model, uid));
+    return this.openRecord(await this.records.getByAlias(this.model, uid));
   }
 
   /** The device flow is not supported. */
@@ -77,7 +77,7 @@ class StoredRecords implements Adapter {
   /** Single use also holds for concurrent requests: the second is refused. */
   async consume(id: string): Promise<void> {
     if (await this.records.spend(this.model, id)) return;
-    if (this.isCode) await this.endGrant(await this.opened(await this.records.get(this.model, id)));
+    if (this.isCode) await this.endGrant(await this.openRecord(await this.records.get(this.model, id)));
     const { errors } = await import('oidc-provider');
     throw new errors.InvalidGrant('already consumed');
   }
@@ -102,7 +102,7 @@ class StoredRecords implements Adapter {
     await this.records.remove('Grant', code.grantId);
   }
 
-  private async opened(record: SignInRecord | undefined): Promise<AdapterPayload | undefined> {
+  private async openRecord(record: SignInRecord | undefined): Promise<AdapterPayload | undefined> {
     if (!record) return undefined;
     const text = await this.sealing.openSealed(PLATFORM, 'session', record.sealed);
     if (isErased(text)) return undefined;

@@ -89,7 +89,7 @@ export class TokenKeys implements OnModuleInit {
       },
       context,
     );
-    const [previous, newest] = this.remember(state).slice(-2) as [PublishedKey, PublishedKey];
+    const [previous, newest] = this.cacheKeys(state).slice(-2) as [PublishedKey, PublishedKey];
     return {
       kid: newest.keyId,
       signsFrom: newest.signsFrom,
@@ -141,10 +141,10 @@ export class TokenKeys implements OnModuleInit {
         serviceContext('management.token-keys', PLATFORM),
       ));
     }
-    return this.remember(state);
+    return this.cacheKeys(state);
   }
 
-  private remember(state: TokenKeysState): readonly PublishedKey[] {
+  private cacheKeys(state: TokenKeysState): readonly PublishedKey[] {
     if (state.status !== 'active') throw new Error('no key to sign tokens with');
     this.known = { keys: state.keys, readAt: this.clock.now().getTime() };
     return state.keys;

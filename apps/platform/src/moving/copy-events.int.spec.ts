@@ -100,7 +100,7 @@ const all = async (store: EventStore): Promise<Omit<RecordedEvent, 'position'>[]
   }
 };
 const inFile = async (file: string) => {
-  const store = await EmbeddedEventStore.open({ file });
+  const store = await EmbeddedEventStore.openFile({ file });
   try {
     return await all(store);
   } finally {

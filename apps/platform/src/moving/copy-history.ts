@@ -55,7 +55,7 @@ const copy = async (source: History, target: History, options: CopyHistoryOption
   const ofTenant = tenantId === undefined ? undefined : belongsTo(tenantId, source.events);
   const heldAt = (history: History, location: StoreLocation) =>
     history.coordination && kind === 'events'
-      ? HeldLeases.take(history.coordination.leases, PLATFORM_LEASES, nameOf(location))
+      ? HeldLeases.acquire(history.coordination.leases, PLATFORM_LEASES, nameOf(location))
       : undefined;
   // A folder's lock is enough, and its leases may be those of a process that was killed.
   const atSource = live || 'folder' in from ? undefined : await heldAt(source, options.fromCheckpoints ?? from);

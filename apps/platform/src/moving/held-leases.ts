@@ -11,7 +11,7 @@ export class HeldLeases {
   ) {}
 
   /** @throws Error when another process holds one of them */
-  static async take(leases: Leases, names: readonly string[], where: string): Promise<HeldLeases> {
+  static async acquire(leases: Leases, names: readonly string[], where: string): Promise<HeldLeases> {
     const holder = randomUUID();
     const taken = new HeldLeases(new Map(), where);
     for (const name of names) {

@@ -86,7 +86,7 @@ const openFile = async (
 ): Promise<EmbeddedEventStore> => {
   const file = fileOf(location, kind);
   if (!own && !existsSync(file)) throw new Error(`${file} does not exist`);
-  return EmbeddedEventStore.open({ file, exclusive: own });
+  return EmbeddedEventStore.openFile({ file, exclusive: own });
 };
 
 const database = (location: Extract<StoreLocation, { kind: 'postgres' }>, kind: HistoryKind) => ({

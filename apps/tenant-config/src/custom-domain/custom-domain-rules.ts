@@ -34,13 +34,13 @@ const faultOfLogo = (text: string): string | undefined => {
 export const acceptedDomain = (request: CustomDomainRequest, platform: readonly string[]): CustomDomainRequest => {
   const domain = request.domain.toLowerCase();
   const faults: ErrorDetail[] = [];
-  const note = (param: 'logoUrl' | 'domain', msg: string | undefined) => {
+  const addFault = (param: 'logoUrl' | 'domain', msg: string | undefined) => {
     // An address with user information may hold a password.
     const isEchoed = !request[param].includes('@') && request[param].length <= MAX_HOST;
     if (msg) faults.push({ ...(isEchoed && { value: request[param] }), msg, param, location: 'body' });
   };
-  note('logoUrl', faultOfLogo(request.logoUrl));
-  note('domain', faultOfDomain(domain, platform));
+  addFault('logoUrl', faultOfLogo(request.logoUrl));
+  addFault('domain', faultOfDomain(domain, platform));
   if (faults.length) throw invalid(...faults);
   return { name: request.name, logoUrl: request.logoUrl, domain };
 };

@@ -87,12 +87,12 @@ export class SignInProviders {
         'The authentication provider cannot be used',
         new Error('its discovery document was unusable a moment ago'),
       );
-    const client = await this.make(tenantId, settings, events);
+    const client = await this.connect(tenantId, settings, events);
     this.known.set(providerId, { settings: madeOf, client, madeAt: now });
     return client;
   }
 
-  private async make(tenantId: string, settings: ActiveProvider, events: EventContext): Promise<oidc.Configuration> {
+  private async connect(tenantId: string, settings: ActiveProvider, events: EventContext): Promise<oidc.Configuration> {
     const [secret, document] = await Promise.all([
       this.secrets.openSecret(tenantId, settings),
       this.discovery.document(tenantId, settings.url).catch((error: unknown) => {
@@ -113,7 +113,7 @@ export class SignInProviders {
       authentication(settings, secret),
     );
     client.timeout = REQUEST_MS / 1000;
-    client[oidc.customFetch] = (url, options) => this.fetch(tenantId, url, options);
+    client[oidc.customFetch] = (url, options) => this.sendRequest(tenantId, url, options);
     // The ID token's signature is checked too, not only the connection.
     oidc.enableNonRepudiationChecks(client);
     if (this.config.allowPrivateTargets) oidc.allowInsecureRequests(client);
@@ -151,7 +151,7 @@ export class SignInProviders {
     );
   }
 
-  private async fetch(
+  private async sendRequest(
     tenantId: string,
     url: string,
     { method, headers, body }: oidc.CustomFetchOptions,

@@ -15,7 +15,7 @@ export class TxtRecords {
    * Values at exactly this name, the strings of each joined (RFC 1035 §3.3.14: a value may come in several).
    * @throws NoTxtRecord; DnsBudgetExceeded (503) when the tenant's look-ups took too long before this one
    */
-  async at(tenantId: string, domain: string): Promise<string[]> {
+  async lookUp(tenantId: string, domain: string): Promise<string[]> {
     try {
       const records = await this.resolver.txt(tenantId, domain);
       return records.map((strings) => strings.join(''));

@@ -64,7 +64,7 @@ export class VerifyCustomDomain {
   private async recordsWith(context: ClientContext, domain: string, verificationToken: string): Promise<string[]> {
     let found: string[] = [];
     try {
-      found = await this.records.at(context.tenant.id, domain);
+      found = await this.records.lookUp(context.tenant.id, domain);
     } catch (error) {
       if (!(error instanceof NoTxtRecord)) throw error;
       this.logger.info({ ...requestFields(context), domain, reason: error.message }, 'no TXT record');

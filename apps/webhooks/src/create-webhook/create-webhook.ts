@@ -39,7 +39,7 @@ export class CreateWebhook {
       eventContext(context),
       { once: true },
     );
-    this.directory.note(tenantId, webhookId, state, revision);
+    this.directory.applyOwnWrite(tenantId, webhookId, state, revision);
     await this.readModel.settled(position);
     return viewOf(activeWebhook(state));
   }

@@ -25,7 +25,7 @@ export class DeleteWebhook {
       decide,
       eventContext(context),
     );
-    this.directory.note(tenantId, webhookId, state, revision);
+    this.directory.applyOwnWrite(tenantId, webhookId, state, revision);
     // After a crash before this line, the next creation that finds all slots held takes this one over.
     await this.slots.release(tenantId, webhookId, eventContext(context));
     await this.readModel.settled(position);

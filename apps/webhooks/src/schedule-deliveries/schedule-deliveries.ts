@@ -121,7 +121,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
       payload: { format, userId, credentialProfile: profile, credentialConfigurationId, credentialId },
       ...(sealed && { sealedCredential: sealed, sharedBy: inFull }),
     };
-    return this.put(delivery, host, message, tenantId);
+    return this.schedule(delivery, host, message, tenantId);
   }
 
   /** The integration event unchanged, for the webhooks that subscribed to it before it occurred. */
@@ -138,13 +138,13 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
         const deliveryKey = deliveryKeyOf(id, webhookId, type);
         const event = { id, type, timestamp };
         const payload = webhookEventPayload(type, data);
-        await this.put({ deliveryKey, webhookId, event, payload }, host, message, data.tenantId);
+        await this.schedule({ deliveryKey, webhookId, event, payload }, host, message, data.tenantId);
       }),
     );
   }
 
   /** The scheduled delivery; idempotent. A new stream is assumed, which is wrong only in a redelivered batch. */
-  private async put(
+  private async schedule(
     delivery: Omit<ScheduledDelivery, 'attemptAt' | 'deliveryId'>,
     host: string,
     message: FeedMessage,
@@ -159,7 +159,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
       const decided = await this.streams.decideOn(
         webhookDelivery,
         webhookDeliveryStream(tenantId, deliveryKey),
-        this.streams.fresh(webhookDelivery),
+        this.streams.initial(webhookDelivery),
         (current) => scheduleDelivery(current, scheduled),
         context,
       );
@@ -205,7 +205,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
         (current) => (current.status === 'active' ? deleteWebhook(current) : []),
         this.context(message, tenantId),
       );
-      this.directory.note(tenantId, webhookId, state, revision);
+      this.directory.applyOwnWrite(tenantId, webhookId, state, revision);
     }
     await this.streams.runDecision(webhookKeys, webhookKeysStream(tenantId), endKeys, this.context(message, tenantId));
   }

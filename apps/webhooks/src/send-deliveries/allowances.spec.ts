@@ -2,7 +2,7 @@ import { Allowances } from './allowances.js';
 
 const after = (...quick: boolean[]) => {
   const allowances = new Allowances({ least: 4, most: 8 });
-  for (const it of quick) allowances.note('a', it);
+  for (const it of quick) allowances.adjust('a', it);
   return allowances;
 };
 

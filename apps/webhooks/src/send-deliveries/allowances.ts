@@ -18,7 +18,7 @@ export class Allowances {
   }
 
   /** @param quick the attempt succeeded quickly */
-  note(name: string, quick: boolean): void {
+  adjust(name: string, quick: boolean): void {
     const { least, most } = this.range;
     const now = this.limitOf(name);
     this.known.set(name, quick ? Math.min(most, now + 1) : Math.max(least, Math.floor(now / 2)));

@@ -17,14 +17,14 @@ const queueOf = (...deliveries: DueDelivery[]) => {
 };
 const takeAll = (queue: DeliveryQueue<DueDelivery>) => {
   const all: DueDelivery[] = [];
-  for (let next = queue.take(); next; next = queue.take()) all.push(next);
+  for (let next = queue.takeNext(); next; next = queue.takeNext()) all.push(next);
   return all;
 };
 /** This number of successful attempts, one after the other. */
 const trust = (queue: DeliveryQueue<DueDelivery>, count: number, ...of: Parameters<typeof due>) => {
   for (let i = 0; i < count; i++) {
     queue.add(due(...of));
-    queue.end(queue.take()!, true);
+    queue.freeSlot(queue.takeNext()!, true);
   }
 };
 
@@ -33,8 +33,8 @@ describe('the queue of due deliveries', () => {
     const deliveries = many(LEAST + 2, 'a');
     const { queue } = queueOf(...deliveries);
     expect(takeAll(queue)).toEqual(deliveries.slice(0, LEAST));
-    expect(queue.take()).toBeUndefined();
-    queue.end(deliveries[1]!, false);
+    expect(queue.takeNext()).toBeUndefined();
+    queue.freeSlot(deliveries[1]!, false);
     expect(takeAll(queue)).toEqual([deliveries[LEAST]]);
   });
 
@@ -59,7 +59,7 @@ describe('the queue of due deliveries', () => {
     const { queue } = queueOf(...Array.from({ length: LIMITS.all + 1 }, (_, at) => due(`host ${at}`)));
     const under = takeAll(queue);
     expect(under).toHaveLength(LIMITS.all);
-    queue.end(under[0]!);
+    queue.freeSlot(under[0]!);
     expect(takeAll(queue)).toHaveLength(1);
   });
 
@@ -67,10 +67,10 @@ describe('the queue of due deliveries', () => {
     const [first, second] = [due('a'), due('a')];
     const { queue, taken } = queueOf(first, first, second);
     expect(taken).toEqual([true, true, true]);
-    expect(queue.take()).toBe(first);
+    expect(queue.takeNext()).toBe(first);
     expect(queue.add(first)).toBe(true);
     expect(takeAll(queue)).toEqual([second]);
-    queue.end(first, true);
+    queue.freeSlot(first, true);
     queue.add(first);
     expect(takeAll(queue)).toEqual([first]);
   });
@@ -82,9 +82,9 @@ describe('the queue of due deliveries', () => {
     expect(queue.add(due('b'))).toBe(true);
     const room: number[] = [];
     for (let left = 8 * LEAST; left; left--) {
-      const next = queue.take()!;
+      const next = queue.takeNext()!;
       // The outcome was neither a success nor a failure, so the allowance of the host is unchanged.
-      queue.end(next);
+      queue.freeSlot(next);
       if (next.host === 'b') left += 1;
       else if (queue.wantsMore(next)) room.push(left - 1);
     }
@@ -116,9 +116,9 @@ describe('the queue of due deliveries', () => {
   it('drops queued deliveries, not those in flight', () => {
     const [first, second] = [due('a'), due('a')];
     const { queue } = queueOf(first, second);
-    queue.take();
+    queue.takeNext();
     queue.clear();
-    expect(queue.take()).toBeUndefined();
+    expect(queue.takeNext()).toBeUndefined();
     queue.add(first);
     queue.add(second);
     expect(takeAll(queue)).toEqual([second]);

@@ -95,7 +95,7 @@ export class DeliveryQueue<T extends QueuedDelivery> {
   }
 
   /** The next to send, in flight from then on; undefined when no lane may have more. */
-  take(): T | undefined {
+  takeNext(): T | undefined {
     if (this.underWay >= LIMITS.all) return undefined;
     let allowed: [string, Lane<T>] | undefined;
     for (const entry of this.lanes) {
@@ -108,14 +108,14 @@ export class DeliveryQueue<T extends QueuedDelivery> {
   }
 
   /** Frees its slot. @param quick outcome of the attempt; absent when there was none */
-  end({ deliveryKey, host, tenantId }: QueuedDelivery, quick?: boolean): void {
+  freeSlot({ deliveryKey, host, tenantId }: QueuedDelivery, quick?: boolean): void {
     this.known.delete(deliveryKey);
     this.underWay -= 1;
     if (host) more(this.hosts, host, -1);
     more(this.tenants, tenantId, -1);
     if (quick === undefined) return;
-    this.allowances.host.note(host, quick);
-    this.allowances.tenant.note(tenantId, quick);
+    this.allowances.host.adjust(host, quick);
+    this.allowances.tenant.adjust(tenantId, quick);
   }
 
   /** It no longer waits. */

@@ -36,7 +36,7 @@ export class ObserveAttempts {
     const deliveries = this.metrics.gauge('webhookQueue');
     const oldest = this.metrics.gauge('webhookOldestDue');
     this.metrics.onScrape(async () => {
-      if (!this.metrics.leases.holds(lease)) {
+      if (!this.metrics.leases.isHeld(lease)) {
         deliveries.reset();
         oldest.reset();
         return;

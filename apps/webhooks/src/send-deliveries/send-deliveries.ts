@@ -56,7 +56,7 @@ export interface AttemptSlot {
 
 /** Requests a slot before a delivery exists. */
 interface SlotRequest extends QueuedDelivery {
-  answer(isGranted: boolean): void;
+  settle(isGranted: boolean): void;
 }
 
 /**
@@ -128,7 +128,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     const ended = Promise.withResolvers<void>();
     this.underWay.add(ended.promise);
     const leave = () => {
-      this.queue.end(of);
+      this.queue.freeSlot(of);
       this.underWay.delete(ended.promise);
       ended.resolve();
       this.fill();
@@ -148,14 +148,14 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   private waitForSlot(of: QueuedDelivery): Promise<boolean> {
     const granted = Promise.withResolvers<boolean>();
     let isOpen = true;
-    const answer = (isGranted: boolean) => {
+    const settle = (isGranted: boolean) => {
       isOpen = false;
       granted.resolve(isGranted);
     };
-    const request: SlotRequest = { ...of, answer };
+    const request: SlotRequest = { ...of, settle: settle };
     const giveUp = () => {
       this.queue.withdraw(request);
-      answer(false);
+      settle(false);
     };
     if (this.queue.add(request)) this.fill();
     else giveUp();
@@ -177,18 +177,18 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     const { position } = offer.decided;
     if (!this.term) return this.wake(position);
     if (this.queue.add(due)) return this.fill();
-    this.note(position);
+    this.readFrom(position);
   }
 
   /** The queue is read from this position on. */
-  private note(position: string | undefined): void {
+  private readFrom(position: string | undefined): void {
     const known = this.scheduled;
     if (position !== undefined && (known === undefined || this.store.comparePositions(position, known) > 0))
       this.scheduled = position;
   }
 
   private wake(position?: string): void {
-    this.note(position);
+    this.readFrom(position);
     this.worker.wake();
   }
 
@@ -199,7 +199,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
 
   private async endTerm(): Promise<void> {
     this.term = undefined;
-    for (const waiting of this.queue.clear()) if ('answer' in waiting) waiting.answer(false);
+    for (const waiting of this.queue.clear()) if ('settle' in waiting) waiting.settle(false);
     await Promise.all(this.underWay);
   }
 
@@ -207,22 +207,22 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     const { scheduled } = this;
     this.scheduled = undefined;
     const isShown = await this.readModel.running.waitFor(scheduled, OWN_WRITE_MS);
-    if (!isShown) this.note(scheduled);
-    await this.fetch();
+    if (!isShown) this.readFrom(scheduled);
+    await this.readQueue();
     if (!this.underWay.size) this.error = undefined;
     return Math.min(isShown ? POLL_MS : STALE_MS, await this.untilNext());
   }
 
   /** Reads due deliveries from the queue that are not in memory. */
-  private async fetch(): Promise<void> {
-    this.settle();
+  private async readQueue(): Promise<void> {
+    this.dropSettled();
     // The oldest of hosts without deliveries in memory first: a host with many must not hide the others.
-    this.take(await this.due(this.queue.present(), FETCHED));
+    this.queueRows(await this.due(this.queue.present(), FETCHED));
     for (let round = 0; !this.stopping.signal.aborted; round++) {
       const { lanes, others } = this.queue.full();
       const limit = FETCHED + others + this.settling.size;
       const rows = await this.due({ passedBy: lanes.slice(0, MOST_PASSED_BY) }, limit);
-      const refused = this.take(rows);
+      const refused = this.queueRows(rows);
       if (rows.length < limit) return;
       // Hosts that are full now are skipped by the next query.
       if (round === FETCHES) return refused < rows.length ? this.wake() : undefined;
@@ -230,7 +230,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   }
 
   /** Returns how many found no room. */
-  private take(rows: readonly DueDelivery[]): number {
+  private queueRows(rows: readonly DueDelivery[]): number {
     let refused = 0;
     for (const due of rows) if (!this.settling.has(due.deliveryKey) && !this.queue.add(due)) refused += 1;
     this.fill();
@@ -240,8 +240,8 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   /** Starts as many as the limits allow. */
   private fill(): void {
     if (!this.term || this.stopping.signal.aborted) return;
-    for (let next = this.queue.take(); next; next = this.queue.take())
-      if ('answer' in next) next.answer(true);
+    for (let next = this.queue.takeNext(); next; next = this.queue.takeNext())
+      if ('settle' in next) next.settle(true);
       else this.start(next);
   }
 
@@ -266,7 +266,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     }
     const { position, quick, ended } = attempted;
     if (position !== undefined) this.settling.set(due.deliveryKey, position);
-    this.queue.end(due, quick);
+    this.queue.freeSlot(due, quick);
     if (quick) this.slowHosts.delete(due.host);
     this.fill();
     // The queue decides when it is due again.
@@ -275,7 +275,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   }
 
   /** Drops ended deliveries whose end the queue shows. */
-  private settle(): void {
+  private dropSettled(): void {
     const { position: shown } = this.readModel.running.health;
     for (const [deliveryKey, position] of this.settling) {
       const isShown = shown !== undefined && this.store.comparePositions(shown, position) >= 0;

@@ -35,7 +35,7 @@ export class UpdateWebhook {
     const { state: stored } = await this.streams.load(webhook, webhookStream(tenantId, webhookId));
     if (stored.status === 'active')
       await this.slots.correctUrl(tenantId, { webhookId, url: stored.url }, eventContext(context));
-    this.directory.note(tenantId, webhookId, state, revision);
+    this.directory.applyOwnWrite(tenantId, webhookId, state, revision);
     await this.readModel.settled(position);
     return viewOf(activeWebhook(state));
   }

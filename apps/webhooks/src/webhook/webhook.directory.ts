@@ -107,17 +107,17 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
   }
 
   /** A write of this process, so that it counts from the response on. */
-  note(tenantId: string, webhookId: string, state: WebhookState, revision: number): void {
-    if (state.status !== 'active') return this.remove(tenantId, webhookId);
+  applyOwnWrite(tenantId: string, webhookId: string, state: WebhookState, revision: number): void {
+    if (state.status !== 'active') return this.removeEntry(tenantId, webhookId);
     const known = this.tenants.get(tenantId)?.get(webhookId);
     if (known && known.revision >= revision) return;
     const { url, events, disabled, createdAt } = state;
-    this.put(tenantId, { webhookId, host: hostOf(url), events, disabled, createdAt, revision });
+    this.setEntry(tenantId, { webhookId, host: hostOf(url), events, disabled, createdAt, revision });
   }
 
   private async openSource({ signal }: Term): Promise<BatchSource<EventBatch>> {
     while (!this.isLoaded && !signal.aborted) await this.load();
-    this.worker.succeeded();
+    this.worker.recordSuccess();
     const after = this.after === undefined ? {} : { after: this.after };
     return new EventBatches(this.store, { categories: [webhook.category], ...after }, signal);
   }
@@ -127,7 +127,7 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
     if (!(await this.readModel.running.waitForHead(CATCH_UP_MS))) return;
     const rows = await this.readModel.running.db.selectFrom('webhook').selectAll().execute();
     for (const row of rows)
-      this.put(row.tenant_id, {
+      this.setEntry(row.tenant_id, {
         webhookId: row.id,
         host: row.host,
         events: JSON.parse(row.events) as WebhookEvent[],
@@ -145,32 +145,32 @@ export class WebhookDirectory implements OnApplicationBootstrap, BeforeApplicati
     const { revision } = stored;
     const event = readEvent(webhook, stored);
     const { webhookId } = event.data;
-    if (event.type === 'WebhookDeleted') return this.remove(tenantId, webhookId);
+    if (event.type === 'WebhookDeleted') return this.removeEntry(tenantId, webhookId);
     const known = this.tenants.get(tenantId)?.get(webhookId);
     if (known && known.revision >= revision) return;
     if (event.type === 'WebhookCreated') {
       const { url, events, disabled, createdAt } = event.data;
-      return this.put(tenantId, { webhookId, host: hostOf(url), events, disabled, createdAt, revision });
+      return this.setEntry(tenantId, { webhookId, host: hostOf(url), events, disabled, createdAt, revision });
     }
     if (!known) return;
     switch (event.type) {
       case 'WebhookUrlChanged':
-        return this.put(tenantId, { ...known, host: hostOf(event.data.url), revision });
+        return this.setEntry(tenantId, { ...known, host: hostOf(event.data.url), revision });
       case 'WebhookEventsChanged':
-        return this.put(tenantId, { ...known, events: event.data.events, revision });
+        return this.setEntry(tenantId, { ...known, events: event.data.events, revision });
       case 'WebhookDisabled':
-        return this.put(tenantId, { ...known, disabled: true, revision });
+        return this.setEntry(tenantId, { ...known, disabled: true, revision });
       case 'WebhookEnabled':
-        return this.put(tenantId, { ...known, disabled: false, revision });
+        return this.setEntry(tenantId, { ...known, disabled: false, revision });
     }
   }
 
-  private put(tenantId: string, entry: Entry): void {
+  private setEntry(tenantId: string, entry: Entry): void {
     const entries = this.tenants.get(tenantId) ?? new Map<string, Entry>();
     this.tenants.set(tenantId, entries.set(entry.webhookId, entry));
   }
 
-  private remove(tenantId: string, webhookId: string): void {
+  private removeEntry(tenantId: string, webhookId: string): void {
     const entries = this.tenants.get(tenantId);
     entries?.delete(webhookId);
     if (entries?.size === 0) this.tenants.delete(tenantId);

@@ -132,7 +132,7 @@ export const openApiDocument = (
               'Client id and client secret, each form-urlencoded (RFC 6749 section 2.3.1), in place of the same members of the body.',
           },
         }),
-        ...(own.some(asksForHolderToken) && {
+        ...(own.some(needsHolderToken) && {
           holderToken: {
             type: 'http',
             scheme: 'bearer',
@@ -158,7 +158,7 @@ export const operationIdOf = ({ useCase, variant }: Operation): string =>
     .join('-')
     .replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
-const asksForHolderToken = ({ access, errorStatuses }: Operation): boolean =>
+const needsHolderToken = ({ access, errorStatuses }: Operation): boolean =>
   access.kind === 'holder' && (errorStatuses ?? []).includes(401);
 
 const isTokenCall = ({ rate }: Operation): boolean => rate === 'client-token';
@@ -179,7 +179,7 @@ const operationObject = (
   const security: Json =
     access.kind === 'roles' || access.kind === 'management'
       ? [{ bearerAuth: [] }]
-      : asksForHolderToken(operation)
+      : needsHolderToken(operation)
         ? [{ holderToken: [] }]
         : isTokenCall(operation)
           ? [{}, { clientBasic: [] }]
@@ -234,11 +234,11 @@ const parametersOf = (operation: Operation, path: string, schemas: Schemas): Jso
       description: 'One or more path segments, separated by slashes.',
       schema: { type: 'string' },
     });
-  const members = params ? (schemas.of(params.name).properties ?? {}) : {};
+  const members = params ? (schemas.schemaOf(params.name).properties ?? {}) : {};
   for (const [, name] of path.matchAll(/:([A-Za-z]+)/g))
     parameters.push(parameter(name!, 'path', true, members[name!] ?? { type: 'string' }));
   if (query) {
-    const { properties = {}, required = [] } = schemas.of(query.name);
+    const { properties = {}, required = [] } = schemas.schemaOf(query.name);
     for (const [name, schema] of Object.entries(properties))
       parameters.push(parameter(name, 'query', required.includes(name), schema));
   }
@@ -543,7 +543,7 @@ const errorSchemas = (shapes: ReadonlySet<ErrorShape>, schemas: Schemas): Record
     },
   };
   return {
-    ...([...shapes].some((shape) => shape !== 'oauth') && { ErrorDetail: schemas.of('ErrorDetail') }),
+    ...([...shapes].some((shape) => shape !== 'oauth') && { ErrorDetail: schemas.schemaOf('ErrorDetail') }),
     ...Object.fromEntries([...shapes].map((shape) => [`${SHAPE_NAME[shape]}Error`, all[shape]])),
   };
 };
@@ -558,7 +558,7 @@ class Schemas {
   constructor(private readonly shapes: Readonly<Record<string, JsonSchema>>) {}
 
   /** The shape itself; the shapes it refers to are added to the used ones. */
-  of(name: string): JsonSchema {
+  schemaOf(name: string): JsonSchema {
     const schema = this.shape(name);
     this.addReferences(schema);
     return schema;
@@ -606,7 +606,7 @@ class Schemas {
   reference(name: string): JsonSchema {
     if (!this.named.has(name)) {
       this.named.set(name, {});
-      this.named.set(name, this.of(name));
+      this.named.set(name, this.schemaOf(name));
     }
     return { $ref: `#/components/schemas/${name}` };
   }

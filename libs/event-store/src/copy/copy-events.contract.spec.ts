@@ -41,7 +41,7 @@ const kept = <Store extends EventStore>(store: Store): Store => {
   return store;
 };
 const embedded = async (name = `events${++serial}.db`) =>
-  kept(await EmbeddedEventStore.open({ file: join(folder, name) }));
+  kept(await EmbeddedEventStore.openFile({ file: join(folder, name) }));
 const inPostgres = async () => {
   const options = { url: postgres!.url(), schema: `copy${++serial}` };
   await migratePostgresEvents(options, { events: true });

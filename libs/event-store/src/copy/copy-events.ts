@@ -141,7 +141,7 @@ class Copying {
       const page = await this.source.readAll({ after, limit: PAGE, categories: this.options.categories });
       await this.loadStreams(page.events);
       try {
-        for (const event of page.events) await this.take(event);
+        for (const event of page.events) await this.copyEvent(event);
       } catch (error) {
         // Events verified before a fault of the source are copied.
         if (error instanceof BrokenChain) await this.flush();
@@ -162,19 +162,19 @@ class Copying {
       if (!this.heads.has(event.stream) && !unknown.has(event.stream)) unknown.set(event.stream, event);
     const all = [...unknown.values()];
     for (let at = 0; at < all.length; at += OPENED_TOGETHER)
-      await Promise.all(all.slice(at, at + OPENED_TOGETHER).map((event) => this.head(event)));
+      await Promise.all(all.slice(at, at + OPENED_TOGETHER).map((event) => this.headOf(event)));
   }
 
-  private async head(event: RecordedEvent, wanted?: true): Promise<Head> {
+  private async headOf(event: RecordedEvent, wanted?: true): Promise<Head> {
     const known = this.heads.get(event.stream);
     if (known && (known.wanted || !wanted)) return known;
-    const head = await this.meet(event, wanted ?? (await this.options.wanted?.(event)) ?? true);
+    const head = await this.readHead(event, wanted ?? (await this.options.wanted?.(event)) ?? true);
     this.heads.set(event.stream, head);
     return head;
   }
 
   /** @param event the first one of the stream in this run, perhaps not its first */
-  private async meet(event: RecordedEvent, wanted: boolean): Promise<Head> {
+  private async readHead(event: RecordedEvent, wanted: boolean): Promise<Head> {
     const { stream, revision } = event;
     const head: Head = { wanted, offset: 0, revision: revision - 1, chain: CHAIN_START, there: -1, counted: false };
     if (!wanted) return head;
@@ -206,8 +206,8 @@ class Copying {
       throw new TargetDiffers(stream, both);
   }
 
-  private async take(event: RecordedEvent, wanted?: true): Promise<void> {
-    const head = await this.head(event, wanted);
+  private async copyEvent(event: RecordedEvent, wanted?: true): Promise<void> {
+    const head = await this.headOf(event, wanted);
     if (!head.wanted || event.revision <= head.revision) return;
     if (event.revision !== head.revision + 1)
       throw new BrokenChain(event.stream, head.revision + 1, `it is missing, found ${event.revision}`);
@@ -224,17 +224,17 @@ class Copying {
       return;
     }
     for (const needed of this.options.needs?.(event) ?? [])
-      for (const before of await this.source.readStream(needed)) await this.take(before, true);
+      for (const before of await this.source.readStream(needed)) await this.copyEvent(before, true);
     if (!head.counted) {
       head.counted = true;
       this.counts.streams++;
       if (head.offset > 0) this.counts.renumbered++;
     }
     head.there = revision;
-    await this.put(event, revision);
+    await this.enqueue(event, revision);
   }
 
-  private async put({ stream, id, type, schemaVersion, data, metadata }: RecordedEvent, revision: Revision) {
+  private async enqueue({ stream, id, type, schemaVersion, data, metadata }: RecordedEvent, revision: Revision) {
     const characters = JSON.stringify(data).length + JSON.stringify(metadata).length;
     const newest = this.window.at(-1);
     if (

@@ -34,28 +34,28 @@ describe('EmbeddedEventStore', () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   it('refuses a file of a newer release', async () => {
-    await (await EmbeddedEventStore.open({ file })).close();
+    await (await EmbeddedEventStore.openFile({ file })).close();
     const db = new DatabaseSync(file);
     db.exec('PRAGMA user_version = 99');
     db.close();
-    await expect(EmbeddedEventStore.open({ file })).rejects.toThrow('schema version 99');
+    await expect(EmbeddedEventStore.openFile({ file })).rejects.toThrow('schema version 99');
   });
 
   it('adds tables and columns that a file of an earlier release lacks', async () => {
-    const first = await EmbeddedEventStore.open({ file });
+    const first = await EmbeddedEventStore.openFile({ file });
     await first.append('op-a', [at('2026-01-01T00:00:00.000Z', '1')], -1);
     await first.close();
     const db = new DatabaseSync(file);
     db.exec('DROP TABLE snapshots; PRAGMA user_version = 1');
     db.close();
-    const store = await EmbeddedEventStore.open({ file });
+    const store = await EmbeddedEventStore.openFile({ file });
     expect(await store.snapshots.read('op-a')).toBeUndefined();
     expect(await store.readStream('op-a')).toHaveLength(1);
     await store.close();
   });
 
   it('discards older events, and reuses neither revisions nor positions', async () => {
-    const store = await EmbeddedEventStore.open({ file });
+    const store = await EmbeddedEventStore.openFile({ file });
     await store.append('op-a', [at('2026-01-01T00:00:00.000Z', '1'), at('2026-01-02T00:00:00.000Z', '2')], -1);
     const last = await store.append('op-b', [at('2026-01-03T00:00:00.000Z', '3')], -1);
     expect(await store.discardBefore('2026-01-02T00:00:00.000Z')).toBe(1);
@@ -72,28 +72,28 @@ describe('EmbeddedEventStore', () => {
   });
 
   it('discards by age when it opens', async () => {
-    const first = await EmbeddedEventStore.open({ file });
+    const first = await EmbeddedEventStore.openFile({ file });
     await first.append('op-a', [at('2020-01-01T00:00:00.000Z', '1'), at(new Date().toISOString(), '2')], -1);
     await first.close();
-    const store = await EmbeddedEventStore.open({ file, retentionDays: 400 });
+    const store = await EmbeddedEventStore.openFile({ file, retentionDays: 400 });
     expect((await store.readStream('op-a')).map((event) => event.id)).toEqual(['2']);
     await store.close();
   });
 
   it('voids the leases of an earlier process only for the sole owner of the folder', async () => {
-    const crashed = await EmbeddedEventStore.open({ file });
+    const crashed = await EmbeddedEventStore.openFile({ file });
     const old = (await crashed.leases.acquire('l', 'a', 60_000))!;
     await crashed.close();
-    const second = await EmbeddedEventStore.open({ file });
+    const second = await EmbeddedEventStore.openFile({ file });
     expect(await second.leases.isHeld(old)).toBe(true);
     await second.close();
-    const sole = await EmbeddedEventStore.open({ file, exclusive: true });
+    const sole = await EmbeddedEventStore.openFile({ file, exclusive: true });
     expect((await sole.leases.acquire('l', 'b', 60_000))!.epoch).toBeGreaterThan(old.epoch);
     await sole.close();
   });
 
   it('is unavailable after it was closed', async () => {
-    const store = await EmbeddedEventStore.open({ file });
+    const store = await EmbeddedEventStore.openFile({ file });
     await store.close();
     await expect(store.head()).rejects.toBeInstanceOf(EventStoreUnavailable);
     await expect(store.append('op-a', [at('2026-01-01T00:00:00.000Z', '1')], -1)).rejects.toBeInstanceOf(
@@ -102,7 +102,7 @@ describe('EmbeddedEventStore', () => {
   });
 
   it('finds events that another connection appended to the same file', async () => {
-    const [here, there] = [await EmbeddedEventStore.open({ file }), await EmbeddedEventStore.open({ file })];
+    const [here, there] = [await EmbeddedEventStore.openFile({ file }), await EmbeddedEventStore.openFile({ file })];
     const seen = new Promise<string>((resolve, reject) => {
       here.subscribe({}, { onEvents: async ([event]) => event && resolve(event.id), onDropped: reject });
     });
@@ -112,7 +112,7 @@ describe('EmbeddedEventStore', () => {
   });
 
   it('refuses a position that is not its own', async () => {
-    const store = await EmbeddedEventStore.open({ file });
+    const store = await EmbeddedEventStore.openFile({ file });
     await expect(store.readAll({ after: 'C:1/P:1', limit: 1 })).rejects.toThrow(RangeError);
     await store.close();
   });

@@ -84,8 +84,8 @@ export class EmbeddedEventStore extends EventStore {
   }
 
   /** @throws Error when the file cannot be opened or was written by a newer release */
-  static async open(options: EmbeddedEventStoreOptions): Promise<EmbeddedEventStore> {
-    const thread = await SqliteThread.open({
+  static async openFile(options: EmbeddedEventStoreOptions): Promise<EmbeddedEventStore> {
+    const thread = await SqliteThread.spawn({
       file: options.file,
       jobs: moduleBeside(import.meta.url, './embedded.jobs'),
       options: { exclusive: options.exclusive ?? false } satisfies EmbeddedOptions,
@@ -241,7 +241,7 @@ export class EmbeddedEventStore extends EventStore {
       this.newest = position;
       for (const subscription of this.subscriptions) subscription.wake();
     } catch (error) {
-      for (const subscription of [...this.subscriptions]) subscription.drop(error as Error);
+      for (const subscription of [...this.subscriptions]) subscription.endWithError(error as Error);
     }
   }
 

@@ -10,13 +10,13 @@ export class EmbeddedLeases extends Leases {
   }
 
   /** Leases in a separate file. `exclusive` as for the event store. */
-  static async open(options: {
+  static async openFile(options: {
     file: string;
     exclusive?: boolean;
     onFailure?: (error: Error) => void;
   }): Promise<EmbeddedLeases> {
     return new EmbeddedLeases(
-      await SqliteThread.open({
+      await SqliteThread.spawn({
         file: options.file,
         jobs: moduleBeside(import.meta.url, './embedded.jobs'),
         options: { exclusive: options.exclusive ?? false } satisfies EmbeddedOptions,
@@ -44,7 +44,7 @@ export class EmbeddedLeases extends Leases {
     return this.thread.call<boolean>('isLeaseHeld', [name, holder, epoch]);
   }
 
-  /** Closes the file of {@link open}; leases of an event store end with it. */
+  /** Closes the file of {@link openFile}; leases of an event store end with it. */
   close(): Promise<void> {
     return this.thread.close();
   }

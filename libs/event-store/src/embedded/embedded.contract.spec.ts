@@ -11,7 +11,7 @@ import { EmbeddedEventStore } from './embedded-event-store.js';
 
 describeEventStore('embedded (SQLite)', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'attestry-events-'));
-  const open = () => EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+  const open = () => EmbeddedEventStore.openFile({ file: join(folder, 'events.db') });
   let store = await open();
   return {
     store,
@@ -30,7 +30,7 @@ describeEventStore('embedded (SQLite)', async () => {
 
 describeSnapshots('embedded (SQLite)', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'attestry-snapshots-'));
-  const open = () => EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+  const open = () => EmbeddedEventStore.openFile({ file: join(folder, 'events.db') });
   let store = await open();
   return {
     snapshots: store.snapshots,
@@ -48,7 +48,7 @@ describeSnapshots('embedded (SQLite)', async () => {
 
 describeCheckpoints('embedded (SQLite)', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'attestry-checkpoints-'));
-  const open = () => EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+  const open = () => EmbeddedEventStore.openFile({ file: join(folder, 'events.db') });
   let store = await open();
   return {
     checkpoints: store.checkpoints,
@@ -69,7 +69,7 @@ describeCheckpoints('embedded (SQLite)', async () => {
 describeLeasedWorker('embedded (SQLite)', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'attestry-workers-'));
   const file = join(folder, 'events.db');
-  const store = await EmbeddedEventStore.open({ file });
+  const store = await EmbeddedEventStore.openFile({ file });
   return {
     start: (options) => startWorkerProcess({ ...options, engine: { file } }),
     position: async () => Number((await store.checkpoints.read('work')) ?? 0),

@@ -69,7 +69,7 @@ export type LeaseAnswer = [number, number] | undefined;
 /** [revision, chain value, state version, state] */
 export type SnapshotRow = [number, string, string, Uint8Array];
 
-export function open(db: Database, options: unknown): Jobs {
+export function createJobs(db: Database, options: unknown): Jobs {
   const { user_version: found } = db.prepare('PRAGMA user_version').get() as { user_version: number };
   if (found > SCHEMA_VERSION)
     throw new Error(`the event store has schema version ${found}, this release knows ${SCHEMA_VERSION}`);
@@ -162,7 +162,7 @@ export function open(db: Database, options: unknown): Jobs {
   return {
     append: {
       kind: 'write',
-      run([stream, category, expected, ...values]: AppendArgs): AppendAnswer {
+      execute([stream, category, expected, ...values]: AppendArgs): AppendAnswer {
         const count = values.length / 5;
         const actual = ((lastRevision.get(stream) ?? discardedRevision.get(stream))?.[0] as number | undefined) ?? -1;
         if (actual !== expected) {
@@ -191,12 +191,12 @@ export function open(db: Database, options: unknown): Jobs {
     },
     readStream: {
       kind: 'read',
-      run: ([stream, from, limit, descending]: [string, number, number, boolean]): Rows =>
+      execute: ([stream, from, limit, descending]: [string, number, number, boolean]): Rows =>
         (descending ? backwards : forwards).all(stream, from, limit).flat(),
     },
     readAll: {
       kind: 'read',
-      run([after, limit, categories]: [number, number, string[] | undefined]): PageAnswer {
+      execute([after, limit, categories]: [number, number, string[] | undefined]): PageAnswer {
         const end = Math.max(headPosition(), after);
         if (end === after) return [[], after, true];
         const source =
@@ -216,10 +216,10 @@ export function open(db: Database, options: unknown): Jobs {
         return [rows, end, true];
       },
     },
-    head: { kind: 'read', run: (): number => headPosition() },
+    head: { kind: 'read', execute: (): number => headPosition() },
     acquireLease: {
       kind: 'write',
-      run([name, holder, ttl]: [string, string, number]): LeaseAnswer {
+      execute([name, holder, ttl]: [string, string, number]): LeaseAnswer {
         const now = Date.now();
         const current = readLease.get(name) as { holder: string; epoch: number; expires_at: number } | undefined;
         const held = current !== undefined && current.expires_at > now;
@@ -231,31 +231,31 @@ export function open(db: Database, options: unknown): Jobs {
     },
     renewLease: {
       kind: 'write',
-      run([name, holder, epoch, ttl]: [string, string, number, number]): number | undefined {
+      execute([name, holder, epoch, ttl]: [string, string, number, number]): number | undefined {
         const now = Date.now();
         return renewLease.run(now + ttl, name, holder, epoch, now).changes ? now + ttl : undefined;
       },
     },
     releaseLease: {
       kind: 'write',
-      run: ([name, holder, epoch]: [string, string, number]): void => void releaseLease.run(name, holder, epoch),
+      execute: ([name, holder, epoch]: [string, string, number]): void => void releaseLease.run(name, holder, epoch),
     },
     isLeaseHeld: {
       kind: 'read',
-      run: ([name, holder, epoch]: [string, string, number]): boolean =>
+      execute: ([name, holder, epoch]: [string, string, number]): boolean =>
         heldLease.get(name, holder, epoch, Date.now()) !== undefined,
     },
     readCheckpoint: {
       kind: 'read',
-      run: (name: string): string | undefined => readCheckpoint.get(name)?.[0] as string | undefined,
+      execute: (name: string): string | undefined => readCheckpoint.get(name)?.[0] as string | undefined,
     },
     listCheckpoints: {
       kind: 'read',
-      run: () => allCheckpoints.all().map(([name, position]) => ({ name, position })),
+      execute: () => allCheckpoints.all().map(([name, position]) => ({ name, position })),
     },
     writeCheckpoint: {
       kind: 'write',
-      run([name, position, epoch]: [string, string, number]): void {
+      execute([name, position, epoch]: [string, string, number]): void {
         const newest = (newestEpoch.get(name)?.[0] as number | null) ?? 0;
         if (newest > epoch) throw fault('StaleEpoch', `checkpoint ${name} is at epoch ${newest}, not ${epoch}`);
         writeCheckpoint.run(name, position, epoch);
@@ -263,16 +263,17 @@ export function open(db: Database, options: unknown): Jobs {
     },
     readSnapshot: {
       kind: 'read',
-      run: (stream: string): SnapshotRow | undefined => readSnapshot.get(stream) as unknown as SnapshotRow | undefined,
+      execute: (stream: string): SnapshotRow | undefined =>
+        readSnapshot.get(stream) as unknown as SnapshotRow | undefined,
     },
     writeSnapshot: {
       kind: 'write',
-      run: (row: (string | number | Uint8Array)[]): void => void writeSnapshot.run(...row),
+      execute: (row: (string | number | Uint8Array)[]): void => void writeSnapshot.run(...row),
     },
     /** One portion, so that appends run in between. Returns the number of discarded events and whether to continue. */
     discardBefore: {
       kind: 'write',
-      run([before, portion]: [string, number]): [number, boolean] {
+      execute([before, portion]: [string, number]): [number, boolean] {
         const candidates = oldest.all(0, portion);
         let gone = 0;
         for (const [position, stream, occurredAt] of candidates) {

@@ -70,7 +70,7 @@ export class EventStoreDbStore extends EventStore {
   }
 
   /** @throws EventStoreUnavailable when the server does not respond or refuses; Error for an address that cannot be used */
-  static async open(options: EventStoreDbOptions): Promise<EventStoreDbStore> {
+  static async connect(options: EventStoreDbOptions): Promise<EventStoreDbStore> {
     const store = new EventStoreDbStore(new EventStoreDbConnection(options.url, options.onFailure), options);
     try {
       await store.head();
@@ -134,7 +134,7 @@ export class EventStoreDbStore extends EventStore {
     const source = {
       connection: this.connection,
       head: () => this.lastPosition(),
-      firstFrom: (position: LogPosition) => this.one(position),
+      firstFrom: (position: LogPosition) => this.readOne(position),
     };
     const subscription = new EventStoreDbSubscription(
       source,
@@ -165,11 +165,11 @@ export class EventStoreDbStore extends EventStore {
   }
 
   private async lastPosition(): Promise<LogPosition | undefined> {
-    return (await this.one())?.position;
+    return (await this.readOne())?.position;
   }
 
   /** The first record at or after a position; without one the last of the log. */
-  private async one(from?: LogPosition): Promise<LogRecord | undefined> {
+  private async readOne(from?: LogPosition): Promise<LogRecord | undefined> {
     let found: LogRecord | undefined;
     const request = logRequest({ from, backwards: from === undefined, limit: 1 });
     await this.connection.read(request, this.timeoutMs, (response) => (found = recordOf(response)) === undefined);

@@ -106,15 +106,15 @@ export class EventStoreDbSubscription implements Subscription {
     call.on('data', (response: ReadResp) => {
       if (this.call !== call) return;
       const checkpoint = response.getCheckpoint();
-      if (response.hasEvent()) this.take(recordOf(response)!);
+      if (response.hasEvent()) this.enqueue(recordOf(response)!);
       else if (checkpoint)
-        this.take({
+        this.enqueue({
           position: {
             commit: BigInt(checkpoint.getCommitPosition()),
             prepare: BigInt(checkpoint.getPreparePosition()),
           },
         });
-      else if (response.hasCaughtUp() && head) this.take({ position: head });
+      else if (response.hasCaughtUp() && head) this.enqueue({ position: head });
       if (this.queue.length >= this.most) call.pause();
     });
     call.on('error', failed);
@@ -130,11 +130,11 @@ export class EventStoreDbSubscription implements Subscription {
     if (!this.taken) return undefined;
     const first = await this.source.firstFrom(this.taken);
     if (!first || comparePositions(first.position, this.taken) === 0) return this.taken;
-    if (isWanted(first.stream, this.options.categories)) this.take(first);
+    if (isWanted(first.stream, this.options.categories)) this.enqueue(first);
     return first.position;
   }
 
-  private take({ position, event }: Received): void {
+  private enqueue({ position, event }: Received): void {
     if (this.taken && comparePositions(position, this.taken) <= 0) return;
     this.taken = position;
     const last = this.queue.at(-1);

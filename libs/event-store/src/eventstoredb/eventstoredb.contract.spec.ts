@@ -32,7 +32,7 @@ const underTest = async (
   const folder = await mkdtemp(join(tmpdir(), 'attestry-leases-'));
   const failures: Error[] = [];
   const open = () => openEventStoreDb({ url, onFailure: (error) => void failures.push(error) });
-  const beside = () => EmbeddedEventStore.open({ file: join(folder, 'leases.db') });
+  const beside = () => EmbeddedEventStore.openFile({ file: join(folder, 'leases.db') });
   let [store, leases] = await Promise.all([open(), beside()]);
   return {
     store,
@@ -142,7 +142,7 @@ const describeAdapter = (name: string, url: () => string): void => {
 
     it('counts a subscriber as caught up although the last events are excluded by its filter', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'attestry-beside-'));
-      const beside = await EmbeddedEventStore.open({ file: join(folder, 'leases.db') });
+      const beside = await EmbeddedEventStore.openFile({ file: join(folder, 'leases.db') });
       await store.append(`${category}-1`, events(2), NO_STREAM);
       await store.append(`${category}other-1`, events(2), NO_STREAM);
       const got: RecordedEvent[] = [];
@@ -325,7 +325,7 @@ describe('with the stand-in', () => {
   it('is subscribed again at once after an outage of any length', async () => {
     const store = await open(standIn.url);
     const folder = await mkdtemp(join(tmpdir(), 'attestry-beside-'));
-    const beside = await EmbeddedEventStore.open({ file: join(folder, 'leases.db') });
+    const beside = await EmbeddedEventStore.openFile({ file: join(folder, 'leases.db') });
     const got: RecordedEvent[] = [];
     const failures: Error[] = [];
     const subscription = new CheckpointedSubscription({

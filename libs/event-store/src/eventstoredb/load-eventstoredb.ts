@@ -7,7 +7,7 @@ import type { EventStoreDbOptions } from './eventstoredb-event-store.js';
 /** Connects to EventStoreDB. @throws EventStoreUnavailable when the server does not respond or refuses */
 export const openEventStoreDb = async (options: EventStoreDbOptions): Promise<EventStore> => {
   const { EventStoreDbStore } = await import('./eventstoredb-event-store.js');
-  return EventStoreDbStore.open(options);
+  return EventStoreDbStore.connect(options);
 };
 
 /** Target of an `esdb://` URL, as the client reads it. @throws Error when it cannot be used */

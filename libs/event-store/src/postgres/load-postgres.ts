@@ -9,7 +9,7 @@ import type { PostgresEventStore } from './postgres-event-store.js';
 /** The event store in PostgreSQL, with its leases, checkpoints and snapshots. @throws Error when it was not migrated */
 export const openPostgresEvents = async (options: PostgresOptions): Promise<PostgresEventStore> => {
   const { PostgresEventStore } = await import('./postgres-event-store.js');
-  return PostgresEventStore.open(options);
+  return PostgresEventStore.connect(options);
 };
 
 /** Leases, checkpoints and snapshots for events in another engine. */

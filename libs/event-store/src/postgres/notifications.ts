@@ -7,10 +7,10 @@ const BACK_OFF = { firstMs: 100, maxMs: 2000 };
 /** Messages of one channel. */
 export interface Listener {
   /** From here on every notification arrives; earlier ones may have been missed. */
-  connected(): void;
+  onConnected(): void;
   onNotified(payload: string): void;
-  /** From here on no notification arrives until `connected` again. */
-  lost(): void;
+  /** From here on no notification arrives until `onConnected` again. */
+  onConnectionLost(): void;
 }
 
 /** A separate connection that listens to one channel; it is reconnected until it is closed. */
@@ -51,11 +51,11 @@ export class Notifications {
     try {
       await client.connect();
       await client.query(`LISTEN "${this.channel}"`);
-      this.worker.succeeded();
-      this.listener.connected();
+      this.worker.recordSuccess();
+      this.listener.onConnected();
       await ended;
     } finally {
-      this.listener.lost();
+      this.listener.onConnectionLost();
       await client.end();
     }
   }

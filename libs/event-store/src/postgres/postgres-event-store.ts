@@ -69,7 +69,7 @@ export class PostgresEventStore extends EventStore {
    * A store on events kept forever or in partitions, as they were migrated; it maintains the partitions while it is open.
    * @throws Error when the tables are missing or those of an older release
    */
-  static async open(options: PostgresOptions): Promise<PostgresEventStore> {
+  static async connect(options: PostgresOptions): Promise<PostgresEventStore> {
     const pool = await openDatabase(options, LEASE_TABLES);
     try {
       const partitioned = (await schemaVersion(pool, options.schema, PARTITIONED_EVENTS.component)) > 0;
@@ -177,7 +177,7 @@ export class PostgresEventStore extends EventStore {
   /** Notifications about appends of any process, this one included. */
   private listen(): Notifications {
     return new Notifications(this.options, this.statements.channel, {
-      connected: () => {
+      onConnected: () => {
         this.listening = true;
         void this.poll();
       },
@@ -190,7 +190,7 @@ export class PostgresEventStore extends EventStore {
           if (after === undefined || categories === undefined) subscription.wake();
           else subscription.appended(categories, after, last);
       },
-      lost: () => {
+      onConnectionLost: () => {
         this.listening = false;
         this.notifiedUpTo = undefined;
       },
@@ -203,7 +203,7 @@ export class PostgresEventStore extends EventStore {
     try {
       this.wake(Number((await this.head()) ?? 0));
     } catch (error) {
-      for (const subscription of [...this.subscriptions]) subscription.drop(error as Error);
+      for (const subscription of [...this.subscriptions]) subscription.endWithError(error as Error);
     } finally {
       this.polling = false;
     }

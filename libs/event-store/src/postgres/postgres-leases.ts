@@ -14,7 +14,7 @@ export class PostgresLeases extends Leases {
 
   async acquire(name: string, holder: string, ttlMs: number): Promise<Lease | undefined> {
     const now = `${this.schema}.now_ms()`;
-    return this.one(
+    return this.queryLease(
       'acquire',
       name,
       holder,
@@ -31,7 +31,7 @@ export class PostgresLeases extends Leases {
 
   async renew({ name, holder, epoch }: Lease, ttlMs: number): Promise<Lease | undefined> {
     const now = `${this.schema}.now_ms()`;
-    return this.one(
+    return this.queryLease(
       'renew',
       name,
       holder,
@@ -59,7 +59,7 @@ export class PostgresLeases extends Leases {
   }
 
   /** @param statement name it is prepared under */
-  private async one(
+  private async queryLease(
     statement: string,
     name: string,
     holder: string,

@@ -79,18 +79,18 @@ export class LeasedWorker<Batch = void> {
   }
 
   start(): this {
-    this.running ??= this.run();
+    this.running ??= this.runTerms();
     return this;
   }
 
   /** Waits for the current batch and releases the lease. */
   async stop(): Promise<void> {
-    this.end();
+    this.requestStop();
     await this.running;
   }
 
   /** {@link stop} without waiting, for calls from inside a batch. */
-  end(): void {
+  requestStop(): void {
     this.stopping.abort();
   }
 
@@ -110,29 +110,29 @@ export class LeasedWorker<Batch = void> {
   }
 
   /** Failures are over. Called after every successful batch. */
-  succeeded(): void {
+  recordSuccess(): void {
     this.failures = 0;
     this.health.healthy = true;
     delete this.health.error;
   }
 
-  private async run(): Promise<void> {
+  private async runTerms(): Promise<void> {
     const { leaseMs = DEFAULT_LEASE_MS, pollMs = leaseMs / 6 } = this.options.lease ?? {};
     const outer = this.options.within?.signal;
-    const end = () => this.end();
+    const end = () => this.requestStop();
     outer?.addEventListener('abort', end);
     if (outer?.aborted) end();
     while (!this.isStopped) {
       let waitMs = 0;
       try {
-        if (!(await this.lead())) {
+        if (!(await this.runTerm())) {
           // Another process does the work; this one is ready.
-          this.succeeded();
+          this.recordSuccess();
           await this.options.standBy?.();
           waitMs = pollMs;
         }
       } catch (error) {
-        waitMs = this.failed(error instanceof Error ? error : new Error(String(error)));
+        waitMs = this.recordFailure(error instanceof Error ? error : new Error(String(error)));
       }
       if (waitMs > 0) await sleep(waitMs, this.stopping.signal);
     }
@@ -140,13 +140,15 @@ export class LeasedWorker<Batch = void> {
   }
 
   /** @returns whether it got the lease */
-  private async lead(): Promise<boolean> {
+  private async runTerm(): Promise<boolean> {
     const { name, lease, within } = this.options;
-    if (!lease) return this.workWithout(within);
+    if (!lease) return this.runUnleased(within);
     const held = await HeldLease.acquire(name, lease);
     if (!held) return false;
     try {
-      await this.work(termOf(held.lease, () => held.isHeld, AbortSignal.any([held.signal, this.stopping.signal])));
+      await this.runBatches(
+        termOf(held.lease, () => held.isHeld, AbortSignal.any([held.signal, this.stopping.signal])),
+      );
     } finally {
       // If the release fails, the lease expires.
       await held.release().catch((error: Error) => this.options.onError?.(error, { ...this.health }));
@@ -154,13 +156,13 @@ export class LeasedWorker<Batch = void> {
     return true;
   }
 
-  private async workWithout(within: Term | undefined): Promise<boolean> {
+  private async runUnleased(within: Term | undefined): Promise<boolean> {
     if (within?.isHeld === false) return false;
-    await this.work(termOf(within?.lease, () => within?.isHeld ?? true, this.stopping.signal));
+    await this.runBatches(termOf(within?.lease, () => within?.isHeld ?? true, this.stopping.signal));
     return true;
   }
 
-  private async work(term: Term): Promise<void> {
+  private async runBatches(term: Term): Promise<void> {
     const { openSource, batch: handle } = this.options;
     this.term = term;
     try {
@@ -174,7 +176,7 @@ export class LeasedWorker<Batch = void> {
           if (source && batch === undefined) throw new Error(`${this.options.name} has no further batches`);
           this.isWoken = false;
           const pauseMs = await handle.call(this.options, batch as Batch, term);
-          this.succeeded();
+          this.recordSuccess();
           if (pauseMs && !this.isWoken) await sleep(pauseMs, term.signal, (end) => (this.endPause = end));
         }
       } finally {
@@ -186,7 +188,7 @@ export class LeasedWorker<Batch = void> {
   }
 
   /** @returns the milliseconds to wait */
-  private failed(error: Error): number {
+  private recordFailure(error: Error): number {
     const { backOff = DEFAULT_BACK_OFF, random } = this.options;
     const isAwaited = error instanceof UnknownEventType;
     this.health.healthy = isAwaited || error instanceof StaleEpoch;

@@ -18,7 +18,7 @@ describe('EmbeddedKeyVault', () => {
   let file: string;
   let vault: StoredKeyVault | undefined;
   const open = async (current: MasterKey, previous: MasterKey[] = []) =>
-    (vault = await EmbeddedKeyVault.open({ file, masterKeys: { current, previous } }));
+    (vault = await EmbeddedKeyVault.openFile({ file, masterKeys: { current, previous } }));
   const close = async () => {
     await vault?.close();
     vault = undefined;
@@ -229,7 +229,7 @@ describe('EmbeddedKeyVault', () => {
   });
 
   it('stamps keys by its clock', async () => {
-    vault = await EmbeddedKeyVault.open({
+    vault = await EmbeddedKeyVault.openFile({
       file,
       masterKeys: { current: master(1) },
       clock: () => new Date('2030-01-02T03:04:05.678Z'),

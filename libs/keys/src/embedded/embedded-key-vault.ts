@@ -10,7 +10,7 @@ export interface EmbeddedKeyVaultOptions extends Omit<StoredKeyVaultOptions, 'be
 }
 
 export const openKeyFile = (file: string, onFailure?: (error: Error) => void): Promise<KeyStore> =>
-  SqliteThread.open({
+  SqliteThread.spawn({
     file,
     jobs: moduleBeside(import.meta.url, './key-file.jobs'),
     pragmas: ['secure_delete = ON'],
@@ -20,7 +20,7 @@ export const openKeyFile = (file: string, onFailure?: (error: Error) => void): P
 /** KeyVault on one SQLite file, whose thread handles only sealed keys. */
 export class EmbeddedKeyVault {
   /** @throws MasterKeyMismatch when the file was sealed with another master key, or with a version that is not given */
-  static open({ file, onFailure, ...options }: EmbeddedKeyVaultOptions): Promise<StoredKeyVault> {
-    return StoredKeyVault.open(() => openKeyFile(file, onFailure), options);
+  static openFile({ file, onFailure, ...options }: EmbeddedKeyVaultOptions): Promise<StoredKeyVault> {
+    return StoredKeyVault.load(() => openKeyFile(file, onFailure), options);
   }
 }

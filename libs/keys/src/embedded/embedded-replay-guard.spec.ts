@@ -8,7 +8,7 @@ describe('EmbeddedReplayGuard', () => {
   let folder: string;
   let guard: EmbeddedReplayGuard;
   let now: number;
-  const open = () => EmbeddedReplayGuard.open({ file: join(folder, 'replay.db'), clock: () => new Date(now) });
+  const open = () => EmbeddedReplayGuard.openFile({ file: join(folder, 'replay.db'), clock: () => new Date(now) });
   const spendMany = (from: number, count: number, seconds: number) =>
     Promise.all(
       Array.from({ length: count }, (_, i) => guard.spend('nonce', `v${from + i}`, new Date(now + seconds * 1000))),

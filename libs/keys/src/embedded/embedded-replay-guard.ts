@@ -19,8 +19,8 @@ export class EmbeddedReplayGuard extends ReplayGuard {
     super();
   }
 
-  static async open(options: EmbeddedReplayGuardOptions): Promise<EmbeddedReplayGuard> {
-    const thread = await SqliteThread.open({
+  static async openFile(options: EmbeddedReplayGuardOptions): Promise<EmbeddedReplayGuard> {
+    const thread = await SqliteThread.spawn({
       file: options.file,
       jobs: moduleBeside(import.meta.url, './replay.jobs'),
       onFailure: options.onFailure,

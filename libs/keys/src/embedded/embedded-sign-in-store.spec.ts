@@ -16,7 +16,7 @@ describe('EmbeddedSignInStore', () => {
     now = Date.UTC(2030, 0, 1);
     folder = await mkdtemp(join(tmpdir(), 'sign-in-'));
     file = join(folder, 'sign-in.db');
-    store = await EmbeddedSignInStore.open({ file, clock: () => new Date(now) });
+    store = await EmbeddedSignInStore.openFile({ file, clock: () => new Date(now) });
   });
   afterEach(async () => {
     await store.close();
@@ -39,6 +39,6 @@ describe('EmbeddedSignInStore', () => {
     expect(bytes).toContain('sealed a-bearer-value');
     for (const text of ['an-alias-value', 'a-group-value', 'ada@people.example']) expect(bytes).not.toContain(text);
     expect(bytes.split('a-bearer-value')).toHaveLength(2);
-    store = await EmbeddedSignInStore.open({ file });
+    store = await EmbeddedSignInStore.openFile({ file });
   });
 });

@@ -38,9 +38,9 @@ export class EmbeddedSignInStore extends SignInStore {
     this.attempts = new EmbeddedSignInAttempts(thread, clock);
   }
 
-  static async open({ file, onFailure, clock }: EmbeddedSignInStoreOptions): Promise<EmbeddedSignInStore> {
+  static async openFile({ file, onFailure, clock }: EmbeddedSignInStoreOptions): Promise<EmbeddedSignInStore> {
     const jobs = moduleBeside(import.meta.url, './sign-in-store.jobs');
-    const thread = await SqliteThread.open({ file, jobs, pragmas: ['secure_delete = ON'], onFailure });
+    const thread = await SqliteThread.spawn({ file, jobs, pragmas: ['secure_delete = ON'], onFailure });
     return new EmbeddedSignInStore(thread, clock ?? (() => new Date()));
   }
 

@@ -11,7 +11,7 @@ describeKeyVault('embedded', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'keys-'));
   const current = { version: 1, key: new Uint8Array(32).fill(7) };
   return {
-    open: () => EmbeddedKeyVault.open({ file: join(folder, 'keys.db'), masterKeys: { current } }),
+    open: () => EmbeddedKeyVault.openFile({ file: join(folder, 'keys.db'), masterKeys: { current } }),
     remove: () => rm(folder, { recursive: true }),
   };
 });
@@ -19,7 +19,7 @@ describeKeyVault('embedded', async () => {
 describeReplayGuard('embedded', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'replay-'));
   return {
-    open: (clock) => EmbeddedReplayGuard.open({ file: join(folder, 'replay.db'), clock }),
+    open: (clock) => EmbeddedReplayGuard.openFile({ file: join(folder, 'replay.db'), clock }),
     remove: () => rm(folder, { recursive: true }),
   };
 });
@@ -27,7 +27,7 @@ describeReplayGuard('embedded', async () => {
 describeSignInStore('embedded', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sign-in-'));
   return {
-    open: (clock) => EmbeddedSignInStore.open({ file: join(folder, 'sign-in.db'), clock }),
+    open: (clock) => EmbeddedSignInStore.openFile({ file: join(folder, 'sign-in.db'), clock }),
     remove: () => rm(folder, { recursive: true }),
   };
 });

@@ -72,7 +72,7 @@ const signingKey = (row: Row): SigningKeyRow => ({
   sealed: row['sealed'] as Uint8Array,
 });
 
-export const open = (db: Database): Jobs => {
+export const createJobs = (db: Database): Jobs => {
   db.exec(SCHEMA);
   const secure = (db.prepare('PRAGMA secure_delete').get() as { secure_delete: number }).secure_delete;
   if (secure !== 1) throw new Error(`PRAGMA secure_delete is ${secure}, expected 1 (ON)`);
@@ -152,11 +152,11 @@ export const open = (db: Database): Jobs => {
   };
 
   return {
-    tenantKey: { kind: 'read', run: (tenant: string) => findTenantKey(tenant) },
+    tenantKey: { kind: 'read', execute: (tenant: string) => findTenantKey(tenant) },
     /** Keeps the first of two: concurrent creators get the same key. */
     putTenantKey: {
       kind: 'write',
-      run: (key: WrappedKey): Found<WrappedKey> => {
+      execute: (key: WrappedKey): Found<WrappedKey> => {
         const found = findTenantKey(key.id);
         if (found.state !== 'absent') return found;
         insertTenantKey.run(key.id, key.wrapped);
@@ -165,14 +165,14 @@ export const open = (db: Database): Jobs => {
     },
     wrappedKeys: {
       kind: 'read',
-      run: (): { tenantKeys: WrappedKey[]; peppers: WrappedKey[] } => ({
+      execute: (): { tenantKeys: WrappedKey[]; peppers: WrappedKey[] } => ({
         tenantKeys: (wrappedTenantKeys.all() as Row[]).map((row) => wrapped(row, 'tenant')),
         peppers: (peppers.all() as Row[]).map((row) => wrapped(row, 'id')),
       }),
     },
     putPepper: {
       kind: 'write',
-      run: (pepper: WrappedKey): WrappedKey[] => {
+      execute: (pepper: WrappedKey): WrappedKey[] => {
         insertPepper.run(pepper.id, pepper.wrapped);
         return (peppers.all() as Row[]).map((row) => wrapped(row, 'id'));
       },
@@ -180,7 +180,7 @@ export const open = (db: Database): Jobs => {
     /** All or nothing; a row that another process rewrapped meanwhile is left alone. */
     rewrap: {
       kind: 'write',
-      run: (args: { tenantKeys: Rewrap[]; peppers: Rewrap[] }): void => {
+      execute: (args: { tenantKeys: Rewrap[]; peppers: Rewrap[] }): void => {
         for (const k of args.tenantKeys) rewrapTenantKey.run(k.wrapped, k.id, k.before);
         for (const k of args.peppers) rewrapPepper.run(k.wrapped, k.id, k.before);
       },
@@ -188,7 +188,7 @@ export const open = (db: Database): Jobs => {
 
     putSigningKeys: {
       kind: 'write',
-      run: (args: { tenant: string; rows: SigningKeyRow[] }): 'made' | 'destroyed' => {
+      execute: (args: { tenant: string; rows: SigningKeyRow[] }): 'made' | 'destroyed' => {
         if (tenantEnded.get(args.tenant)) return 'destroyed';
         putSigningKeys(args.rows);
         return 'made';
@@ -196,7 +196,7 @@ export const open = (db: Database): Jobs => {
     },
     ensureSigningKey: {
       kind: 'write',
-      run: (row: SigningKeyRow): Found<SigningKeyRow> => {
+      execute: (row: SigningKeyRow): Found<SigningKeyRow> => {
         if (tenantEnded.get(row.tenant)) return { state: 'destroyed' };
         const newest = newestSigningKey.get(row.tenant, row.purpose, row.algorithm) as Row | undefined;
         if (newest) return { state: 'live', row: signingKey(newest) };
@@ -206,27 +206,27 @@ export const open = (db: Database): Jobs => {
     },
     signingKey: {
       kind: 'read',
-      run: (args: { tenant: string; keyId: string }): SigningKeyRow | undefined => {
+      execute: (args: { tenant: string; keyId: string }): SigningKeyRow | undefined => {
         const row = signingKeyById.get(args.tenant, args.keyId) as Row | undefined;
         return row && signingKey(row);
       },
     },
     newestSigningKey: {
       kind: 'read',
-      run: (args: { tenant: string; purpose: string; algorithm: string }): SigningKeyRow | undefined => {
+      execute: (args: { tenant: string; purpose: string; algorithm: string }): SigningKeyRow | undefined => {
         const row = newestSigningKey.get(args.tenant, args.purpose, args.algorithm) as Row | undefined;
         return row && signingKey(row);
       },
     },
     signingKeys: {
       kind: 'read',
-      run: (args: { tenant: string; purpose: string }): SigningKeyRow[] =>
+      execute: (args: { tenant: string; purpose: string }): SigningKeyRow[] =>
         (signingKeysByPurpose.all(args.tenant, args.purpose) as Row[]).map(signingKey),
     },
 
     putDataKey: {
       kind: 'write',
-      run: (key: DataKeyRow): Found<DataKeyRow> => {
+      execute: (key: DataKeyRow): Found<DataKeyRow> => {
         if (tenantEnded.get(key.tenant) || dataKeyEnded.get(key.tenant, key.id)) return { state: 'destroyed' };
         const row = dataKey.get(key.tenant, key.id, key.purpose) as Row | undefined;
         if (row) return { state: 'live', row: { ...key, sealed: row['sealed'] as Uint8Array }, created: false };
@@ -236,7 +236,7 @@ export const open = (db: Database): Jobs => {
     },
     dataKey: {
       kind: 'read',
-      run: (key: { tenant: string; purpose: string; id: string }): Found<DataKeyRow> => {
+      execute: (key: { tenant: string; purpose: string; id: string }): Found<DataKeyRow> => {
         if (tenantEnded.get(key.tenant) || dataKeyEnded.get(key.tenant, key.id)) return { state: 'destroyed' };
         const row = dataKey.get(key.tenant, key.id, key.purpose) as Row | undefined;
         return row ? { state: 'live', row: { ...key, sealed: row['sealed'] as Uint8Array } } : { state: 'absent' };
@@ -245,7 +245,7 @@ export const open = (db: Database): Jobs => {
 
     destroy: {
       kind: 'write',
-      run: (args: { tenant: string; keyIds: string[] }): void => {
+      execute: (args: { tenant: string; keyIds: string[] }): void => {
         for (const keyId of args.keyIds) {
           const signing = destroySigningKey.run(args.tenant, keyId).changes;
           const data = destroyDataKey.run(args.tenant, keyId).changes;
@@ -255,7 +255,7 @@ export const open = (db: Database): Jobs => {
     },
     destroyTenant: {
       kind: 'write',
-      run: (tenant: string): void => {
+      execute: (tenant: string): void => {
         insertTenantTombstone.run(tenant);
         destroyTenantKey.run(tenant);
         destroyTenantSigningKeys.run(tenant);
@@ -266,7 +266,7 @@ export const open = (db: Database): Jobs => {
     /** The overwritten pages are written to the file, and the log, which still contains the old ones, is truncated. */
     scrub: {
       kind: 'exclusive',
-      run: (): void => {
+      execute: (): void => {
         const { busy } = truncate.get() as { busy: number };
         if (busy) throw new Error('the key file is in use: its log could not be truncated');
       },
@@ -274,7 +274,7 @@ export const open = (db: Database): Jobs => {
 
     pageOfKeys: {
       kind: 'read',
-      run: ({
+      execute: ({
         table,
         after = '0',
         limit,
@@ -296,14 +296,14 @@ export const open = (db: Database): Jobs => {
     },
     findKeys: {
       kind: 'read',
-      run: ({ table, keys }: { table: KeyTable; keys: { tenantId: string; id: string }[] }) => {
+      execute: ({ table, keys }: { table: KeyTable; keys: { tenantId: string; id: string }[] }) => {
         const find = db.prepare(`SELECT ${KEPT[table]} FROM ${table} WHERE tenant = ? AND ${ID[table]} = ?`);
         return keys.flatMap(({ tenantId, id }) => (find.all(tenantId, id) as Row[]).map(storedKey));
       },
     },
     keepKeys: {
       kind: 'write',
-      run: ({ table, add, destroy }: { table: KeyTable; add: StoredKey[]; destroy: StoredKey[] }): void => {
+      execute: ({ table, add, destroy }: { table: KeyTable; add: StoredKey[]; destroy: StoredKey[] }): void => {
         const insert = db.prepare(`INSERT OR IGNORE INTO ${INSERT[table]}`);
         insert.setAllowUnknownNamedParameters(true);
         for (const { tenantId: tenant, live, ...row } of add) insert.run({ ...row, tenant, live: live ? 1 : 0 });
@@ -317,7 +317,7 @@ export const open = (db: Database): Jobs => {
 
     readExpiring: {
       kind: 'read',
-      run: (at: { tenant: string; name: string }): ExpiringRow | undefined => {
+      execute: (at: { tenant: string; name: string }): ExpiringRow | undefined => {
         const row = readExpiring.get(at.tenant, at.name) as Row | undefined;
         return (
           row && {
@@ -331,7 +331,7 @@ export const open = (db: Database): Jobs => {
     },
     writeExpiring: {
       kind: 'write',
-      run: ({ tenant, name, version, expiresAt, sealed, after }: ExpiringRow & { after?: string }): boolean =>
+      execute: ({ tenant, name, version, expiresAt, sealed, after }: ExpiringRow & { after?: string }): boolean =>
         (after === undefined
           ? insertExpiring.run(tenant, name, version, expiresAt, sealed)
           : updateExpiring.run(version, expiresAt, sealed, tenant, name, after)
@@ -339,24 +339,33 @@ export const open = (db: Database): Jobs => {
     },
     deleteExpiring: {
       kind: 'write',
-      run: (at: { tenant: string; name: string; version: string }): void => {
+      execute: (at: { tenant: string; name: string; version: string }): void => {
         deleteExpiring.run(at.tenant, at.name, at.version);
       },
     },
     deleteExpired: {
       kind: 'write',
-      run: (now: number): void => {
+      execute: (now: number): void => {
         deleteExpired.run(now);
       },
     },
 
     checkpoint: {
       kind: 'read',
-      run: (name: string): string | undefined => (checkpoint.get(name) as { position: string } | undefined)?.position,
+      execute: (name: string): string | undefined =>
+        (checkpoint.get(name) as { position: string } | undefined)?.position,
     },
     setCheckpoint: {
       kind: 'write',
-      run: ({ name, position, previous }: { name: string; position: string; previous: string | undefined }): boolean =>
+      execute: ({
+        name,
+        position,
+        previous,
+      }: {
+        name: string;
+        position: string;
+        previous: string | undefined;
+      }): boolean =>
         (previous === undefined ? addCheckpoint.run(name, position) : setCheckpoint.run(position, name, previous))
           .changes === 1,
     },

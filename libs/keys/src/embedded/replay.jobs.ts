@@ -12,7 +12,7 @@ export interface Spend {
 const PRUNE_EVERY = 512;
 const PRUNE_AT_MOST = 2048;
 
-export const open = (db: Database): Jobs => {
+export const createJobs = (db: Database): Jobs => {
   db.exec(`
     CREATE TABLE IF NOT EXISTS spent (digest BLOB PRIMARY KEY, expires_at INTEGER NOT NULL) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS spent_by_expiry ON spent (expires_at);
@@ -39,7 +39,7 @@ export const open = (db: Database): Jobs => {
   return {
     spend: {
       kind: 'write',
-      run: ({ digest, expiresAt, now }: Spend): boolean => {
+      execute: ({ digest, expiresAt, now }: Spend): boolean => {
         if (untilPrune-- <= 0) {
           untilPrune = PRUNE_EVERY;
           const last = lastToPrune.get(now, PRUNE_AT_MOST) as { expiresAt: number | null };
@@ -54,6 +54,6 @@ export const open = (db: Database): Jobs => {
         return spend.run(digest, expiresAt, now).changes === 1;
       },
     },
-    count: { kind: 'read', run: (): number => (count.get() as { count: number }).count },
+    count: { kind: 'read', execute: (): number => (count.get() as { count: number }).count },
   };
 };

@@ -24,7 +24,7 @@ export interface FoundRecord {
 /** Every write deletes this many expired rows: more than were added, so the backlog only shrinks, and there is no timer. */
 const SWEEP_AT_MOST = 16;
 
-export const open = (db: Database): Jobs => {
+export const createJobs = (db: Database): Jobs => {
   db.exec(`
     CREATE TABLE IF NOT EXISTS records (
       digest BLOB PRIMARY KEY, alias BLOB, group_digest BLOB, sealed TEXT NOT NULL, spent_at INTEGER, expires_at INTEGER NOT NULL
@@ -67,27 +67,27 @@ export const open = (db: Database): Jobs => {
   return {
     put: {
       kind: 'write',
-      run: ({ digest, alias, groupDigest, sealed, expiresAt, now }: PutJob): void => {
+      execute: ({ digest, alias, groupDigest, sealed, expiresAt, now }: PutJob): void => {
         put.run(digest, alias, groupDigest, sealed, expiresAt, now);
         sweepRecords.run(now);
       },
     },
-    get: { kind: 'read', run: ({ digest, now }: KeyJob): unknown => get.get(digest, now) },
-    getByAlias: { kind: 'read', run: ({ digest, now }: KeyJob): unknown => getByAlias.get(digest, now) },
-    spend: { kind: 'write', run: ({ digest, now }: KeyJob): boolean => spend.run(now, digest, now).changes === 1 },
-    remove: { kind: 'write', run: ({ digest }: KeyJob): void => void remove.run(digest) },
-    removeGroup: { kind: 'write', run: ({ digest }: KeyJob): void => void removeGroup.run(digest) },
+    get: { kind: 'read', execute: ({ digest, now }: KeyJob): unknown => get.get(digest, now) },
+    getByAlias: { kind: 'read', execute: ({ digest, now }: KeyJob): unknown => getByAlias.get(digest, now) },
+    spend: { kind: 'write', execute: ({ digest, now }: KeyJob): boolean => spend.run(now, digest, now).changes === 1 },
+    remove: { kind: 'write', execute: ({ digest }: KeyJob): void => void remove.run(digest) },
+    removeGroup: { kind: 'write', execute: ({ digest }: KeyJob): void => void removeGroup.run(digest) },
     attempt: {
       kind: 'write',
-      run: ({ digest, now, windowMs }: AttemptJob): unknown => {
+      execute: ({ digest, now, windowMs }: AttemptJob): unknown => {
         sweepAttempts.run(now);
         return attempt.get(digest, now + windowMs, now, now);
       },
     },
     takeBackAttempt: {
       kind: 'write',
-      run: ({ digest, now }: KeyJob): void => void takeBackAttempt.run(digest, now),
+      execute: ({ digest, now }: KeyJob): void => void takeBackAttempt.run(digest, now),
     },
-    count: { kind: 'read', run: (): number => (count.get() as { count: number }).count },
+    count: { kind: 'read', execute: (): number => (count.get() as { count: number }).count },
   };
 };

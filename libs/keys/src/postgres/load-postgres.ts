@@ -10,7 +10,7 @@ export const openPostgresKeyVault = async (options: PostgresKeyVaultOptions): Pr
     import('../stored-key-vault.js'),
   ]);
   const { masterKeys, clock, believeMs = 30_000, ...database } = options;
-  return StoredKeyVault.open(() => PostgresKeyStore.open(database), {
+  return StoredKeyVault.load(() => PostgresKeyStore.connect(database), {
     masterKeys,
     believeMs,
     ...(clock && { clock }),

@@ -93,7 +93,7 @@ export class PostgresKeyStore implements KeyStore {
   ) {}
 
   /** @throws NotMigrated, KeyVaultUnavailable */
-  static async open(options: PostgresOptions): Promise<PostgresKeyStore> {
+  static async connect(options: PostgresOptions): Promise<PostgresKeyStore> {
     return new PostgresKeyStore(await openDatabase(options, KEY_TABLES), options.schema);
   }
 
@@ -113,8 +113,8 @@ export class PostgresKeyStore implements KeyStore {
         `SELECT 'tenant' AS kind, 0::bigint AS seq, tenant AS id, wrapped FROM ${this.schema}.tenant_keys WHERE live
          UNION ALL SELECT 'pepper', seq, id, wrapped FROM ${this.schema}.peppers ORDER BY seq`,
       );
-      const of = (kind: string) => rows.filter((row) => row['kind'] === kind).map(wrapped);
-      return { tenantKeys: of('tenant'), peppers: of('pepper') };
+      const rowsOf = (kind: string) => rows.filter((row) => row['kind'] === kind).map(wrapped);
+      return { tenantKeys: rowsOf('tenant'), peppers: rowsOf('pepper') };
     },
     putPepper: async (pepper) => {
       await this.query(`INSERT INTO ${this.schema}.peppers (id, wrapped) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING`, [
@@ -243,8 +243,8 @@ export class PostgresKeyStore implements KeyStore {
         if (table === 'tenant_keys') await this.query(`SELECT ${this.schema}.destroy_tenant($1)`, [tenantId]);
         else await this.query(`SELECT ${this.schema}.destroy_keys($1, $2)`, [tenantId, [id]]);
       }
-      const of = (member: keyof StoredKey) => add.map((row) => row[member]);
-      const common = [of('tenantId'), of('live'), of('sealed')];
+      const column = (member: keyof StoredKey) => add.map((row) => row[member]);
+      const common = [column('tenantId'), column('live'), column('sealed')];
       const into = `INSERT INTO ${this.schema}.${table}`;
       if (!add.length) return;
       if (table === 'tenant_keys')
@@ -256,7 +256,7 @@ export class PostgresKeyStore implements KeyStore {
         await this.query(
           `${into} (tenant, live, sealed, id, purpose)
            SELECT * FROM unnest($1::text[], $2::boolean[], $3::bytea[], $4::text[], $5::text[]) ON CONFLICT DO NOTHING`,
-          [...common, of('id'), of('purpose')],
+          [...common, column('id'), column('purpose')],
         );
       else
         await this.query(
@@ -265,7 +265,7 @@ export class PostgresKeyStore implements KeyStore {
            FROM unnest($1::text[], $2::boolean[], $3::bytea[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
              WITH ORDINALITY AS given (tenant, live, sealed, id, purpose, algorithm, public_jwk, created_at, at)
            ORDER BY at ON CONFLICT DO NOTHING`,
-          [...common, of('id'), of('purpose'), of('algorithm'), of('publicJwk'), of('createdAt')],
+          [...common, column('id'), column('purpose'), column('algorithm'), column('publicJwk'), column('createdAt')],
         );
     },
     readExpiring: async ({ tenant, name }) => {

@@ -61,7 +61,7 @@ export class RedisReplayGuard extends ReplayGuard {
   }
 
   /** Waits until the server responds. */
-  static async open(options: RedisReplayGuardOptions): Promise<RedisReplayGuard> {
+  static async connect(options: RedisReplayGuardOptions): Promise<RedisReplayGuard> {
     const { namespace = 'attestry', clock = () => new Date(), timeoutMs = 2000 } = options;
     return new RedisReplayGuard(await connect(options, timeoutMs), namespace, clock, timeoutMs);
   }

@@ -21,7 +21,7 @@ if (program === undefined) {
 
   const errors: Error[] = [];
   const open = (options: Partial<RedisReplayGuardOptions> = {}) =>
-    RedisReplayGuard.open({ url: server.url, onError: (error) => void errors.push(error), ...options });
+    RedisReplayGuard.connect({ url: server.url, onError: (error) => void errors.push(error), ...options });
 
   describeReplayGuard('Redis', async () => {
     const namespace = `test${++tests}`;

@@ -23,7 +23,7 @@ const record = (row: MessageRow): FeedRecord => [row.sequence, row.id, row.subje
  * The schema and jobs of `feed.db`. A sequence is never assigned twice: pruning keeps the newest message, and a new file that replaces a
  * lost one begins at the time in microseconds (below 2^53), above all that consumers have seen.
  */
-export const open = (db: Database): Jobs => {
+export const createJobs = (db: Database): Jobs => {
   db.exec(`
     CREATE TABLE IF NOT EXISTS message (
       sequence INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, subject TEXT NOT NULL, body TEXT NOT NULL, published_at INTEGER NOT NULL
@@ -53,7 +53,7 @@ export const open = (db: Database): Jobs => {
     /** Returns the sequence of each message, 0 for one that is stored already. */
     publish: {
       kind: 'write',
-      run: ({ messages, now }: { messages: [string, string, string][]; now: number }): number[] => {
+      execute: ({ messages, now }: { messages: [string, string, string][]; now: number }): number[] => {
         const sequences: number[] = [];
         for (const [id, subject, body] of messages) {
           const { changes, lastInsertRowid } = insert.run(now * 1000, id, subject, body, now);
@@ -64,20 +64,20 @@ export const open = (db: Database): Jobs => {
     },
     open: {
       kind: 'write',
-      run: ({ name, start }: { name: string; start: 'first' | 'new' }): number => {
+      execute: ({ name, start }: { name: string; start: 'first' | 'new' }): number => {
         register.run(name, start === 'new' ? headNow() : 0);
         return (find.get(name) as { acknowledged: number }).acknowledged;
       },
     },
     checkpoint: {
       kind: 'write',
-      run: (entries: [string, number][]) => {
+      execute: (entries: [string, number][]) => {
         for (const [name, sequence] of entries) checkpoint.run(sequence, name);
       },
     },
     read: {
       kind: 'read',
-      run: ({ after, subjects, limit }: { after: number; subjects: string[]; limit: number }) => {
+      execute: ({ after, subjects, limit }: { after: number; subjects: string[]; limit: number }) => {
         const matches = subjectMatcher(subjects);
         const records: FeedRecord[] = [];
         let scanned = after;
@@ -91,8 +91,8 @@ export const open = (db: Database): Jobs => {
     },
     prune: {
       kind: 'write',
-      run: ({ before, keep }: { before: number; keep: number }) => Number(prune.run(before, keep).changes),
+      execute: ({ before, keep }: { before: number; keep: number }) => Number(prune.run(before, keep).changes),
     },
-    head: { kind: 'read', run: headNow },
+    head: { kind: 'read', execute: headNow },
   };
 };

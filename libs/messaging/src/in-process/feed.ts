@@ -69,7 +69,7 @@ export class Feed implements ConsumerFeed {
 
   static async open(options: FeedOptions): Promise<Feed> {
     let died: (error: Error) => void = (error) => options.onError('feed', error);
-    const thread = await SqliteThread.open({
+    const thread = await SqliteThread.spawn({
       file: options.file,
       jobs: moduleBeside(import.meta.url, './feed.jobs'),
       onFailure: (error) => died(error),

@@ -9,7 +9,7 @@ import type { NatsBusOptions } from './nats-bus.js';
 /** Connects to a migrated NATS server. @throws JetStreamApiError when it was not */
 export const openNatsBus = async (options: NatsBusOptions): Promise<MessageBus> => {
   const { NatsBus } = await import('./nats-bus.js');
-  return NatsBus.open(options);
+  return NatsBus.connect(options);
 };
 
 /** Creates what the bus needs on a NATS server, or updates it; see `migrateNats`. */

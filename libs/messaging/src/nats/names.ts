@@ -100,9 +100,9 @@ export class Names {
     const [first = '>', ...others] = subjects;
     if (others.length === 0) return this.event(first);
     // `a.>` does not match `a` itself: the last part of each stays open.
-    const open = (subject: string) => subject.split('.').slice(0, -1);
-    const common = open(first);
-    for (const parts of others.map(open)) {
+    const parentOf = (subject: string) => subject.split('.').slice(0, -1);
+    const common = parentOf(first);
+    for (const parts of others.map(parentOf)) {
       const differs = common.findIndex((part, at) => part !== parts[at]);
       if (differs >= 0) common.length = differs;
     }

@@ -69,7 +69,7 @@ export class NatsBus extends BusAdapter {
   }
 
   /** @throws NotMigrated */
-  static async open(options: NatsBusOptions): Promise<NatsBus> {
+  static async connect(options: NatsBusOptions): Promise<NatsBus> {
     const names = new Names(options.namespace ?? DEFAULT_NAMESPACE);
     const onWaiting = (reason: string) => options.onError('nats', new Error(`waiting for a server: ${reason}`));
     const connection = await connectNats({ onWaiting, ...options });

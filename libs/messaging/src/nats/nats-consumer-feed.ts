@@ -113,7 +113,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
     for (;;) {
       if (session.woken) return null;
       if (session.failure) throw session.failure;
-      const records = this.take(session);
+      const records = this.takeBatch(session);
       if (records.length) return records;
       await new Promise<void>((resolve) => (session.waiting = resolve));
       session.waiting = undefined;
@@ -204,7 +204,7 @@ export class NatsConsumerFeed implements ConsumerFeed {
   }
 
   /** Up to a batch of the received messages; those of other subjects that the filter matched are skipped. */
-  private take(session: Session): FeedRecord[] {
+  private takeBatch(session: Session): FeedRecord[] {
     const records: FeedRecord[] = [];
     const { queue, batchSize, matches } = session;
     let taken = 0;

@@ -49,7 +49,7 @@ export class NatsLeases extends Leases {
 
   async renew(lease: Lease, ttlMs: number): Promise<Lease | undefined> {
     const { name, holder } = lease;
-    const known = this.known(lease);
+    const known = this.currentGrant(lease);
     if (!known) return undefined;
     const requestedAt = performance.now();
     const bucket = await this.bucket();
@@ -61,14 +61,14 @@ export class NatsLeases extends Leases {
   }
 
   async release(lease: Lease): Promise<void> {
-    const known = this.known(lease);
+    const known = this.currentGrant(lease);
     this.granted.delete(`${lease.name} ${lease.holder}`);
     if (known) await changed((await this.bucket()).update(this.keyOf(lease.name), FREE, known.revision));
   }
 
   async isHeld(lease: Lease): Promise<boolean> {
     const entry = await (await this.bucket()).get(this.keyOf(lease.name));
-    return entry !== null && this.known(lease)?.revision === entry.revision;
+    return entry !== null && this.currentGrant(lease)?.revision === entry.revision;
   }
 
   private isFree(name: string, entry: KvEntry, holder: string, ttlMs: number): boolean {
@@ -82,7 +82,7 @@ export class NatsLeases extends Leases {
   }
 
   /** `undefined` when it was lost or has expired. */
-  private known({ name, holder, epoch }: Lease): Granted | undefined {
+  private currentGrant({ name, holder, epoch }: Lease): Granted | undefined {
     const known = this.granted.get(`${name} ${holder}`);
     return known?.lease.epoch === epoch && performance.now() < known.until ? known : undefined;
   }

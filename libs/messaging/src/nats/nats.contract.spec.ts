@@ -98,7 +98,7 @@ if (program === undefined) {
       return { name, connection };
     };
     const bus = async (name: string, options: Partial<NatsBusOptions> = {}) => {
-      const opened = await NatsBus.open({ servers: [server.url], namespace: name, onError: () => {}, ...options });
+      const opened = await NatsBus.connect({ servers: [server.url], namespace: name, onError: () => {}, ...options });
       open.push(opened);
       return opened;
     };

@@ -15,7 +15,7 @@ export type EmbeddedReadModelsOptions = ReadModelOptions & {
 
 /** Read models in one SQLite file. Several processes may open the same file; the lease decides which one projects. */
 export class EmbeddedReadModels extends KyselyReadModels {
-  static async open(options: EmbeddedReadModelsOptions): Promise<EmbeddedReadModels> {
+  static async openFile(options: EmbeddedReadModelsOptions): Promise<EmbeddedReadModels> {
     const { file, readers, onDatabaseFailure, ...rest } = options;
     const db = await openSqliteDatabase<RegistryTables>({ file, readers, onFailure: onDatabaseFailure });
     const readModels = new EmbeddedReadModels(db, rest);

@@ -8,12 +8,12 @@ import { EmbeddedReadModels } from './embedded-read-models.js';
 
 describeReadModels('embedded (SQLite)', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'attestry-read-model-'));
-  const eventStore = await EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+  const eventStore = await EmbeddedEventStore.openFile({ file: join(folder, 'events.db') });
   const { leases } = eventStore;
   return {
     eventStore,
     leases,
-    open: (options) => EmbeddedReadModels.open({ file: join(folder, 'read.db'), eventStore, leases, ...options }),
+    open: (options) => EmbeddedReadModels.openFile({ file: join(folder, 'read.db'), eventStore, leases, ...options }),
     tables: async (db) => (await db.introspection.getTables()).map(({ name }) => name),
     async sorts(db, { sql, parameters }) {
       const { rows } = await db.executeQuery<{ detail: string }>(

@@ -17,7 +17,7 @@ export interface QueryAnswer {
 const MAX_STATEMENTS = 256;
 
 /** Runs compiled statements of Kysely. Statements stay prepared; the least recently used are dropped first. */
-export const open = (db: Database, _options: unknown): Jobs => {
+export const createJobs = (db: Database, _options: unknown): Jobs => {
   const prepared = new Map<string, { statement: Statement; reads: boolean }>();
 
   const prepare = (sql: string) => {
@@ -35,7 +35,7 @@ export const open = (db: Database, _options: unknown): Jobs => {
   return {
     query: {
       kind: 'exclusive',
-      run({ sql, parameters }: QueryArgs): QueryAnswer {
+      execute({ sql, parameters }: QueryArgs): QueryAnswer {
         const { statement, reads } = prepare(sql);
         if (reads) return { rows: statement.all(...parameters) };
         const { changes, lastInsertRowid } = statement.run(...parameters);
@@ -45,7 +45,7 @@ export const open = (db: Database, _options: unknown): Jobs => {
     /** Ends a transaction that SQLite may already have ended (for example, disk full). */
     rollback: {
       kind: 'exclusive',
-      run() {
+      execute() {
         if (db.isTransaction) db.exec('ROLLBACK');
       },
     },

@@ -25,10 +25,10 @@ export const openSqliteDatabase = async <Tables>(options: SqliteDatabaseOptions)
   const pragmas = options.pragmas ?? [];
   const { file, onFailure } = options;
   // The writer goes first: it creates the file and its WAL.
-  const writer = await SqliteThread.open({ file, jobs, pragmas, onFailure });
+  const writer = await SqliteThread.spawn({ file, jobs, pragmas, onFailure });
   const readers = await Promise.all(
     Array.from({ length: options.readers ?? 1 }, () =>
-      SqliteThread.open({ file, jobs, pragmas: [...pragmas, 'query_only = ON'], onFailure }),
+      SqliteThread.spawn({ file, jobs, pragmas: [...pragmas, 'query_only = ON'], onFailure }),
     ),
   );
   return new Kysely<Tables>({ dialect: new SqliteThreadDialect(writer, readers), plugins: options.plugins });

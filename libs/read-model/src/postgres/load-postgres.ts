@@ -6,7 +6,7 @@ import type { PostgresReadModelsOptions } from './postgres-read-models.js';
 /** Read models in a schema of PostgreSQL, for several processes. @throws Error when it was not migrated */
 export const openPostgresReadModels = async (options: PostgresReadModelsOptions): Promise<ReadModels> => {
   const { PostgresReadModels } = await import('./postgres-read-models.js');
-  return PostgresReadModels.open(options);
+  return PostgresReadModels.connect(options);
 };
 
 /** Creates the schema in which services create their projections' tables, or adds what this release needs. */

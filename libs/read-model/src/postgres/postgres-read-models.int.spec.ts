@@ -68,7 +68,7 @@ if (programs === undefined) {
     const lost: Error[] = [];
 
     const open = async (options: Partial<PostgresReadModelsOptions> = {}) => {
-      const readModels = await PostgresReadModels.open({
+      const readModels = await PostgresReadModels.connect({
         url: server.url('service'),
         schema: `${schema}_read`,
         eventStore: events,

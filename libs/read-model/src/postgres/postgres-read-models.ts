@@ -21,7 +21,7 @@ export class PostgresReadModels extends KyselyReadModels {
   }
 
   /** @throws Error when the tables are missing or those of an older release */
-  static async open(options: PostgresReadModelsOptions): Promise<PostgresReadModels> {
+  static async connect(options: PostgresReadModelsOptions): Promise<PostgresReadModels> {
     const { url, schema, connections, timeoutMs = 5000, onDatabaseFailure, ...rest } = options;
     const pool = await openDatabase(
       {

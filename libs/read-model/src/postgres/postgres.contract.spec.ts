@@ -35,14 +35,14 @@ if (programs === undefined) {
     const schema = `test${++tests}`;
     await migratePostgresReadModels({ url: server.url(), schema, serviceRole: 'service' });
     const folder = await mkdtemp(join(tmpdir(), 'attestry-read-model-'));
-    const eventStore = await EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+    const eventStore = await EmbeddedEventStore.openFile({ file: join(folder, 'events.db') });
     const { leases } = eventStore;
     const failures: Error[] = [];
     return {
       eventStore,
       leases,
       open: (options) =>
-        PostgresReadModels.open({
+        PostgresReadModels.connect({
           url: server.url('service'),
           schema,
           eventStore,

@@ -1,9 +1,9 @@
-import { admit, type Use } from './budget.js';
+import { addUse, type Use } from './budget.js';
 
 const HOUR = 3_600_000;
 const now = 10 * HOUR;
 const uses = (...minutesAgo: number[]): Use[] => minutesAgo.map((m, n) => ({ id: `u${n}`, at: now - m * 60_000 }));
-const next = (before: readonly Use[], id = 'new') => admit(before, { id, now, limit: 3, windowMs: HOUR });
+const next = (before: readonly Use[], id = 'new') => addUse(before, { id, now, limit: 3, windowMs: HOUR });
 
 describe('a budget', () => {
   it('admits as many uses as its limit within any window', () => {

@@ -9,7 +9,7 @@ export interface Use {
 export type Admitted = { uses: Use[] } | { retryAfterSeconds: number };
 
 /** Adds one use to those of the last `windowMs` milliseconds, when they are fewer than `limit`. */
-export const admit = (
+export const addUse = (
   uses: readonly Use[],
   { id, now, limit, windowMs }: { id: string; now: number; limit: number; windowMs: number },
 ): Admitted => {

@@ -6,7 +6,7 @@ import type { Clock } from '@attestry/event-store';
 import { ExpiringState, isErased } from '@attestry/keys';
 import { Metrics } from '../metrics/metrics.js';
 import { CLOCK } from '../tokens.js';
-import { admit, type Use } from './budget.js';
+import { addUse, type Use } from './budget.js';
 
 /** How often an action is allowed within any `windowMs` milliseconds. */
 export interface Budget {
@@ -54,10 +54,10 @@ export class Budgets {
    * @param id of the use; the same one is counted once
    * @throws AppError 429 with `Retry-After`
    */
-  async use(id: string, budgets: readonly Budget[]): Promise<void> {
+  async countUse(id: string, budgets: readonly Budget[]): Promise<void> {
     const used: Budget[] = [];
     for (const budget of budgets) {
-      const admitted = await this.change(budget, (uses, now) => admit(uses, { ...budget, id, now }));
+      const admitted = await this.change(budget, (uses, now) => addUse(uses, { ...budget, id, now }));
       if ('uses' in admitted) {
         used.push(budget);
         continue;
@@ -76,7 +76,7 @@ export class Budgets {
    * unknown outcome keeps them.
    */
   async useFor<Result>(id: string, budgets: readonly Budget[], work: () => Promise<Result>): Promise<Result> {
-    await this.use(id, budgets);
+    await this.countUse(id, budgets);
     try {
       return await work();
     } catch (error) {

@@ -30,7 +30,7 @@ import { RateCounter } from './rate-counter.js';
  */
 @Module({})
 export class EnginesModule {
-  static with(engines: ProcessEngines): DynamicModule {
+  static forRoot(engines: ProcessEngines): DynamicModule {
     const resolver = new OutboundResolver(engines.config.dnsServers);
     const values: [unknown, unknown][] = [
       [PlatformConfig, engines.config],

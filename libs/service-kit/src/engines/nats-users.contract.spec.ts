@@ -73,13 +73,13 @@ if (program === undefined) {
         );
         // The server has processed them when it has replied to a later message.
         await bus(participant).head();
-        let asked = 0;
+        let requests = 0;
         for (const asker of calledBy)
           for (const subject of serves.filter((it) => busRights(asker).calls.includes(it))) {
-            const reply = await bus(asker).request(subject, ++asked, { timeoutMs: 5000 });
-            expect(reply).toEqual({ ok: true, data: [asker, asked] });
+            const reply = await bus(asker).request(subject, ++requests, { timeoutMs: 5000 });
+            expect(reply).toEqual({ ok: true, data: [asker, requests] });
           }
-        expect(asked).toBeGreaterThanOrEqual(serves.length);
+        expect(requests).toBeGreaterThanOrEqual(serves.length);
         await Promise.all(servings.map((serving) => serving.close()));
         expect(errors).toEqual([]);
       });
@@ -326,7 +326,7 @@ if (program === undefined) {
       });
 
       it('a reply of another service is not a request: it does not reply to that subject', async () => {
-        const asked = bus('dids').serve('op.dids.reserve-issuer-key', async () => ({ ok: true, data: FORGED }));
+        const requests = bus('dids').serve('op.dids.reserve-issuer-key', async () => ({ ok: true, data: FORGED }));
         await bus('dids').head();
         const request = JSON.stringify({ h: { deadline: '99999999999999' }, d: {} });
         issuance.publish('attestry.call.issuance.op.dids.reserve-issuer-key', request, { reply: TARGET });
@@ -335,7 +335,7 @@ if (program === undefined) {
         );
         await onlyTheGateway();
         expect(notAsked()).toEqual([]);
-        await asked.close();
+        await requests.close();
       });
 
       it('a reply of the server is not a message: it is skipped', async () => {

@@ -136,7 +136,7 @@ class Opening {
   async trace(): Promise<void> {
     const { otlpEndpoint: endpoint, traceRatio: ratio, service = 'platform' } = this.config;
     const onError = (message: string) => this.logger.warn({ error: message }, 'traces not sent');
-    this.tracing = await this.keep(openTracing({ endpoint, ratio, service, onError }));
+    this.tracing = await this.track(openTracing({ endpoint, ratio, service, onError }));
   }
 
   async bus(): Promise<MessageBus> {
@@ -147,11 +147,11 @@ class Opening {
     const onError = (subject: string, error: unknown) =>
       this.logger.error({ subject, error: messageOf(error) }, 'messaging failed');
     const { natsServers } = this.config;
-    if (natsServers === undefined) return this.keep(InProcessBus.open({ file: this.file('feed.db'), onError }));
+    if (natsServers === undefined) return this.track(InProcessBus.open({ file: this.file('feed.db'), onError }));
     const participant = this.options.participant ?? this.config.service;
     const owners = consumerOwners(participant && [participant]);
     const options = natsOptions(this.config);
-    const bus = await this.keep(openNatsBus({ ...options, name: participant ?? 'platform', owners, onError }));
+    const bus = await this.track(openNatsBus({ ...options, name: participant ?? 'platform', owners, onError }));
     await refuseOpenNats(this.config, participant, options);
     return bus;
   }
@@ -187,30 +187,30 @@ class Opening {
     const common = { masterKeys: masterKeysOf(this.config), clock: () => this.clock.now() };
     const database = databases(this.config)?.keys;
     return database
-      ? this.keep(openPostgresKeyVault({ ...common, ...database, onFailure: this.failed('keys') }))
-      : this.keep(EmbeddedKeyVault.open({ ...common, file: this.file('keys.db'), onFailure: this.fatal }));
+      ? this.track(openPostgresKeyVault({ ...common, ...database, onFailure: this.failed('keys') }))
+      : this.track(EmbeddedKeyVault.openFile({ ...common, file: this.file('keys.db'), onFailure: this.fatal }));
   }
 
   async replayGuard(): Promise<StateEngines['replayGuard']> {
     const clock = this.clock.now.bind(this.clock);
     const { redisUrl: url, natsNamespace: namespace } = this.config;
     return url === undefined
-      ? this.keep(EmbeddedReplayGuard.open({ file: this.file('replay.db'), onFailure: this.fatal, clock }))
-      : this.keep(openRedisReplayGuard({ url, namespace, clock, onError: this.failed('replay guard') }));
+      ? this.track(EmbeddedReplayGuard.openFile({ file: this.file('replay.db'), onFailure: this.fatal, clock }))
+      : this.track(openRedisReplayGuard({ url, namespace, clock, onError: this.failed('replay guard') }));
   }
 
   /** A file even when all else is in PostgreSQL: the sign-in runs in one process. */
   async signIn(): Promise<SignInStore | undefined> {
     if (this.config.signIn !== 'built-in') return undefined;
     const clock = this.clock.now.bind(this.clock);
-    return this.keep(EmbeddedSignInStore.open({ file: this.file('sign-in.db'), onFailure: this.fatal, clock }));
+    return this.track(EmbeddedSignInStore.openFile({ file: this.file('sign-in.db'), onFailure: this.fatal, clock }));
   }
 
   async rates(): Promise<StateEngines['rates']> {
     const { redisUrl: url, natsNamespace: namespace } = this.config;
     if (url === undefined) return new MemoryRateCounter();
     const { RedisRateCounter } = await import('./redis-rate-counter.js');
-    return this.keep(RedisRateCounter.open({ url, namespace, onError: this.failed('rate counter') }));
+    return this.track(RedisRateCounter.connect({ url, namespace, onError: this.failed('rate counter') }));
   }
 
   private async events(name: 'events' | 'operations', options: { retentionDays?: number }): Promise<OpenedEvents> {
@@ -218,18 +218,18 @@ class Opening {
     const database = databases(this.config)?.[name];
     if (url !== undefined) {
       const coordination = await (database
-        ? this.keep(openPostgresCoordination({ ...database, onFailure: this.failed(name) }))
-        : this.keep(EmbeddedEventStore.open({ file: this.file(`${name}.db`), onFailure: this.fatal })));
-      const store = await this.keep(openEventStoreDb({ url, ...options, onFailure: this.failed(name) }));
+        ? this.track(openPostgresCoordination({ ...database, onFailure: this.failed(name) }))
+        : this.track(EmbeddedEventStore.openFile({ file: this.file(`${name}.db`), onFailure: this.fatal })));
+      const store = await this.track(openEventStoreDb({ url, ...options, onFailure: this.failed(name) }));
       const { eventStorePrefix: prefix } = this.config;
       const events = prefix === undefined ? store : new PrefixedEventStore(store, prefix);
       const { leases, checkpoints, snapshots } = coordination;
       return { events, leases, checkpoints, snapshots };
     }
     const store = await (database
-      ? this.keep(openPostgresEvents({ ...database, ...options, onFailure: this.failed(name) }))
-      : this.keep(
-          EmbeddedEventStore.open({
+      ? this.track(openPostgresEvents({ ...database, ...options, onFailure: this.failed(name) }))
+      : this.track(
+          EmbeddedEventStore.openFile({
             file: this.file(`${name}.db`),
             exclusive: true,
             ...options,
@@ -263,7 +263,7 @@ class Opening {
       this.logger.error({ projection, error: error.message }, 'projection failed');
     const database = databases(this.config)?.[name];
     return database
-      ? this.keep(
+      ? this.track(
           openPostgresReadModels({
             ...database,
             eventStore,
@@ -273,8 +273,8 @@ class Opening {
             onDatabaseFailure: this.failed(name),
           }),
         )
-      : this.keep(
-          EmbeddedReadModels.open({
+      : this.track(
+          EmbeddedReadModels.openFile({
             file: this.file(`${name}.db`),
             eventStore,
             leases,
@@ -305,7 +305,7 @@ class Opening {
     return (error) => this.logger.warn({ engine, error: error.message }, 'engine unreachable');
   }
 
-  private async keep<T extends Closable>(opening: Promise<T>): Promise<T> {
+  private async track<T extends Closable>(opening: Promise<T>): Promise<T> {
     const engine = await opening;
     this.opened.push(engine);
     return engine;

@@ -16,7 +16,7 @@ if (program === undefined) {
   afterAll(() => server.stop());
   const errors: Error[] = [];
   const open = (timeoutMs?: number) =>
-    RedisRateCounter.open({ url: server.url, timeoutMs, onError: (error) => void errors.push(error) });
+    RedisRateCounter.connect({ url: server.url, timeoutMs, onError: (error) => void errors.push(error) });
 
   describeRateCounter('Redis', open);
 

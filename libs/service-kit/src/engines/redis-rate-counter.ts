@@ -49,7 +49,7 @@ export class RedisRateCounter extends RateCounter {
     this.shared = new MemoryRateCounter(limiter);
   }
 
-  static async open(options: RedisRateCounterOptions): Promise<RedisRateCounter> {
+  static async connect(options: RedisRateCounterOptions): Promise<RedisRateCounter> {
     return new RedisRateCounter(await connect(options), options);
   }
 

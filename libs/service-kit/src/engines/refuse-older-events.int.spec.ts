@@ -9,7 +9,7 @@ describe('events that are older than their checkpoints and projections', () => {
   let store: EmbeddedEventStore;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'attestry-older-'));
-    store = await EmbeddedEventStore.open({ file: join(folder, 'events.db') });
+    store = await EmbeddedEventStore.openFile({ file: join(folder, 'events.db') });
     const metadata = {
       tenantId: 't',
       requestId: 'r',
@@ -46,11 +46,11 @@ describe('events that are older than their checkpoints and projections', () => {
 
   it('are waited for when a replica may be behind', async () => {
     await store.checkpoints.write('a.publisher', '1');
-    let asked = 0;
+    let calls = 0;
     const lagging = Object.assign(Object.create(store) as EmbeddedEventStore, {
-      head: async () => (++asked < 2 ? undefined : '1'),
+      head: async () => (++calls < 2 ? undefined : '1'),
     });
     await refuseOlderEvents(lagging, store.checkpoints, rows(), 5000);
-    expect(asked).toBe(2);
+    expect(calls).toBe(2);
   });
 });

@@ -37,7 +37,7 @@ export const claimDatabase = async (
     },
     standBy: () => {
       if (!wasHeld) return;
-      worker.end();
+      worker.requestStop();
       onLost(new AlreadyRunning('another process took over this database'));
     },
     onError: obtained.reject,

@@ -1,5 +1,5 @@
 import type { EventStore, Position } from '@attestry/event-store';
-import type { HeldLeases } from './held-leases.js';
+import type { LeaseStates } from './lease-states.js';
 import type { Instruments } from './instruments.js';
 
 /** A consumer of an event store, under a lease with its name. */
@@ -28,7 +28,7 @@ export class Lag {
 
   constructor(
     private readonly metrics: Instruments,
-    private readonly leases: HeldLeases,
+    private readonly leases: LeaseStates,
     private readonly now: () => number = Date.now,
   ) {
     metrics.onScrape(() => this.sample());
@@ -45,7 +45,7 @@ export class Lag {
       heads.set(store, known);
       return known;
     };
-    const leading = this.followers.filter(({ name }) => this.leases.leads(name));
+    const leading = this.followers.filter(({ name }) => this.leases.isLeading(name));
     const found = await Promise.all(
       leading.map(async (follower) => ({
         follower,

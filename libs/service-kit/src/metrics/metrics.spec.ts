@@ -41,21 +41,21 @@ describe('metrics', () => {
 
   it('show a lease as held only until its expiry', () => {
     const { leases } = new Metrics();
-    expect(leases.holds('a')).toBe(false);
-    leases.granted('a', 60_000);
-    expect(leases.holds('a')).toBe(true);
-    leases.refused('a');
-    expect(leases.holds('a')).toBe(false);
-    leases.granted('b', -1);
-    expect([leases.holds('b'), leases.leads('b')]).toEqual([false, false]);
+    expect(leases.isHeld('a')).toBe(false);
+    leases.recordGrant('a', 60_000);
+    expect(leases.isHeld('a')).toBe(true);
+    leases.recordRefusal('a');
+    expect(leases.isHeld('a')).toBe(false);
+    leases.recordGrant('b', -1);
+    expect([leases.isHeld('b'), leases.isLeading('b')]).toEqual([false, false]);
   });
 
   it('treat a process that released a lease after a failure as leader until another holds it', () => {
     const { leases } = new Metrics();
-    leases.granted('a', 60_000);
-    leases.givenBack('a');
-    expect([leases.holds('a'), leases.leads('a')]).toEqual([false, true]);
-    leases.refused('a');
-    expect(leases.leads('a')).toBe(false);
+    leases.recordGrant('a', 60_000);
+    leases.recordRelease('a');
+    expect([leases.isHeld('a'), leases.isLeading('a')]).toEqual([false, true]);
+    leases.recordRefusal('a');
+    expect(leases.isLeading('a')).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics } from '@prometheus-io/client';
-import { HeldLeases } from './held-leases.js';
+import { LeaseStates } from './lease-states.js';
 import { Instruments } from './instruments.js';
 import { Lag } from './lag.js';
 import { observeMainThread } from './main-thread.js';
@@ -9,7 +9,7 @@ import { observeMainThread } from './main-thread.js';
  * counters.
  */
 export class Metrics extends Instruments {
-  readonly leases = new HeldLeases(this);
+  readonly leases = new LeaseStates(this);
   readonly lag = new Lag(this, this.leases);
 
   /** @param runs what the process runs: a service's name, or `platform` */

@@ -10,36 +10,36 @@ type Known =
   | { state: 'refused' };
 
 /** Leases of this process, by its own clock: a holder that was paused does not report an expired lease as held. */
-export class HeldLeases {
+export class LeaseStates {
   private readonly known = new Map<string, Known>();
 
   constructor(private readonly metrics: Instruments) {
     const gauge = metrics.gauge('leaseHeld');
     metrics.onScrape(() => {
-      for (const lease of this.known.keys()) gauge.set({ lease }, this.holds(lease) ? 1 : 0);
+      for (const lease of this.known.keys()) gauge.set({ lease }, this.isHeld(lease) ? 1 : 0);
     });
   }
 
-  granted(lease: string, ttlMs: number): void {
-    if (!this.holds(lease)) this.metrics.counter('leaseAcquired').inc({ lease });
+  recordGrant(lease: string, ttlMs: number): void {
+    if (!this.isHeld(lease)) this.metrics.counter('leaseAcquired').inc({ lease });
     this.known.set(lease, { state: 'held', until: performance.now() + ttlMs });
   }
 
-  refused(lease: string): void {
+  recordRefusal(lease: string): void {
     this.known.set(lease, { state: 'refused' });
   }
 
-  givenBack(lease: string): void {
+  recordRelease(lease: string): void {
     this.known.set(lease, { state: 'given-back' });
   }
 
-  holds(lease: string): boolean {
+  isHeld(lease: string): boolean {
     const known = this.known.get(lease);
     return known?.state === 'held' && known.until > performance.now();
   }
 
   /** Whether this process's progress counts: it is the holder, also while it pauses after a failure. */
-  leads(lease: string): boolean {
-    return this.known.get(lease)?.state === 'given-back' || this.holds(lease);
+  isLeading(lease: string): boolean {
+    return this.known.get(lease)?.state === 'given-back' || this.isHeld(lease);
   }
 }

@@ -16,7 +16,7 @@ export type InvitationLink =
  * whatever the tenant's age.
  */
 @Injectable()
-export class InvitationLinks {
+export class InvitationLookup {
   constructor(
     private readonly links: InvitationLinksReadModel,
     private readonly lists: TenantListsReadModel,
