@@ -81,7 +81,6 @@ describe('what was erased', () => {
     [null, false],
     [undefined, false],
     ['text', false],
-    [Object.assign(() => undefined, { erased: true }), false],
   ])('is marked: %p', (value, expected) => expect(isErased(value)).toBe(expected));
 });
 
