@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { copyKeys, KeysDiffer } from './copy-keys.js';
 import { EmbeddedKeyVault } from './embedded/embedded-key-vault.js';
 import { KeyNotFound, MasterKeyMismatch, PLATFORM, type KeyVault } from './key-vault.js';
-import type { KeyLocation } from './key-location.js';
+import { openKeyStore, type KeyLocation } from './key-location.js';
 import type { MasterKeysGiven } from './master-keys.js';
 import { openPostgresKeyVault } from './postgres/load-postgres.js';
 import { rotateMasterKey } from './rotate-master-key.js';
@@ -123,7 +124,13 @@ export const describeMovedKeys = (elsewhere?: Place): void => {
       const [one, other, resident] = [await fill(from), await fill(from), await fill(to)];
       const options = { masterKeys: first, tenantId: one.tenantId };
       await expect(copyKeys(source, target, options)).rejects.toThrow(KeysDiffer);
-      await expect(copyKeys(source, target, options)).rejects.toThrow('the target has a different pepper');
+      await expect(copyKeys(source, target, options)).rejects.toMatchObject({
+        name: 'KeysDiffer',
+        code: 'KeysDiffer',
+        message:
+          'the target has a different pepper: it belongs to another platform, or a platform was started there before. ' +
+          'Client secrets and codes of open offers would be invalid there; use --new-secrets to copy the keys nevertheless',
+      });
       expect(await copyKeys(source, target, { ...options, otherPepper: true })).toMatchObject({ secretsVerify: false });
       const moved = await open(target);
       expect(await moved.sealing.openSealed(one.tenantId, 'user', one.sealed[0]!)).toBe('text 0');
@@ -148,7 +155,46 @@ export const describeMovedKeys = (elsewhere?: Place): void => {
       const [source, target] = [await inFile(), await inFile()];
       const made = await fill(await open(source));
       await copyKeys(source, target, { masterKeys: { current: key(2), previous: [key(1)] } });
+      // The same keys, although they are wrapped differently.
+      expect(await copyKeys(source, target, { masterKeys: { current: key(2), previous: [key(1)] } })).toMatchObject({
+        added: 0,
+        destroyed: 0,
+      });
       await expectAll(await open(target, { current: key(2) }), made);
+    });
+
+    it('leaves what the current master key wrapped unchanged, and both files closed', async () => {
+      const files = [join(folder, 'from.db'), join(folder, 'to.db')] as const;
+      const [source, target] = files.map((file) => ({ file }));
+      const vault = await open(source!);
+      await fill(vault);
+      await close(vault);
+      await copyKeys(source!, target!, { masterKeys: first });
+      const wrapped = async (at: KeyLocation) => {
+        const store = await openKeyStore(at);
+        const found = await store.call('wrappedKeys');
+        await store.close();
+        return found;
+      };
+      const isOpen = () => files.map((file) => existsSync(`${file}-wal`));
+      expect(isOpen()).toEqual([false, false]);
+      expect(await wrapped(target!)).toEqual(await wrapped(source!));
+      const other = { current: { version: 1, key: new Uint8Array(32).fill(9) } };
+      await expect(copyKeys(source!, target!, { masterKeys: other })).rejects.toThrow(MasterKeyMismatch);
+      expect(isOpen()).toEqual([false, false]);
+    });
+
+    it('does not bring to life what was destroyed at the target before it was made at the source', async () => {
+      const [source, target] = [await inFile(), await inFile()];
+      const from = await open(source);
+      const { tenantId } = await fill(from);
+      await copyKeys(source, target, { masterKeys: first });
+      const to = await open(target);
+      await to.sealing.destroyDataKeys(tenantId, ['late']);
+      await from.sealing.createDataKey(tenantId, 'user', 'late');
+      const sealed = await from.sealing.sealText(tenantId, 'user', 'late', 'text');
+      expect(await copyKeys(source, target, { masterKeys: first })).toMatchObject({ added: 0, destroyed: 0 });
+      expect(await to.sealing.openSealed(tenantId, 'user', sealed)).toBe(ERASED);
     });
   });
 

@@ -213,6 +213,14 @@ describe('a key of a tenant that ends while it is made', () => {
   });
 });
 
+describe('a signing key that was changed', () => {
+  it('is named by the error', async () => {
+    const row = { keyId: 'k1', tenant: T, purpose: 'did', algorithm: 'Ed25519', publicJwk: '{}', createdAt: '' };
+    const { vault } = await vaultOver({ signingKey: async () => ({ ...row, sealed: new Uint8Array(60) }) });
+    await expect(vault.signingKeys.loadSigner(T, 'k1')).rejects.toEqual(new SealBroken('key k1'));
+  });
+});
+
 describe('a store with tenants and without a pepper', () => {
   it('is refused as damaged, and closed', async () => {
     const wrapped = { id: T, wrapped: new Uint8Array(64) };
