@@ -57,12 +57,14 @@ describe('names that tenants choose', () => {
   it('have the records of the type that is requested, although the look-ups are made at once', async () => {
     dns.setAddresses('both.example.com', '127.0.0.1');
     dns.set('both.example.com', 'text');
-    const [addresses, texts] = await Promise.all([
+    dns.set('other.example.com', 'another');
+    const [addresses, texts, others] = await Promise.all([
       resolver.addresses(A, 'both.example.com'),
       resolver.txt(A, 'both.example.com'),
+      resolver.txt(A, 'other.example.com'),
     ]);
     expect(addresses).toEqual([{ address: '127.0.0.1', family: 4 }]);
-    expect(texts).toEqual([['text']]);
+    expect([texts, others]).toEqual([[['text']], [['another']]]);
   });
 
   it('are queried from the servers of the system where none are configured', async () => {

@@ -217,6 +217,30 @@ describe('Outbound', () => {
     expect(calls).toEqual(['POST /hook?a=1', 'POST /hook?a=1', 'GET /']);
   });
 
+  it('sends the body where only the status is returned, and fails with the error of the connection', async () => {
+    const bodies: string[] = [];
+    const port = await serve((request, response) => {
+      request.on('data', (chunk) => bodies.push(String(chunk)));
+      request.on('end', () => response.end());
+    });
+    const request = { ...limits, method: 'POST' as const, body: 'text', statusOnly: true };
+    expect((await open.send(`http://127.0.0.1:${port}/`, request)).status).toBe(200);
+    expect(bodies).toEqual(['text']);
+    const server = servers.at(-1)!;
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await expect(open.send(`http://127.0.0.1:${port}/`, request)).rejects.not.toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it('resolves names for the operator with the resolver of the system', async () => {
+    const port = await serve((_request, response) => response.end());
+    const outbound = new Outbound(true, { addresses: () => Promise.reject(new Error('no such name')) });
+    const url = `http://localhost:${port}/`;
+    expect((await outbound.send(url, { ...limits, tenantId: OPERATOR })).status).toBe(200);
+    await expect(outbound.send(url, limits)).rejects.toThrow('no such name');
+    await outbound.close();
+  });
+
   it('takes the status of the response, not that of an interim response (RFC 9110 §15.2)', async () => {
     const port = await serve((_request, response) => {
       response.writeEarlyHints({ link: '</a>; rel=preload' });
@@ -311,7 +335,10 @@ describe('Outbound', () => {
     await expect(open.send(`http://127.0.0.1:${port}/silent`, hurried)).rejects.toMatchObject(timeOut);
     await expect(open.send(`http://127.0.0.1:${port}/drip`, hurried)).rejects.toMatchObject(timeOut);
     const statusOnly = { ...hurried, statusOnly: true };
-    await expect(open.send(`http://127.0.0.1:${port}/silent`, statusOnly)).rejects.toMatchObject(timeOut);
+    await expect(open.send(`http://127.0.0.1:${port}/silent`, statusOnly)).rejects.toMatchObject({
+      ...timeOut,
+      message: 'The exchange took too long',
+    });
     // The status came in time, and nothing else was asked for.
     expect((await open.send(`http://127.0.0.1:${port}/drip`, statusOnly)).status).toBe(200);
   });
@@ -327,7 +354,10 @@ describe('Outbound', () => {
       ).length;
     // As many as there are connections to a host, which they keep, and some that wait for one.
     const keeping = timedOut(Array.from({ length: 32 }, () => open.send(`http://127.0.0.1:${port}/`, patient)));
+    const start = performance.now();
     expect(await timedOut(Array.from({ length: 8 }, () => open.send(`http://127.0.0.1:${port}/`, hurried)))).toBe(8);
+    // Not only when a connection is free.
+    expect(performance.now() - start).toBeLessThan(1700);
     expect(await keeping).toBe(32);
     const after = await serve((_request, response) => response.end());
     expect((await open.send(`http://127.0.0.1:${after}/`, patient)).status).toBe(200);
