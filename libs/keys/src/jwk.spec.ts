@@ -283,31 +283,36 @@ describe('the error', () => {
   const okp = generated('Ed25519');
   const kind = 'the key must be P-256 (kty EC), Ed25519 or X25519 (kty OKP)';
 
-  it.each<[unknown, string]>([
-    [null, 'a JWK must be an object'],
-    [[ec], 'a JWK must be an object'],
-    ['key', 'a JWK must be an object'],
-    [{ ...ec, d: ec.x }, 'a public key must not contain the private member d'],
-    ...['p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'].map((member): [unknown, string] => [
-      { ...ec, [member]: 'AA' },
-      `a public key must not contain the private member ${member}`,
-    ]),
-    [{ kty: 'oct' }, kind],
-    [{ ...ec, crv: 'P-384' }, kind],
-    [{ ...ec, kty: 'OKP' }, kind],
-    [{ ...okp, kty: 'EC' }, kind],
-    [{ ...okp, crv: 'Ed448' }, kind],
-    [{ ...ec, x: undefined }, 'x is missing'],
-    [{ ...ec, y: undefined }, 'y is missing'],
-    [{ ...ec, x: ec.x.slice(0, 40) }, 'x must be 32 bytes in base64url'],
-    [{ ...ec, y: `${ec.x}=` }, 'y must be 32 bytes in base64url'],
-    [{ ...ec, y: ec.x }, 'the P-256 key is not on its curve'],
-    [{ ...okp, x: 5 }, 'x is missing'],
-    [{ ...okp, x: 'AA' }, 'x must be 32 bytes in base64url'],
-    [{ ...okp, y: ec.y }, 'an Ed25519 key must not have y'],
-    [{ ...okp, x: littleEndian(2n) }, 'the Ed25519 key is not on its curve'],
-    [{ ...okp, x: littleEndian(1n) }, 'the Ed25519 key is of small order'],
-  ])('of the JWK %j names what is wrong', (jwk, fault) => expect(faultOf(() => importPublicJwk(jwk))).toBe(fault));
+  // Names of tests have no random keys: a test is found by its name in other processes.
+  it.each(
+    (
+      [
+        [null, 'a JWK must be an object'],
+        [[ec], 'a JWK must be an object'],
+        ['key', 'a JWK must be an object'],
+        [{ ...ec, d: ec.x }, 'a public key must not contain the private member d'],
+        ...['p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'].map((member): [unknown, string] => [
+          { ...ec, [member]: 'AA' },
+          `a public key must not contain the private member ${member}`,
+        ]),
+        [{ kty: 'oct' }, kind],
+        [{ ...ec, crv: 'P-384' }, kind],
+        [{ ...ec, kty: 'OKP' }, kind],
+        [{ ...okp, kty: 'EC' }, kind],
+        [{ ...okp, crv: 'Ed448' }, kind],
+        [{ ...ec, x: undefined }, 'x is missing'],
+        [{ ...ec, y: undefined }, 'y is missing'],
+        [{ ...ec, x: ec.x.slice(0, 40) }, 'x must be 32 bytes in base64url'],
+        [{ ...ec, y: `${ec.x}=` }, 'y must be 32 bytes in base64url'],
+        [{ ...ec, y: ec.x }, 'the P-256 key is not on its curve'],
+        [{ ...okp, x: 5 }, 'x is missing'],
+        [{ ...okp, x: 'AA' }, 'x must be 32 bytes in base64url'],
+        [{ ...okp, y: ec.y }, 'an Ed25519 key must not have y'],
+        [{ ...okp, x: littleEndian(2n) }, 'the Ed25519 key is not on its curve'],
+        [{ ...okp, x: littleEndian(1n) }, 'the Ed25519 key is of small order'],
+      ] as [unknown, string][]
+    ).map(([jwk, fault]) => [fault, jwk] as const),
+  )('of a JWK names what is wrong: %s', (fault, jwk) => expect(faultOf(() => importPublicJwk(jwk))).toBe(fault));
 
   const characters = 'a multikey must be z followed by base58btc characters';
   const types = 'the multikey must be a P-256, Ed25519 or X25519 key';
@@ -338,17 +343,19 @@ describe('the error', () => {
   const didJwk = encodeDidJwk(ec);
   const didKey = encodeDidKey(okp);
   const fragment = 'the fragment names no verification method of this DID';
-  it.each([
-    ['did:web:example.com', 'not a did:jwk'],
-    ['did:jwk:', 'not a did:jwk'],
-    [`x${didJwk}`, 'not a did:jwk'],
-    [`${didJwk}!`, 'not a did:jwk'],
-    [`${didJwk}/path`, 'not a did:jwk'],
-    ['did:jwk:ew', 'the did:jwk does not hold JSON'],
-    [`${didJwk}#1`, fragment],
-    [`${didKey}#`, fragment],
-    [`${didKey}#0`, fragment],
-  ])('of the DID URL %s names what is wrong', (url, fault) => expect(faultOf(() => keyOfDidUrl(url))).toBe(fault));
+  it.each(
+    [
+      ['did:web:example.com', 'not a did:jwk'],
+      ['did:jwk:', 'not a did:jwk'],
+      [`x${didJwk}`, 'not a did:jwk'],
+      [`${didJwk}!`, 'not a did:jwk'],
+      [`${didJwk}/path`, 'not a did:jwk'],
+      ['did:jwk:ew', 'the did:jwk does not hold JSON'],
+      [`${didJwk}#1`, fragment],
+      [`${didKey}#`, fragment],
+      [`${didKey}#0`, fragment],
+    ].map(([url, fault]) => [fault!, url!] as const),
+  )('of a DID URL names what is wrong: %s', (fault, url) => expect(faultOf(() => keyOfDidUrl(url))).toBe(fault));
 
   it('of a did:key that is none, and of keys that have no X25519 counterpart, names what is wrong', () => {
     expect(faultOf(() => decodeDidKey(encodeDidJwk(okp)))).toBe('not a did:key');

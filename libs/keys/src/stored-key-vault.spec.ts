@@ -44,7 +44,7 @@ const vaultOver = async (replaced: Calls = {}) => {
   const store = {
     call: (job: keyof KeyJobs, args: never) => {
       called.push(job);
-      return (calls[job] as (args: never) => Promise<never>)(args);
+      return (calls[job] as unknown as (args: never) => Promise<never>)(args);
     },
     close: async () => undefined,
   } as KeyStore;

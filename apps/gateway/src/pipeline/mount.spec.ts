@@ -18,7 +18,7 @@ const SERVED = [
   operationOf({ http: post('/v1/things'), body: Body }),
   operationOf({ http: post('/v1/raw', { body: 'raw', maxBodyBytes: 10 }) }),
   // Without a route.
-  defineOperation({ name: 'dids.inner', summary: 'x', access: calledBy('issuance'), body: Body }),
+  defineOperation({ name: 'dids.inner', summary: 'x', access: calledBy('issuance'), errors: 'tenant', body: Body }),
 ] as Operation[];
 
 const serverOf = () => {
