@@ -211,6 +211,8 @@ export const describeMovedKeys = (elsewhere?: Place): void => {
         tenantKeys: { rewrapped: all.tenantKeys, all: all.tenantKeys },
         peppers: { rewrapped: all.peppers, all: all.peppers },
       });
+      // The store was closed.
+      if ('file' in place) expect(existsSync(`${place.file}-wal`)).toBe(false);
       expect(await rotateMasterKey(place, { current: key(2) })).toMatchObject({ tenantKeys: { rewrapped: 0, all: 2 } });
       await expect(open(place)).rejects.toThrow(/needs MASTER_KEY version 2/);
       await expectAll(await open(place, { current: key(2) }), made);

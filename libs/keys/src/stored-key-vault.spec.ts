@@ -139,8 +139,10 @@ describe('a data key', () => {
     vault.evict(T);
     dataKeys.set('u1', { state: 'live', row: { sealed: new Uint8Array(60) } as never });
     expect(await faultOf(sealed)).toEqual(new SealBroken('key u1'));
-    dataKeys.set('u1', { state: 'live', row: { sealed: new Uint8Array(27) } as never });
-    expect(await faultOf(sealed)).toEqual(new SealBroken('key u1'));
+    for (const length of [0, 10, 27]) {
+      dataKeys.set('u1', { state: 'live', row: { sealed: new Uint8Array(length) } as never });
+      expect(await faultOf(sealed)).toEqual(new SealBroken('key u1'));
+    }
   });
 });
 
