@@ -130,7 +130,9 @@ function report(results, cli) {
     const total = killed + survivors.length;
     const percent = total === 0 ? 100 : Math.floor((1000 * killed) / total) / 10;
     cli.say(`\n${name}: ${killed} of ${total} mutants killed, ${percent} %`);
-    const known = reasons.filter(({ file }) => mutated.includes(file));
+    const known = reasons
+      .filter(({ file }) => mutated.includes(file))
+      .flatMap(({ mutant, mutants = [mutant], ...of }) => mutants.map((each) => ({ ...of, mutant: each })));
     const listed = survivors.map(({ file, line, text }) => {
       const reason = known.find((it) => it.file === file && it.mutant === text)?.reason;
       cli.say(`  ${file}:${line} survived: ${text}\n    ${reason ?? 'WITHOUT A REASON'}`);

@@ -1,3 +1,4 @@
+import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { generateBls12381G2, isBls12381G2Point } from './bls12381.js';
 import { encodeDidKey, encodeMultikey } from './jwk.js';
 
@@ -17,6 +18,14 @@ const algorithm = 'BBS-BLS12-381-SHA-256';
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'));
 
 describe('a BLS12-381 key in G2', () => {
+  it('is in the subgroup of the generator', () => {
+    const generator = bls12_381.G2.Point.BASE.toBytes();
+    expect(isBls12381G2Point(generator)).toBe(true);
+    // About half of them are on the curve.
+    for (let change = 1; change <= 16; change++)
+      expect(isBls12381G2Point(generator.map((byte, at) => (at === 95 ? byte ^ change : byte)))).toBe(false);
+  });
+
   it('can be used by the library of Digital Bazaar to sign, derive a proof and verify', async () => {
     const { fromRaw, toJwk } = await multikeys();
     const { d, ...publicJwk } = generateBls12381G2();
@@ -62,5 +71,6 @@ describe('a BLS12-381 key in G2', () => {
     ['the identity', () => Uint8Array.from({ length: 96 }, (_, index) => (index === 0 ? 0xc0 : 0))],
     ['an x that is no field element', () => Uint8Array.from({ length: 96 }, (_, index) => (index === 0 ? 0x9f : 0xff))],
     ['nothing', () => new Uint8Array()],
+    ['the uncompressed point', (point) => bls12_381.G2.Point.fromBytes(point).toBytes(false)],
   ])('is not %s', (_, change) => expect(isBls12381G2Point(change(bytes(generateBls12381G2().x)))).toBe(false));
 });

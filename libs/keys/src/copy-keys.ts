@@ -63,8 +63,8 @@ const copy = async (
   masterKeys: MasterKeys,
   { tenantId, otherPepper = false }: CopyKeysOptions,
 ): Promise<CopiedKeys> => {
-  const counts: CopiedKeys = { added: 0, present: 0, destroyed: 0, secretsVerify: true };
-  counts.secretsVerify = await copyPeppers(source, target, masterKeys, otherPepper);
+  const secretsVerify = await copyPeppers(source, target, masterKeys, otherPepper);
+  const counts: CopiedKeys = { added: 0, present: 0, destroyed: 0, secretsVerify };
   for (const table of TABLES)
     for (let after: string | undefined; ;) {
       const page = await source.call('pageOfKeys', { table, limit: PAGE, ...(after && { after }), tenantId });

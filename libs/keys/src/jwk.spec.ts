@@ -1,8 +1,10 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { base58 } from '@scure/base';
+import { generateBls12381G2 } from './bls12381.js';
 import type { PublicJwk } from './signing-keys.js';
 import {
   InvalidKey,
+  decodeBls12381G2Multikey,
   decodeDidJwk,
   decodeDidKey,
   decodeMultikey,
@@ -260,4 +262,137 @@ describe('importPublicJwk', () => {
       },
     ],
   ])('refuses %s', (_, jwk) => expect(() => importPublicJwk(jwk)).toThrow(InvalidKey));
+});
+
+/** What is wrong, as the error says it. */
+const faultOf = (read: () => unknown): string => {
+  try {
+    read();
+  } catch (error) {
+    if (!(error instanceof InvalidKey)) throw error;
+    expect(error.name).toBe('InvalidKey');
+    return error.message;
+  }
+  throw new Error('nothing was thrown');
+};
+const multikeyOf = (...bytes: number[]) => `z${base58.encode(Uint8Array.from(bytes))}`;
+const filled = (length: number, byte: number) => Array.from({ length }, () => byte);
+
+describe('the error', () => {
+  const ec = generated('P-256');
+  const okp = generated('Ed25519');
+  const kind = 'the key must be P-256 (kty EC), Ed25519 or X25519 (kty OKP)';
+
+  // Names of tests have no random keys: a test is found by its name in other processes.
+  it.each(
+    (
+      [
+        [null, 'a JWK must be an object'],
+        [[ec], 'a JWK must be an object'],
+        ['key', 'a JWK must be an object'],
+        [{ ...ec, d: ec.x }, 'a public key must not contain the private member d'],
+        ...['p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'].map((member): [unknown, string] => [
+          { ...ec, [member]: 'AA' },
+          `a public key must not contain the private member ${member}`,
+        ]),
+        [{ kty: 'oct' }, kind],
+        [{ ...ec, crv: 'P-384' }, kind],
+        [{ ...ec, kty: 'OKP' }, kind],
+        [{ ...okp, kty: 'EC' }, kind],
+        [{ ...okp, crv: 'Ed448' }, kind],
+        [{ ...ec, x: undefined }, 'x is missing'],
+        [{ ...ec, y: undefined }, 'y is missing'],
+        [{ ...ec, x: ec.x.slice(0, 40) }, 'x must be 32 bytes in base64url'],
+        [{ ...ec, y: `${ec.x}=` }, 'y must be 32 bytes in base64url'],
+        [{ ...ec, y: ec.x }, 'the P-256 key is not on its curve'],
+        [{ ...okp, x: 5 }, 'x is missing'],
+        [{ ...okp, x: 'AA' }, 'x must be 32 bytes in base64url'],
+        [{ ...okp, y: ec.y }, 'an Ed25519 key must not have y'],
+        [{ ...okp, x: littleEndian(2n) }, 'the Ed25519 key is not on its curve'],
+        [{ ...okp, x: littleEndian(1n) }, 'the Ed25519 key is of small order'],
+      ] as [unknown, string][]
+    ).map(([jwk, fault]) => [fault, jwk] as const),
+  )('of a JWK names what is wrong: %s', (fault, jwk) => expect(faultOf(() => importPublicJwk(jwk))).toBe(fault));
+
+  const characters = 'a multikey must be z followed by base58btc characters';
+  const types = 'the multikey must be a P-256, Ed25519 or X25519 key';
+  const offCurve = [...Buffer.from(littleEndian(2n), 'base64url')];
+  it.each([
+    ['u6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp', characters],
+    [multikeyOf(0xed, 0x02, ...filled(32, 9)), types],
+    [multikeyOf(0xee, 0x01, ...filled(32, 9)), types],
+    [multikeyOf(0xec, 0x01, ...filled(31, 9)), types],
+    [multikeyOf(0xec, 0x01, ...filled(33, 9)), types],
+    [multikeyOf(0x80, 0x24, ...filled(32, 2)), types],
+    [multikeyOf(0x80, 0x25, 2, ...filled(32, 9)), types],
+    [multikeyOf(0x80, 0x24, 4, ...filled(32, 9)), 'the P-256 key must be compressed'],
+    [multikeyOf(0x80, 0x24, 2, ...filled(32, 0xff)), 'the P-256 key is not on its curve'],
+    [multikeyOf(0xed, 0x01, ...offCurve), 'the Ed25519 key is not on its curve'],
+  ])('of the multikey %s names what is wrong', (multikey, fault) =>
+    expect(faultOf(() => decodeMultikey(multikey))).toBe(fault),
+  );
+
+  it('of what is written as a multikey names the coordinate', () => {
+    expect(faultOf(() => encodeMultikey({ ...ec, y: 'AA' }))).toBe('y must be 32 bytes in base64url');
+    expect(faultOf(() => encodeMultikey({ ...ec, x: 'AA' }))).toBe('x must be 32 bytes in base64url');
+    expect(faultOf(() => encodeMultikey({ kty: 'OKP', crv: 'Bls12381G2', x: okp.x }))).toBe(
+      'x must be 96 bytes in base64url',
+    );
+  });
+
+  const didJwk = encodeDidJwk(ec);
+  const didKey = encodeDidKey(okp);
+  const fragment = 'the fragment names no verification method of this DID';
+  it.each(
+    [
+      ['did:web:example.com', 'not a did:jwk'],
+      ['did:jwk:', 'not a did:jwk'],
+      [`x${didJwk}`, 'not a did:jwk'],
+      [`${didJwk}!`, 'not a did:jwk'],
+      [`${didJwk}/path`, 'not a did:jwk'],
+      ['did:jwk:ew', 'the did:jwk does not hold JSON'],
+      [`${didJwk}#1`, fragment],
+      [`${didKey}#`, fragment],
+      [`${didKey}#0`, fragment],
+    ].map(([url, fault]) => [fault!, url!] as const),
+  )('of a DID URL names what is wrong: %s', (fault, url) => expect(faultOf(() => keyOfDidUrl(url))).toBe(fault));
+
+  it('of a did:key that is none, and of keys that have no X25519 counterpart, names what is wrong', () => {
+    expect(faultOf(() => decodeDidKey(encodeDidJwk(okp)))).toBe('not a did:key');
+    expect(faultOf(() => x25519PublicOf(ec))).toBe('not an Ed25519 key');
+    expect(faultOf(() => x25519PublicOf({ ...okp, x: 'AA' }))).toBe('x must be 32 bytes in base64url');
+    expect(faultOf(() => x25519PublicOf({ ...okp, x: littleEndian(1n) }))).toBe('the Ed25519 key is of small order');
+    expect(faultOf(() => x25519PrivateOf(new Uint8Array(31)))).toBe('an Ed25519 seed must have 32 bytes');
+  });
+
+  it('has the error of the library as its cause', () => {
+    const reads = [
+      () => importPublicJwk({ ...ec, y: ec.x }),
+      () => importPublicJwk({ ...okp, x: littleEndian(2n) }),
+      () => decodeMultikey(multikeyOf(0x80, 0x24, 2, ...filled(32, 0xff))),
+      () => decodeDidJwk('did:jwk:ew'),
+    ];
+    for (const read of reads) expect(read).toThrow(expect.objectContaining({ cause: expect.anything() as Error }));
+  });
+});
+
+describe('a BLS12-381 multikey', () => {
+  const { d: _secret, ...jwk } = generateBls12381G2();
+  const multikey = encodeMultikey(jwk);
+  const bytes = [...base58.decode(multikey.slice(1))];
+  const characters = 'a multikey must be z followed by base58btc characters';
+  const type = 'the multikey must be a BLS12-381 key in G2';
+
+  it('comes back as it went', () => expect(decodeBls12381G2Multikey(multikey)).toEqual(jwk));
+
+  it.each([
+    ['another base', `u${multikey.slice(1)}`, characters],
+    ['something before', `x${multikey}`, characters],
+    ['a character outside base58', `${multikey}0`, characters],
+    ['a cut key', multikey.slice(0, 100), characters],
+    ['a longer key', multikey.padEnd(142, '2'), characters],
+    ['another type', multikeyOf(0xec, ...bytes.slice(1)), type],
+    ['another second byte', multikeyOf(0xeb, 0x02, ...bytes.slice(2)), type],
+    ['no point', multikeyOf(0xeb, 0x01, ...filled(96, 9)), type],
+  ])('is refused with %s', (_what, text, fault) => expect(faultOf(() => decodeBls12381G2Multikey(text))).toBe(fault));
 });

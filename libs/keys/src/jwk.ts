@@ -150,7 +150,7 @@ export const decodeDidKey = (did: string): PublicJwk => {
 
 /** base64url of the JWK's public members in lexicographic order, so that one key has one did:jwk here. */
 export const encodeDidJwk = (jwk: PublicJwk): string =>
-  `did:jwk:${Buffer.from(canonicalJwk(jwk), 'utf8').toString('base64url')}`;
+  `did:jwk:${Buffer.from(canonicalJwk(jwk)).toString('base64url')}`;
 
 /** Other implementations may order or add members; only the key in it counts. @throws InvalidKey */
 export const decodeDidJwk = (did: string): PublicJwk => {
@@ -158,7 +158,7 @@ export const decodeDidJwk = (did: string): PublicJwk => {
   if (!encoded) throw new InvalidKey('not a did:jwk');
   let jwk: unknown;
   try {
-    jwk = JSON.parse(Buffer.from(encoded, 'base64url').toString('utf8'));
+    jwk = JSON.parse(Buffer.from(encoded, 'base64url').toString());
   } catch (cause) {
     throw new InvalidKey('the did:jwk does not hold JSON', { cause });
   }

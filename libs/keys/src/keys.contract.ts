@@ -154,7 +154,7 @@ export const describeReplayGuard = (adapter: string, create: () => Promise<Repla
     });
 
     it('refuses an invalid date and rejects after it was closed', async () => {
-      await expect(guard.spend('nonce', 'v', new Date(NaN))).rejects.toThrow(RangeError);
+      await expect(guard.spend('nonce', 'v', new Date(NaN))).rejects.toThrow(new RangeError('expiresAt is not a date'));
       await guard.close();
       await expect(guard.spend('nonce', 'v', inSeconds(5))).rejects.toThrow();
     });

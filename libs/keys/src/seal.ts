@@ -10,7 +10,7 @@ const TAG = 16;
 export const bind = (...parts: readonly string[]): Buffer => {
   let text = '';
   for (const part of parts) text += `${part.length}:${part}`;
-  return Buffer.from(text, 'utf8');
+  return Buffer.from(text);
 };
 
 /** AES-256-GCM: iv, ciphertext, tag. The result has its own memory, so that it can be posted to a thread. */

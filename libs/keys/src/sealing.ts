@@ -9,7 +9,7 @@ export interface Erased {
 }
 export const ERASED: Erased = Object.freeze({ erased: true });
 export const isErased = (value: unknown): value is Erased =>
-  typeof value === 'object' && value !== null && (value as { erased?: unknown }).erased === true;
+  (value as { erased?: unknown } | null | undefined)?.erased === true;
 
 /** Values encrypted under data keys; destroying a key makes every value under it unreadable (ADR 0058). */
 export abstract class Sealing {

@@ -22,6 +22,7 @@ export const describeSigningKeys = (adapter: string, create: () => Promise<KeyVa
       const later = await signingKeys().createSigningKey(A, 'did', 'P-256');
       await signingKeys().createSigningKey(A, 'webhook', 'Ed25519');
       await signingKeys().createSigningKey(B, 'did', 'Ed25519');
+      expect(made.map(({ publicJwk }) => publicJwk.crv)).toEqual(['P-256', 'Ed25519', 'X25519', 'Bls12381G2']);
       expect(made.map((key) => [key.tenantId, key.purpose, key.algorithm])).toEqual([
         [A, 'did', 'P-256'],
         [A, 'did', 'Ed25519'],
@@ -66,8 +67,10 @@ export const describeSigningKeys = (adapter: string, create: () => Promise<KeyVa
     it('refuses a signer for a key that cannot sign, an unknown key and another tenant', async () => {
       const ec = await signingKeys().createSigningKey(A, 'did', 'P-256');
       await signingKeys().loadSigner(A, ec.keyId);
-      for (const { keyId } of await signingKeys().createSigningKeys(A, 'did', ['X25519', 'Bls12381G2']))
-        await expect(signingKeys().loadSigner(A, keyId)).rejects.toThrow(TypeError);
+      for (const { keyId, algorithm } of await signingKeys().createSigningKeys(A, 'did', ['X25519', 'Bls12381G2']))
+        await expect(signingKeys().loadSigner(A, keyId)).rejects.toEqual(
+          new TypeError(`key ${keyId} is a key of type ${algorithm}, which cannot sign`),
+        );
       await expect(signingKeys().loadSigner(A, 'unknown')).rejects.toThrow(KeyNotFound);
       await expect(signingKeys().loadSigner(B, ec.keyId)).rejects.toThrow(KeyNotFound);
     });

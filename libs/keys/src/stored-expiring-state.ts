@@ -28,7 +28,7 @@ export class StoredExpiringState extends ExpiringState {
     });
     if (!tenantKey) return ERASED;
     const opened = openBytes(tenantKey, sealed, binding(tenantId, name), 'expiring state');
-    return { text: opened.toString('utf8'), version, expiresAt };
+    return { text: opened.toString(), version, expiresAt };
   }
 
   async write(
@@ -38,7 +38,7 @@ export class StoredExpiringState extends ExpiringState {
     { after, expiresAt }: { after?: string | undefined; expiresAt: number },
   ): Promise<string | undefined> {
     const tenantKey = await this.tenantKeys.loadTenantKey(tenantId, name);
-    const sealed = sealBytes(tenantKey, Buffer.from(text, 'utf8'), binding(tenantId, name));
+    const sealed = sealBytes(tenantKey, Buffer.from(text), binding(tenantId, name));
     const version = newId();
     const row = { tenant: tenantId, name, version, expiresAt, sealed, after };
     return (await this.store.call('writeExpiring', row)) ? version : undefined;

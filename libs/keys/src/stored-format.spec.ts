@@ -18,6 +18,8 @@ const signing = (id: string, algorithm: string, publicJwk: string, sealed: strin
   kept(sealed, { id, purpose: 'did', algorithm, publicJwk, createdAt: '2026-11-22T20:00:00.000Z' });
 const pepper = 'AAAAAWhijTxjZVZoxwC8zDxDFO1Mrz3EyzQ/k1eQDJCN4hLK1yFk+LBlIgo8Men81AaeaTgmuuLPIFUoxuMWZw==';
 const tenantKey = kept('AAAAAQfCEuNeY9Gz8OqhCJZT1/2ulcR+kAWoXi9bSfn7Tsz2dP8VrbQKrE7ORutmox+gTFhQM2zuOOUUPPybQQ==');
+/** Under the name x. */
+const expiring = 'KJHIFeYejAaqxURUjMrr50tXFMBT6O7eROYj47/9P61/PtU=';
 const dataKey = kept('JITw2AvnIaUr+cArq8Y313O3JFn+edajg9xGkl+uS+hnlDDpQPYYiAI2Kr+NTc8z8cXV8vjoyw3jqDP5', {
   id: 'u.1',
   purpose: 'user',
@@ -67,6 +69,23 @@ describe('data stored by release 0.1.0', () => {
   it('sealed values decrypt', async () => {
     const sealed = 'v1.u.1.xYD9BxPxYCBv3P3G.jD0jpbno2NL3W6Nz0zYnbb1vQNLUJPs';
     expect(await vault.sealing.openSealed(tenantId, 'user', sealed)).toBe('ä text');
+  });
+
+  it('expiring state opens, and only under its name', async () => {
+    const store = await openKeyFile(join(folder, 'keys.db'));
+    const sealed = Buffer.from(expiring, 'base64');
+    for (const name of ['x', 'y'])
+      await store.call('writeExpiring', {
+        tenant: tenantId,
+        name,
+        version: 'v',
+        expiresAt: 1,
+        sealed,
+        after: undefined,
+      });
+    await store.close();
+    expect(await vault.expiringState.read(tenantId, 'x')).toEqual({ text: 'ä text', version: 'v', expiresAt: 1 });
+    await expect(vault.expiringState.read(tenantId, 'y')).rejects.toThrow('the seal of expiring state is broken');
   });
 
   it('MACs are the same', () => {

@@ -66,7 +66,7 @@ export class StoredSealing extends Sealing {
     const key = usable ?? (await this.loadDataKey(at, tenantId, purpose, keyId));
     if (!Buffer.isBuffer(key)) return key;
     const what = `a value under key ${keyId}`;
-    return openBytes(key, content, bind('value', tenantId, purpose, keyId), what).toString('utf8');
+    return openBytes(key, content, bind('value', tenantId, purpose, keyId), what).toString();
   }
 
   destroyDataKeys(tenantId: string, keyIds: readonly string[]): Promise<void> {
@@ -159,7 +159,7 @@ export class StoredSealing extends Sealing {
 class Destroyed extends Error {}
 
 const encryptText = (key: Buffer, tenantId: string, purpose: DataPurpose, keyId: string, plaintext: string): Sealed => {
-  const content = sealBytes(key, Buffer.from(plaintext, 'utf8'), bind('value', tenantId, purpose, keyId));
+  const content = sealBytes(key, Buffer.from(plaintext), bind('value', tenantId, purpose, keyId));
   return `v1.${keyId}.${content.toString('base64url', 0, 12)}.${content.toString('base64url', 12)}`;
 };
 

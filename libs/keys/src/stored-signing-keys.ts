@@ -106,7 +106,8 @@ export class StoredSigningKeys extends SigningKeys {
       });
       const publicKey = createPublicKey({ key: publicJwk as webcrypto.JsonWebKey, format: 'jwk' });
       const digest = algorithm === 'P-256' ? 'sha256' : null;
-      const key = algorithm === 'P-256' ? ({ key: privateKey, dsaEncoding: 'ieee-p1363' } as const) : privateKey;
+      // The encoding is that of ECDSA; Ed25519 has one alone.
+      const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
       return {
         keyId,
         algorithm,

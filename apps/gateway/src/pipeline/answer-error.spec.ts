@@ -7,7 +7,7 @@ const answered = async (error: unknown, exchange = exchangeOf({}, RECORDED)) => 
   const { rates, calls } = ratesOf();
   const { used, records, logged } = recordsOf();
   await answerError(exchange, { ...(used as object), rates, health: { isClosing: false } } as never, error);
-  return { reply: replyOf(exchange), calls, logged: logged.map((line) => line.at(-1)), records };
+  return { reply: replyOf(exchange), calls, logged, records };
 };
 const received = () => exchangeOf({}, RECORDED, { context: undefined, plan: undefined });
 
@@ -69,8 +69,9 @@ describe('a body that cannot be read', () => {
 
 describe('an unexpected error', () => {
   it('is a 500 without its text, and logged', async () => {
-    const { reply, logged } = await answered(new Error('canary'), received());
-    expect([reply.status, logged]).toEqual([500, ['request failed']]);
+    const error = new Error('canary');
+    const { reply, logged } = await answered(error, received());
+    expect([reply.status, logged]).toEqual([500, [[{ requestId: 'r1', error: error.stack }, 'request failed']]]);
     expect(String(reply.sent[0])).not.toContain('canary');
   });
 

@@ -8,19 +8,22 @@ describe('an error', () => {
   });
 
   it.each([
-    [{ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, 'timeout'],
-    [{ code: 'FST_ERR_CTP_BODY_TOO_LARGE' }, 'tooLarge'],
-    [{ code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE' }, 'unsupportedMediaType'],
-    [{ code: 'FST_ERR_CTP_EMPTY_TYPE' }, 'unsupportedMediaType'],
-    [{ code: 'FST_ERR_CTP_INVALID_CONTENT_LENGTH' }, 'invalid'],
-    [{ code: 'FST_ERR_BAD_URL', statusCode: 400 }, 'invalid'],
-    [{ code: 'ECONNRESET' }, 'internal'],
-    [new Error('a fault'), 'internal'],
-  ])('of the server is named by its kind: %j', (error, kind) => {
-    expect(appErrorOf(error).kind).toBe(kind);
+    [{ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, 'timeout', 'Request Timeout'],
+    [{ code: 'FST_ERR_CTP_BODY_TOO_LARGE' }, 'tooLarge', 'Payload Too Large'],
+    [{ code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE' }, 'unsupportedMediaType', 'Unsupported Media Type'],
+    [{ code: 'FST_ERR_CTP_EMPTY_TYPE' }, 'unsupportedMediaType', 'Unsupported Media Type'],
+    [{ code: 'FST_ERR_CTP_INVALID_CONTENT_LENGTH' }, 'invalid', 'Malformed request'],
+    [{ code: 'FST_ERR_BAD_URL', statusCode: 400 }, 'invalid', 'Malformed request'],
+    [{ code: 'ECONNRESET' }, 'internal', 'Internal error'],
+    [new Error('a fault'), 'internal', 'Internal error'],
+  ])('of the server is named by its kind: %j', (error, kind, message) => {
+    expect(appErrorOf(error)).toMatchObject({ kind, message });
   });
 
   it('of the method names the allowed methods', () => {
-    expect(methodNotAllowed(['GET', 'HEAD']).headers).toEqual({ allow: 'GET, HEAD' });
+    expect(methodNotAllowed(['GET', 'HEAD'])).toMatchObject({
+      message: 'Method Not Allowed',
+      headers: { allow: 'GET, HEAD' },
+    });
   });
 });

@@ -17,7 +17,7 @@ export const appErrorOf = (error: unknown): AppError => {
   const { code = '', statusCode } = error as { code?: string; statusCode?: number };
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new AppError('timeout', 'Request Timeout');
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new AppError('tooLarge', 'Payload Too Large');
-  if (/^FST_ERR_CTP_(?:INVALID_MEDIA_TYPE|EMPTY_TYPE)$/.test(code))
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_EMPTY_TYPE')
     return new AppError('unsupportedMediaType', 'Unsupported Media Type');
   if (code.startsWith('FST_ERR_CTP_') || statusCode === 400) return new AppError('invalid', 'Malformed request');
   return new AppError('internal', 'Internal error');

@@ -84,7 +84,4 @@ export type Admitted = Known<Identified, 'context'>;
 export const isAdmitted = (exchange: Exchange): exchange is Admitted => exchange.context !== undefined;
 
 /** Splits a request target at the question mark. */
-export const pathOf = (url: string): string => {
-  const mark = url.indexOf('?');
-  return mark < 0 ? url : url.slice(0, mark);
-};
+export const pathOf = (url: string): string => url.split('?', 1)[0]!;

@@ -15,6 +15,13 @@ describe('calls without credentials', () => {
     expect(calls).toEqual([['count', name, { address: '192.0.2.1', tenantId: 't1' }]]);
   });
 
+  it('are counted by address alone where the host has no tenant', async () => {
+    const { rates, calls } = ratesOf();
+    const host = { api: 'contexts' as const, publicUrl: 'https://contexts.example' };
+    await limitAddress(exchangeOf({}, {}, { host }), { rates });
+    expect(calls).toEqual([['count', 'public', { address: '192.0.2.1', tenantId: undefined }]]);
+  });
+
   it('over the limit are a 429', async () => {
     expect((await errorOf(() => limitAddress(exchangeOf(), ratesOf(EXCEEDED)))).kind).toBe('tooManyRequests');
   });

@@ -17,6 +17,13 @@ describe('calls with credentials', () => {
     expect(calls).toEqual([['count', 'api', { address: '192.0.2.1', tenantId: 't1', clientId }]]);
   });
 
+  it('are counted where the host has no tenant', async () => {
+    const { rates, calls } = ratesOf();
+    const host = { api: 'management' as const, publicUrl: 'https://m.example' };
+    await limitCaller(exchangeOf({}, {}, { host, caller: { kind: 'management', clientId: 'm' } }), { rates });
+    expect(calls).toEqual([['count', 'api', { address: '192.0.2.1', tenantId: undefined, clientId: 'm' }]]);
+  });
+
   it('over the limit are a 429', async () => {
     expect((await errorOf(() => limitCaller(exchangeOf(), ratesOf(EXCEEDED)))).kind).toBe('tooManyRequests');
   });

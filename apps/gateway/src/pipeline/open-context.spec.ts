@@ -7,7 +7,7 @@ describe('the context of a call', () => {
   it('names tenant, caller, request and deadline', () => {
     const exchange = exchangeOf({ headers }, {}, { context: undefined });
     openContext(exchange);
-    expect(exchange.context).toEqual({
+    expect(exchange.context).toStrictEqual({
       tenant: TENANT,
       caller: { kind: 'public' },
       requestId: 'r1',

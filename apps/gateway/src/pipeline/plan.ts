@@ -43,9 +43,9 @@ const NO_HEADERS = Object.freeze({});
 /** Before a route is known. */
 export const shapeOf = (errors: Operation['errors']): AnswerShape => ({ errors, corsHeaders: NO_HEADERS });
 
-/** A wallet's code or token is checked by the service, and so is the secret in a token call. */
-const callerOf = ({ rate, access }: Operation): Plan['caller'] => {
-  if (rate === 'client-token' || access.kind === 'public') return Object.freeze({ kind: 'public' });
+/** A wallet's code or token is checked by the service, and so is the secret in a token call, which is public. */
+const callerOf = ({ access }: Operation): Plan['caller'] => {
+  if (access.kind === 'public') return Object.freeze({ kind: 'public' });
   return access.kind === 'holder' ? Object.freeze({ kind: 'holder' }) : undefined;
 };
 

@@ -66,6 +66,16 @@ describe('the request of an operation', () => {
     expect(exchange.isLenient).toBe(false);
   });
 
+  it('takes client credentials from the header only in token calls', () => {
+    const sent = { method: 'POST', headers: { ...JSON_TYPE, authorization: 'Basic YTpi' }, body: '{"c":3}' };
+    expect(readRequest(exchangeOf(sent, { http: post, body: Body })).body).toEqual({ c: 3 });
+    expect(readRequest(exchangeOf(sent, { http: post, body: Body, rate: 'client-token' })).body).toEqual({
+      c: 3,
+      client_id: 'a',
+      client_secret: 'b',
+    });
+  });
+
   it('is parsed once', () => {
     const exchange = exchangeOf({ method: 'POST', headers: JSON_TYPE, body: '{}' }, { http: post, body: Body });
     expect(readRequest(exchange).body).toBe(readRequest(exchange).body);
@@ -81,6 +91,14 @@ describe('the request of an operation', () => {
     [
       'a body that does not parse',
       exchangeOf({ headers: JSON_TYPE, body: '{' }, { http: post, body: Body }),
+      'invalid',
+    ],
+    [
+      'a raw form that is not UTF-8',
+      exchangeOf(
+        { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'a=%ff' },
+        { http: { ...post, body: 'raw' } },
+      ),
       'invalid',
     ],
     [

@@ -9,8 +9,8 @@ import { readBody } from './read-body.js';
 const rawOf = ({ request: { method, url, headers: received, body } }: Admitted): RawRequest => {
   const headers: Record<string, string> = {};
   for (const name of Object.keys(received)) {
-    const value = received[name];
-    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+    const value = received[name]!;
+    headers[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   return { method, url, headers, text: decodeBody(body as Buffer | undefined, mediaTypeOf(received['content-type'])) };
 };
@@ -20,8 +20,8 @@ export const readRequest = (exchange: Admitted): OperationRequest => {
   const { plan, params, context, request } = exchange;
   if (context.idempotencyKey !== undefined) checkIdempotencyKey(context.idempotencyKey);
   const search = request.url.slice(exchange.path.length + 1);
-  if (search !== '') checkQuery(search);
-  const query = search === '' ? {} : { ...parseQuery(search) };
+  checkQuery(search);
+  const query = { ...parseQuery(search) };
   if (plan.bodyKind === 'raw') return { params, query, body: {}, raw: rawOf(exchange) };
   exchange.isLenient = plan.refusesUnknown && prefersLenient(request.headers['prefer']);
   const isStrict = plan.refusesUnknown && !exchange.isLenient;

@@ -2,7 +2,7 @@ import { httpAnswer, notFound } from '@attestry/contracts';
 import { exchangeOf, LOST, RECORDED, recordsOf } from './exchange.spec-fixture.js';
 import { recordFailure, recordSuccess } from './record-outcome.js';
 
-const ID = '11111111-1111-4111-8111-111111111111';
+const ID = '11111111-1111-4111-8111-11111111111a';
 const startedAt = '2026-01-01T00:00:00.000Z';
 const started = (result: unknown, analytics: object = {}, params: object = {}) =>
   exchangeOf(
@@ -21,24 +21,32 @@ describe('SUCCESS', () => {
 
   it('of a list has the number of its entries', async () => {
     const { record } = await recorded(started({ data: [1, 2], nextCursor: 'n' }));
-    expect(record).toEqual(['SUCCESS', { entriesCount: 2, nextCursor: 'n' }, {}]);
+    expect(record).toStrictEqual(['SUCCESS', { entriesCount: 2, nextCursor: 'n' }, {}]);
+    expect((await recorded(started({ data: [] }))).record).toStrictEqual(['SUCCESS', { entriesCount: 0 }, {}]);
   });
 
   it('has the data that the service records, or without them those of the response', async () => {
     const { record, sealed } = await recorded(started(httpAnswer({ body: { a: 1 }, metadata: { n: 3 } })), 'sealed');
-    expect(record).toEqual(['SUCCESS', { n: 3 }, { data: 'sealed' }]);
+    expect(record).toStrictEqual(['SUCCESS', { n: 3 }, { data: 'sealed' }]);
     expect(sealed).toEqual([[{ params: {}, query: {}, body: {} }, { a: 1 }]]);
   });
 
   it.each([
     ['params', started(undefined, { tenantFrom: 'params' }, { tenantId: ID.toUpperCase() })],
-    ['answer', started({ id: ID }, { tenantFrom: 'answer' })],
+    ['answer', started({ id: ID.toUpperCase() }, { tenantFrom: 'answer' })],
   ])('names the tenant of a management call, from %s', async (_from, exchange) => {
     expect((await recorded(exchange)).record).toEqual(['SUCCESS', {}, { about: { tenantId: ID, startedAt } }]);
   });
 
   it('names no tenant that is not a UUID', async () => {
     expect((await recorded(started({ id: 'x' }, { tenantFrom: 'answer' }))).record).toEqual(['SUCCESS', {}, {}]);
+  });
+
+  it.each([
+    ['the answer has none', started(null, { tenantFrom: 'answer' })],
+    ['the operation does not say where it is', started({ id: ID }, {}, { tenantId: ID })],
+  ])('names none when %s', async (_why, exchange) => {
+    expect((await recorded(exchange)).record).toStrictEqual(['SUCCESS', {}, {}]);
   });
 
   it('that cannot be written does not change the result, and is logged', async () => {

@@ -20,7 +20,7 @@ const successMetadata = (result: unknown): Record<string, unknown> => {
 
 /** The tenant a management call was about (see `tenantFrom` of the declaration). */
 const aboutTenant = ({ plan, result }: Call, { params }: OperationRequest): string | undefined => {
-  const from = plan.operation.analytics?.tenantFrom;
+  const from = plan.operation.analytics!.tenantFrom;
   const id =
     from === 'params'
       ? (params as { tenantId?: unknown }).tenantId

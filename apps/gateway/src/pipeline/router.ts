@@ -12,7 +12,7 @@ const MAX_PARAM_LENGTH = 2048;
 
 /** The routes of one kind of host: a table generated from declared operations, nothing else. */
 export class Router {
-  private readonly routes = createRouter({ maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true });
+  private readonly routes = createRouter({ maxParamLength: MAX_PARAM_LENGTH });
   /** Paths declared with a leading `*`: matched by their ending, after all others. */
   private readonly endings: { method: string; ending: string; plan: Plan }[] = [];
 

@@ -10,7 +10,7 @@ const run = async (call: () => Promise<unknown>, sent: object = body, declared: 
   const deps = { ...(used as object), services: { call } } as never;
   const running = runCall({ plan, context, sent: { params: {}, query: {}, body: sent } }, deps);
   const result: unknown = await running.catch((error: unknown) => error);
-  return { result, outcomes: records.map(([outcome]) => outcome), logged: logged.map((line) => line.at(-1)), running };
+  return { result, outcomes: records.map(([outcome]) => outcome), logged, running };
 };
 
 describe('a call without an HTTP request', () => {
@@ -32,7 +32,7 @@ describe('a call without an HTTP request', () => {
   it('that fails unexpectedly is an internal error without its text, and logged', async () => {
     const { running, logged } = await run(() => Promise.reject(new Error('canary')));
     expect(await errorOf(() => running)).toMatchObject({ kind: 'internal', message: 'Internal error' });
-    expect(logged).toEqual(['request failed']);
+    expect(logged).toEqual([[{ requestId: 'r1', error: 'Error: canary' }, 'request failed']]);
   });
 
   it('is not recorded when the service does', async () => {

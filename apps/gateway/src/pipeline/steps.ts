@@ -24,8 +24,7 @@ import { streamList } from './stream-list.js';
 const isTokenCall = ({ rate }: Operation): boolean => rate === 'client-token';
 const isLimitedByAddress = ({ rate }: Operation): boolean => rate === 'public' || rate === 'wallet';
 const isLimitedByCaller = ({ rate }: Operation): boolean => rate === 'api';
-const hasCredentials = ({ rate, access: { kind } }: Operation): boolean =>
-  rate !== 'client-token' && kind !== 'public' && kind !== 'holder';
+const hasCredentials = ({ access: { kind } }: Operation): boolean => kind !== 'public' && kind !== 'holder';
 const hasRoles = ({ access }: Operation): boolean => access.kind === 'roles';
 const isStream = ({ http }: Operation): boolean => http!.stream === true;
 const isCall = (operation: Operation): boolean => !isStream(operation);

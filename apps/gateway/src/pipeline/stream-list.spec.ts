@@ -33,6 +33,8 @@ describe('a list that is streamed', () => {
       status: 200,
       headers: { 'cache-control': 'no-store', 'content-type': 'application/x-ndjson' },
     });
+    // Buffered by bytes, not by lines.
+    expect((exchange.answer!.body as Readable).readableObjectMode).toBe(false);
     expect(await text(exchange.answer!.body as Readable)).toBe('{"n":1}\n{"n":2}\n{"n":3}\n');
     expect(calls).toEqual([[undefined, NOW + 5050, true], 'caller', ['b', NOW + 5050, true]]);
   });

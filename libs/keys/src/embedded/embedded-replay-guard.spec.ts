@@ -47,6 +47,13 @@ describe('EmbeddedReplayGuard', () => {
     expect(await guard.spend('nonce', 'early', until)).toBe(false);
   });
 
+  it('reads the time of the system unless it is given another', async () => {
+    const system = await EmbeddedReplayGuard.openFile({ file: join(folder, 'system.db') });
+    expect(await system.spend('nonce', 'past', new Date(Date.now() - 1000))).toBe(false);
+    expect(await system.spend('nonce', 'future', new Date(Date.now() + 60_000))).toBe(true);
+    await system.close();
+  });
+
   it('stores no value in plain text', async () => {
     await guard.spend('nonce', 'a-very-particular-value', new Date(now + 10_000));
     const bytes = ['', '-wal'].map((end) => readFileSync(join(folder, `replay.db${end}`)));

@@ -31,6 +31,36 @@ describe('EmbeddedSignInStore', () => {
     expect(await store.size()).toBe(3);
   });
 
+  it('reads the time of the system unless it is given another', async () => {
+    const system = await EmbeddedSignInStore.openFile({ file: join(folder, 'system.db') });
+    const record = (key: string, ms: number) =>
+      system.records.put({ kind: 'Session', key, sealed: 's', expiresAt: new Date(Date.now() + ms) });
+    await record('past', -1000);
+    await record('future', 60_000);
+    expect(await system.records.get('Session', 'past')).toBeUndefined();
+    expect(await system.records.get('Session', 'future')).toEqual({ sealed: 's' });
+    await system.close();
+  });
+
+  it('finds a record without alias and group under none', async () => {
+    await put('k1');
+    expect(await store.records.getByAlias('Session', 'undefined')).toBeUndefined();
+    await store.records.removeGroup('undefined');
+    expect(await store.records.get('Session', 'k1')).toBeDefined();
+  });
+
+  it('refuses an invalid date', () => {
+    expect(() => put('k', { expiresAt: new Date(NaN) })).toThrow(new RangeError('expiresAt is not a date'));
+  });
+
+  it('leaves no byte of a removed record in its file', async () => {
+    await put('k1');
+    await store.records.remove('Session', 'k1');
+    await store.close();
+    expect(readFileSync(file, 'latin1')).not.toContain('sealed k1');
+    store = await EmbeddedSignInStore.openFile({ file });
+  });
+
   it('has no bearer value in its file', async () => {
     await put('a-bearer-value', { alias: 'an-alias-value', group: 'a-group-value' });
     await store.attempts.count('account', 'ada@people.example', 1000);

@@ -1,0 +1,3 @@
+import { describeMovedKeys } from '../moved-keys.contract.js';
+
+describeMovedKeys();

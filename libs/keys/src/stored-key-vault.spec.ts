@@ -1,0 +1,233 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Found, KeyJobs, KeyStore } from './key-store.js';
+import { KeyAlreadyExists, KeyNotFound, SealBroken } from './key-vault.js';
+import { ERASED } from './sealing.js';
+import { StoredKeyVault } from './stored-key-vault.js';
+
+const T = 'tenant-1';
+type Calls = { [Job in keyof KeyJobs]?: (args: KeyJobs[Job][0]) => Promise<KeyJobs[Job][1]> };
+
+/** A store in memory whose calls are recorded; a test holds them back, or replaces them. */
+const vaultOver = async (replaced: Calls = {}) => {
+  const called: (keyof KeyJobs)[] = [];
+  const tenantKeys = new Map<string, Found<never>>();
+  const dataKeys = new Map<string, Found<never>>();
+  const absent = { state: 'absent' } as const;
+  const put = (into: Map<string, Found<never>>, at: string, row: unknown) => {
+    const found = into.get(at);
+    if (found) return found;
+    into.set(at, { state: 'live', row: row as never });
+    return { state: 'live', row: row as never, created: true } as const;
+  };
+  let gate: Promise<unknown> = Promise.resolve();
+  const calls: Calls = {
+    wrappedKeys: async () => ({ tenantKeys: [], peppers: [] }),
+    putPepper: async (pepper) => [pepper],
+    scrub: async () => undefined,
+    tenantKey: async (tenant) => tenantKeys.get(tenant) ?? absent,
+    putTenantKey: async (key) => put(tenantKeys, key.id, key),
+    dataKey: async ({ id }) => dataKeys.get(id) ?? absent,
+    putDataKey: async (row) => {
+      await gate;
+      return put(dataKeys, row.id, row);
+    },
+    destroy: async ({ keyIds }) => {
+      await gate;
+      for (const id of keyIds) dataKeys.set(id, { state: 'destroyed' });
+    },
+    destroyTenant: async () => {
+      await gate;
+      for (const id of dataKeys.keys()) dataKeys.set(id, { state: 'destroyed' });
+    },
+    ...replaced,
+  };
+  const store = {
+    call: (job: keyof KeyJobs, args: never) => {
+      called.push(job);
+      return (calls[job] as unknown as (args: never) => Promise<never>)(args);
+    },
+    close: async () => undefined,
+  } as KeyStore;
+  const masterKeys = { current: { version: 1, key: new Uint8Array(32).fill(1) } };
+  const vault = await StoredKeyVault.load(async () => store, { masterKeys });
+  called.length = 0;
+  return {
+    vault,
+    sealing: vault.sealing,
+    called,
+    calls,
+    dataKeys,
+    /** Writes wait until it is called. */
+    hold: () => {
+      let release = () => {};
+      gate = new Promise<void>((resolve) => (release = resolve));
+      return release;
+    },
+  };
+};
+const count = (called: readonly string[], job: keyof KeyJobs) => called.filter((it) => it === job).length;
+
+describe('a data key', () => {
+  it('is used by the process that made it without reading it', async () => {
+    const { sealing, called } = await vaultOver();
+    await sealing.createDataKey(T, 'user', 'u1');
+    const sealed = await sealing.sealText(T, 'user', 'u1', 'text');
+    expect(await sealing.openSealed(T, 'user', sealed)).toBe('text');
+    expect(count(called, 'dataKey')).toBe(0);
+  });
+
+  it('that must be new is used before it is durable', async () => {
+    const { sealing, hold } = await vaultOver();
+    const release = hold();
+    const { sealed, durable } = sealing.sealWithNewKey(T, 'user', 'u1', 'one');
+    const second = await sealing.sealText(T, 'user', 'u1', 'two');
+    expect(await sealing.openSealed(T, 'user', sealed)).toBe('one');
+    release();
+    await durable;
+    expect(await sealing.openSealed(T, 'user', second)).toBe('two');
+  });
+
+  it('that is refused is not used for what is sealed meanwhile', async () => {
+    const { sealing, vault } = await vaultOver();
+    const first = sealing.sealWithNewKey(T, 'user', 'u1', 'one');
+    const refused = sealing.sealWithNewKey(T, 'user', 'u1', 'two');
+    const meanwhile = await sealing.sealText(T, 'user', 'u1', 'three');
+    await first.durable;
+    await expect(refused.durable).rejects.toThrow(KeyAlreadyExists);
+    const again = sealing.sealWithNewKey(T, 'user', 'u1', 'four');
+    const later = await sealing.sealText(T, 'user', 'u1', 'five');
+    await expect(again.durable).rejects.toThrow(KeyAlreadyExists);
+    vault.evict(T);
+    expect(await sealing.openSealed(T, 'user', meanwhile)).toBe('three');
+    expect(await sealing.openSealed(T, 'user', later)).toBe('five');
+  });
+
+  it.each<[string, readonly string[] | undefined]>([
+    ['it', ['u1']],
+    ['its tenant', undefined],
+  ])('that becomes durable after %s was evicted is not used', async (_what, keyIds) => {
+    const { vault, sealing, called, hold } = await vaultOver();
+    const release = hold();
+    const { sealed, durable } = sealing.sealWithNewKey(T, 'user', 'u1', 'text');
+    const kept = sealing.sealWithNewKey('tenant-2', 'user', 'u2', 'text');
+    vault.evict(T, keyIds);
+    release();
+    await Promise.all([durable, kept.durable]);
+    expect(await sealing.openSealed('tenant-2', 'user', kept.sealed)).toBe('text');
+    expect(count(called, 'dataKey')).toBe(0);
+    expect(await sealing.openSealed(T, 'user', sealed)).toBe('text');
+    expect(count(called, 'dataKey')).toBe(1);
+  });
+
+  it('has an id of 1 to 200 visible ASCII characters', async () => {
+    const { sealing } = await vaultOver();
+    for (const id of ['', 'a b', 'ä', 'a'.repeat(201), 'a\n'])
+      expect(() => sealing.sealWithNewKey(T, 'user', id, 'text')).toThrow(
+        new TypeError('a key id is 1 to 200 visible ASCII characters'),
+      );
+    await sealing.createDataKey(T, 'user', 'a'.repeat(200));
+  });
+
+  it('that was changed is named by the error', async () => {
+    const { sealing, vault, dataKeys } = await vaultOver();
+    await sealing.createDataKey(T, 'user', 'u1');
+    const sealed = await sealing.sealText(T, 'user', 'u1', 'text');
+    const faultOf = async (text: string) => sealing.openSealed(T, 'user', text).catch((error: unknown) => error);
+    expect(await faultOf(`${sealed.slice(0, -4)}AAAA`)).toEqual(new SealBroken('a value under key u1'));
+    for (const text of [`x${sealed}`, `${sealed}!`, 'v1.u1'])
+      expect(await faultOf(text)).toEqual(new SealBroken('a value'));
+    vault.evict(T);
+    dataKeys.set('u1', { state: 'live', row: { sealed: new Uint8Array(60) } as never });
+    expect(await faultOf(sealed)).toEqual(new SealBroken('key u1'));
+    for (const length of [0, 10, 27]) {
+      dataKeys.set('u1', { state: 'live', row: { sealed: new Uint8Array(length) } as never });
+      expect(await faultOf(sealed)).toEqual(new SealBroken('key u1'));
+    }
+  });
+});
+
+describe('a destruction', () => {
+  it('drops the key before it is written, and what was read meanwhile afterwards', async () => {
+    const { sealing, called, hold } = await vaultOver();
+    await sealing.createDataKey(T, 'user', 'u1');
+    const sealed = await sealing.sealText(T, 'user', 'u1', 'text');
+    const release = hold();
+    const destroyed = sealing.destroyDataKeys(T, ['u1']);
+    expect(await sealing.openSealed(T, 'user', sealed)).toBe('text');
+    expect(count(called, 'dataKey')).toBe(1);
+    release();
+    await destroyed;
+    expect(await sealing.openSealed(T, 'user', sealed)).toBe(ERASED);
+  });
+
+  it('of a tenant does so, too, and is told to listeners until they are removed', async () => {
+    const { vault, sealing, hold } = await vaultOver();
+    await sealing.createDataKey(T, 'user', 'u1');
+    const sealed = await sealing.sealText(T, 'user', 'u1', 'text');
+    const heard: unknown[] = [];
+    const remove = vault.onDestroyed((destroyed) => heard.push(destroyed));
+    const release = hold();
+    const destroyed = vault.destroyTenant(T);
+    expect(await sealing.openSealed(T, 'user', sealed)).toBe('text');
+    release();
+    await destroyed;
+    expect(await sealing.openSealed(T, 'user', sealed)).toBe(ERASED);
+    remove();
+    await sealing.destroyDataKeys(T, ['u1']);
+    expect(heard).toEqual([{ tenantId: T }]);
+  });
+
+  it('of no key writes nothing', async () => {
+    const { sealing, called } = await vaultOver();
+    await sealing.destroyDataKeys(T, []);
+    expect(called).toEqual([]);
+  });
+
+  it('is followed by one scrub for all that were written before it', async () => {
+    let release = () => {};
+    const { sealing, called, calls } = await vaultOver();
+    calls.scrub = () => new Promise<void>((resolve) => (release = resolve));
+    const first = sealing.destroyDataKeys(T, ['a']);
+    await turn();
+    const others = ['b', 'c', 'd'].map((id) => sealing.destroyDataKeys(T, [id]));
+    await turn();
+    expect(count(called, 'scrub')).toBe(1);
+    release();
+    await first;
+    await turn();
+    expect(count(called, 'scrub')).toBe(2);
+    release();
+    await Promise.all(others);
+    expect(count(called, 'scrub')).toBe(2);
+  });
+});
+
+describe('a key of a tenant that ends while it is made', () => {
+  it('is refused', async () => {
+    const { vault } = await vaultOver({
+      putSigningKeys: async () => 'destroyed',
+      newestSigningKey: async () => undefined,
+      ensureSigningKey: async () => ({ state: 'destroyed' }),
+    });
+    const refused = new KeyNotFound(T);
+    await expect(vault.signingKeys.createSigningKey(T, 'did', 'Ed25519')).rejects.toEqual(refused);
+    await expect(vault.signingKeys.ensureSigningKey(T, 'did', 'Ed25519')).rejects.toEqual(refused);
+  });
+});
+
+describe('a signing key that was changed', () => {
+  it('is named by the error', async () => {
+    const row = { keyId: 'k1', tenant: T, purpose: 'did', algorithm: 'Ed25519', publicJwk: '{}', createdAt: '' };
+    const { vault } = await vaultOver({ signingKey: async () => ({ ...row, sealed: new Uint8Array(60) }) });
+    await expect(vault.signingKeys.loadSigner(T, 'k1')).rejects.toEqual(new SealBroken('key k1'));
+  });
+});
+
+describe('a store with tenants and without a pepper', () => {
+  it('is refused as damaged, and closed', async () => {
+    const wrapped = { id: T, wrapped: new Uint8Array(64) };
+    await expect(vaultOver({ wrappedKeys: async () => ({ tenantKeys: [wrapped], peppers: [] }) })).rejects.toThrow(
+      'the key store is damaged: it has tenant keys but no pepper',
+    );
+  });
+});
