@@ -74,7 +74,8 @@ describe('refusals of the credential endpoint', () => {
   });
 
   it('name the credential configuration that is unknown or not covered', async () => {
-    const find = async (_tenantId: string, id: string) => ([C1, C2].includes(id) ? configuration(id) : undefined);
+    const find = async (_tenantId: string, id: string) =>
+      [C1, C2].some((known) => known === id) ? configuration(id) : undefined;
     const check = (selector: Parameters<typeof checkConfiguration>[1]) =>
       refusal(() => checkConfiguration(session, selector, 't1', { find }));
     const at = 'check-configuration';

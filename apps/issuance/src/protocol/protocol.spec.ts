@@ -1,4 +1,4 @@
-import type { AppError, RawRequest } from '@attestry/contracts';
+import type { RawRequest } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { authorizationServerMetadata } from './authorization-server-metadata.js';
 import { checkCredentials } from './check-credentials.js';
@@ -88,7 +88,7 @@ describe('the entries of an offer', () => {
     const fault = (value: string) => ({ value, msg, param: 'credentials', location: 'body' });
     await expect(entries.resolveEntries('t1', ['c2', 'c1', 'c3'])).rejects.toMatchObject({
       details: [fault('c2'), fault('c3')],
-    } satisfies Partial<AppError>);
+    });
   });
 });
 

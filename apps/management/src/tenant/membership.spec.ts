@@ -1,5 +1,5 @@
 import type { Role } from '@attestry/contracts';
-import { given } from '@attestry/event-store';
+import { given, stateAfter } from '@attestry/event-store';
 import {
   acceptInvitation,
   cancelInvitation,
@@ -515,5 +515,14 @@ describe('the refusal of a membership change', () => {
   it('takes no client for the user whose id it has', () => {
     const state = stateOf([...living, machineMember('bob', ['auditor']), added('bob', ['issuer'])]);
     expect(() => seenMember(state, machine('bob'), 'bob')).toThrow(expect.objectContaining({ kind: 'forbidden' }));
+  });
+});
+
+describe('the refusal of a member without the role admin', () => {
+  it('names the role', () => {
+    const state = stateAfter(tenant, [...living, added('bob', ['issuer'])]);
+    const message = 'The caller needs the role admin on the tenant';
+    expect(() => seenMember(state, user('bob'), 'ann')).toThrow(message);
+    expect(() => requireAdmin(state, user('bob'))).toThrow(message);
   });
 });
