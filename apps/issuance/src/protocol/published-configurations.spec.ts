@@ -21,7 +21,8 @@ describe('the configurations that metadata publishes', () => {
       return [...tenants[tenantId]!];
     },
   };
-  const published = new PublishedConfigurations(readModel as unknown as ConfigurationsReadModel);
+  let published: PublishedConfigurations;
+  beforeEach(() => (published = new PublishedConfigurations(readModel as unknown as ConfigurationsReadModel)));
   const idsOf = async (tenantId: string) => (await published.listActive(tenantId)).map(({ id }) => id);
 
   it('are read once as long as no id and no version changes', async () => {
