@@ -6,7 +6,7 @@ import type { CurrentConfigurations } from './current-configurations.js';
 import { mapClaims } from './map-claims.js';
 import { OfferEntries } from './offer-entries.js';
 import { mediaType, queryOf, rawOf } from './raw-request.js';
-import { normalTransactionCode } from './transaction-code.js';
+import { makeTransactionCode, normalTransactionCode } from './transaction-code.js';
 
 const raw = (more: Partial<RawRequest>): RawRequest => ({ method: 'GET', url: '/', headers: {}, text: '', ...more });
 
@@ -104,6 +104,13 @@ describe('a claim set in credentials', () => {
 });
 
 describe('a transaction code', () => {
+  it('has digits alone when it is numeric, and letters too when it is text', () => {
+    const codes = (inputMode: 'numeric' | 'text') =>
+      Array.from({ length: 50 }, () => makeTransactionCode(inputMode)).join('');
+    expect(codes('numeric')).toMatch(/^[0-9]{300}$/);
+    expect(codes('text')).toMatch(/^(?=.*[A-Z])[2-9A-HJKMNP-Z]{300}$/);
+  });
+
   it('is compared in capital letters when it is text, as it is otherwise', () => {
     expect(normalTransactionCode('ab2c', 'text')).toBe('AB2C');
     expect(normalTransactionCode('ab2c', 'numeric')).toBe('ab2c');
