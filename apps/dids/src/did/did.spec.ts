@@ -234,3 +234,32 @@ describe('deleting', () => {
     expect(holdersOf(stateAfter(did, []), at)).toEqual({ settled: [], young: [] });
   });
 });
+
+describe('refusals of a DID', () => {
+  const detailsOf = (run: () => unknown) => refusal(run).details;
+  const reserve = (events: DidEvent[], ...algorithms: DidKey['algorithm'][]) =>
+    detailsOf(() => reserveIssuerKey(stateAfter(did, events), { did: DID, configurationId: 'c', algorithms }, at));
+
+  it('say that it is being deleted', () =>
+    expect(detailsOf(() => createDid(stateAfter(did, [created, started]), command, at))).toEqual([
+      {
+        msg: 'is the address of a DID that is being deleted; try again in a moment',
+        param: 'options.url',
+        location: 'body',
+      },
+    ]));
+
+  it('say why it cannot issue', () => {
+    expect(reserve([], 'P-256')).toEqual([
+      { value: DID, msg: 'must be a DID of this tenant', param: 'issuerDid', location: 'body' },
+    ]);
+    expect(reserve([created], 'X25519', 'Bls12381G2')).toEqual([
+      {
+        value: DID,
+        msg: 'must have an assertion key of type X25519 or Bls12381G2',
+        param: 'issuerDid',
+        location: 'body',
+      },
+    ]);
+  });
+});

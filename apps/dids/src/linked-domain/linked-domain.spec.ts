@@ -55,3 +55,14 @@ describe('a linked domain', () => {
     expect(originsAt({ publicUrl: custom, baseUrl: own }, { revision: -1 })).toEqual([custom]);
   });
 });
+
+describe('an event of the revision that was already processed', () => {
+  it('does not change the linked domain', () => {
+    given([linked('a.example', 1)])
+      .when(note('a.example', 1, false))
+      .then([]);
+    given([linked('a.example', 1)])
+      .when(note('b.example', 1, true))
+      .then([]);
+  });
+});

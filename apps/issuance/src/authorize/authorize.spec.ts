@@ -97,6 +97,25 @@ describe('parse-client', () => {
     const longest = 'x'.repeat(1024);
     expect(says(`client_id=${longest}&redirect_uri=https://wallet.example/`)).toMatchObject({ clientId: longest });
   });
+  it('names the reason for which the redirect URI is refused', () => {
+    const requested = (redirect_uri: string) =>
+      refusal(() =>
+        parseClient(new URLSearchParams({ client_id: 'w', redirect_uri }), {
+          allowed: ['https://wallet.example/back'],
+          rendersPages: true,
+        }),
+      );
+    expect(requested('/back')).toEqual([
+      'invalid_request',
+      'redirect_uri must be an https URL, an http URL of a loopback host, or a URL with a private-use scheme of the wallet, without a fragment',
+      'check-redirect',
+    ]);
+    expect(requested('https://wallet.example/')).toEqual([
+      'invalid_request',
+      'redirect_uri must be one of the redirect URIs that this issuer allows',
+      'check-redirect',
+    ]);
+  });
   it('returns a state of the longest length', () =>
     expect(
       parseClient(
@@ -165,6 +184,12 @@ describe('parse-authorization-request', () => {
     expect(parse({ scope: ' a  b ' })).toEqual({ codeChallenge: CHALLENGE, scopes: ['a', 'b'] });
     expect(parse({ scope: '' })).toEqual({ codeChallenge: CHALLENGE, scopes: [] });
   });
+  it('refuses a code challenge that is no digest as an invalid request', () =>
+    expect(refusal(() => parseAuthorizationRequest(query({ code_challenge: CHALLENGE.slice(1) }), ISSUER))).toEqual([
+      'invalid_request',
+      'code_challenge must be a SHA-256 digest in base64url',
+      'parse-authorization-request',
+    ]));
   it('names a repeated parameter', () => {
     const twice = query();
     twice.append('scope', 'c');

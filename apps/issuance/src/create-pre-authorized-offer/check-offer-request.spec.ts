@@ -1,4 +1,4 @@
-import { MAX_CLAIMS_BYTES, MAX_OFFER_BYTES, type PreAuthorizedOfferRequest } from '@attestry/contracts';
+import { MAX_CLAIMS_BYTES, MAX_OFFER_BYTES, type AppError, type PreAuthorizedOfferRequest } from '@attestry/contracts';
 import { checkOfferRequest } from './check-offer-request.js';
 
 const id = '11111111-1111-4111-8111-111111111111';
@@ -55,6 +55,20 @@ describe('the request of a pre-authorized offer', () => {
       expect.objectContaining({ kind: 'invalid', details: [detail] }),
     ),
   );
+
+  it('is refused without the value of a claim or a description', () => {
+    expect.assertions(1);
+    try {
+      checkOfferRequest(request({ transactionCodeConfiguration: { description: '\ud800' } }));
+    } catch (error) {
+      const detail = {
+        msg: 'must be well-formed Unicode',
+        param: 'transactionCodeConfiguration.description',
+        location: 'body',
+      };
+      expect((error as AppError).details).toStrictEqual([detail]);
+    }
+  });
 
   it('treats configuration ids that differ only in case as repeated', () => {
     const upper = 'ABCDEF11-1111-4111-8111-111111111111';

@@ -3,12 +3,14 @@ import { given } from '@attestry/event-store';
 import { parseClaimPath } from './claim-path.js';
 import {
   activeConfiguration,
+  ALGORITHMS_OF,
   checkConfiguration,
   configurationFaults,
   configurationRecord,
   contentOf,
   createCredentialConfiguration,
   deleteCredentialConfiguration,
+  FORMAT_OF,
   replaceConfigurationContent,
   trialOf,
   type ConfigurationRequest,
@@ -386,4 +388,24 @@ describe('claim paths', () => {
     'credentialConfiguration.id',
     `claims.${'a'.repeat(1024)}`,
   ])('refuses %j', (text) => expect(parseClaimPath(text)).toBeUndefined());
+});
+
+describe('the profiles of configurations', () => {
+  it('have a format each, and keys that can sign it, best first', () => {
+    expect(FORMAT_OF).toEqual({ 'web-semantic': 'ldp_vc', 'jwt-vc': 'jwt_vc_json' });
+    expect(ALGORITHMS_OF).toEqual({ ldp_vc: ['Ed25519'], jwt_vc_json: ['P-256', 'Ed25519'] });
+  });
+});
+
+describe('the path of a claim mapping', () => {
+  it('is text: an array that reads like a path is refused', () => {
+    const mapFrom = ['claims.a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as unknown as string;
+    expect(configurationFaults(request({ claimMappings: { name: { mapFrom } } }), 'jwt_vc_json')).toEqual([
+      {
+        msg: "must have a path such as claims.name, claims['name'] or authenticationProvider.subjectId in mapFrom",
+        param: 'claimMappings.name',
+        location: 'body',
+      },
+    ]);
+  });
 });

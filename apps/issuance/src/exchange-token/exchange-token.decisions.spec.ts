@@ -203,3 +203,16 @@ describe('the outcome', () => {
     expect(outcomeOf(events)).toMatchObject({ code: 'invalid_grant', check }),
   );
 });
+
+describe('the response to the wallet', () => {
+  it('is what an authorization code was redeemed for', () =>
+    expect(outcomeOf([redeemed('AuthorizationCodeRedeemed')])).toMatchObject({ scope: 'jwt_vc_json:A ldp_vc:B' }));
+
+  it.each([
+    ['a wrong transaction code', [refused], 'tx_code is wrong'],
+    ['a code that was used before', [replayed], 'the code has already been used'],
+    ['no event', [], 'tx_code is wrong'],
+  ])('is a refusal that names the reason, for %s', (_what, events: IssuanceSessionEvent[], message) =>
+    expect(outcomeOf(events)).toMatchObject({ code: 'invalid_grant', message }),
+  );
+});

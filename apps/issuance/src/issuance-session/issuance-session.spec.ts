@@ -1,4 +1,4 @@
-import { given } from '@attestry/event-store';
+import { given, stateAfter } from '@attestry/event-store';
 import {
   createOffer,
   deleteOffer,
@@ -207,5 +207,26 @@ describe('an issuance session', () => {
     const outcome = after(events).when((state) => deleteOffer(state, at));
     if (possible) outcome.then([{ type: 'OfferDeleted', data: { sessionId: 's1', deletedAt: at.toISOString() } }]);
     else outcome.thenThrows('NotFound');
+  });
+});
+
+describe('refusals of an issuance session', () => {
+  it('say what exists already', () => {
+    const state = stateAfter(issuanceSession, [created]);
+    expect(() => createOffer(state, offer, now)).toThrow('The offer exists already');
+    expect(() => grantAuthorization(state, offer as unknown as NewAuthorization, now)).toThrow(
+      'The session exists already',
+    );
+  });
+});
+
+describe('an offer with several access tokens', () => {
+  it('can be deleted while one of them is valid', () => {
+    const state = stateAfter(issuanceSession, [created, redeemed]) as RedeemedSession;
+    const accessTokens = [grant('access', 100), grant('access', 300)];
+    expect(deleteOffer({ ...state, accessTokens }, later(200))).toHaveLength(1);
+    expect(() => deleteOffer({ ...state, accessTokens }, later(300))).toThrow(
+      expect.objectContaining({ kind: 'notFound' }),
+    );
   });
 });

@@ -75,8 +75,7 @@ const checkClaims = (payload: JWTPayload, { issuer, clientId, now, windowSeconds
 
 const isSigned = (input: string, signature: string, alg: keyof typeof CURVE_OF, { publicKey }: HolderKey): boolean => {
   const bytes = Buffer.from(signature, 'base64url');
-  if (bytes.length !== 64) return false;
-  const data = Buffer.from(input, 'latin1');
+  const data = Buffer.from(input);
   return alg === 'ES256'
     ? verify('sha256', data, { key: publicKey, dsaEncoding: 'ieee-p1363' }, bytes)
     : verify(null, data, publicKey, bytes);

@@ -24,5 +24,6 @@ export const verifyNonce = (macs: Macs, tenantId: string, nonce: string): KnownN
   if (!parts) return undefined;
   const [, id, pepper, mac] = parts as unknown as [string, string, string, string];
   if (!macs.verifyMac(id, { pepper, mac }, `c_nonce:${tenantId}`)) return undefined;
-  return { id, expiresAt: new Date(Number.parseInt(id.slice(0, id.indexOf('.')), 36)) };
+  // `parseInt` stops at the dot.
+  return { id, expiresAt: new Date(Number.parseInt(id, 36)) };
 };

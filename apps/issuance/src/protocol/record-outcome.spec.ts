@@ -72,6 +72,20 @@ describe('the record of a wallet operation', () => {
     expect(written).toEqual([]);
   });
 
+  it('is nothing for the answer to an unknown caller either', async () => {
+    const { written, run } = feed();
+    await expect(run(async () => 'done')).resolves.toBe('done');
+    expect(written).toEqual([]);
+  });
+
+  it('names the reason for which nothing happens without START', async () => {
+    const { run } = feed('START');
+    await expect(run(async (start) => start.writeStart())).rejects.toMatchObject({
+      message: 'Service temporarily unavailable',
+      cause: new Error('disk full'),
+    });
+  });
+
   it('permits no effect without START', async () => {
     const { written, run } = feed('START');
     let effect = false;

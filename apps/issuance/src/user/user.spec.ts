@@ -1,4 +1,4 @@
-import { given } from '@attestry/event-store';
+import { given, stateAfter } from '@attestry/event-store';
 import { checkUser, createUser, deleteUser, replaceUserClaims, signIn, type SignIn } from './user.decisions.js';
 import type { UserEvent } from './user.events.js';
 import { user, type UserState } from './user.state.js';
@@ -91,4 +91,26 @@ describe('user', () => {
       expect.objectContaining({ details: [expect.objectContaining({ param: 'authenticationProvider' })] }),
     );
   });
+});
+
+describe('a user that cannot be created', () => {
+  it('has an authentication provider other than null', () => {
+    expect(() => checkUser({ authenticationProvider: null }, 2)).not.toThrow();
+    expect(() => checkUser({ authenticationProvider: {} }, 2)).toThrow(
+      expect.objectContaining({
+        details: [
+          {
+            msg: 'is read-only; it is set when the user signs in with the provider',
+            param: 'authenticationProvider',
+            location: 'body',
+          },
+        ],
+      }),
+    );
+  });
+
+  it('exists already', () =>
+    expect(() => createUser(stateAfter(user, [created]), { userId: id, createdAt: new Date(at) })).toThrow(
+      `user ${id} exists already`,
+    ));
 });

@@ -68,3 +68,14 @@ describe('configurations under a domain', () => {
       ),
     ).toBe(2));
 });
+
+describe('an event of the revision that was already processed', () => {
+  it('does not change the withdrawn domains', () => {
+    given([withdrawn('a.example', 2)])
+      .when(note('a.example', 2, true))
+      .then([]);
+    given([withdrawn('a.example', 2)])
+      .when(note('b.example', 2, false))
+      .then([]);
+  });
+});

@@ -1,4 +1,4 @@
-import { given } from '@attestry/event-store';
+import { given, stateAfter } from '@attestry/event-store';
 import { accountNameFault, openAccount, passwordFault } from './account.decisions.js';
 import type { AccountEvent } from './account.events.js';
 import { commonPasswords } from '../sign-in/common-passwords.js';
@@ -65,4 +65,46 @@ describe('an account', () => {
     for (const name of ['Ada', '李', 'x'.repeat(255)]) expect(accountNameFault(name)).toBeUndefined();
     for (const name of ['', 'x'.repeat(256), 'a\nb', 'a\ud800']) expect(accountNameFault(name)).toBeDefined();
   });
+});
+
+describe('the rules for passwords', () => {
+  const fault = (password: string, { email = 'x@y.z', common = [] as string[] } = {}) =>
+    passwordFault(password, email, new Set(common));
+  const ofAddress = 'Choose a password that does not contain your e-mail address or a part of it';
+  const ofCommon = 'Choose a password that is not a common one, with or without digits or symbols at its end';
+
+  it('find the parts of an address that has spaces around it, from four letters on', () => {
+    expect(fault('blue-example-1', { email: ' x@y.example ' })).toBe(ofAddress);
+    expect(fault('we the people 12', { email: 'x@people.example' })).toBe(ofAddress);
+    expect(fault('mountain-anna-1', { email: 'anna@y.z' })).toBe(ofAddress);
+    expect(fault('mountain-ann-12', { email: 'ann@y.z' })).toBeUndefined();
+  });
+
+  it('allow five different characters', () => {
+    expect(fault('abcdeedcbaab')).toBeUndefined();
+    expect(fault('abcddcbaabbc')).toBe(
+      'Choose a password with at least 5 different characters that is not one pattern repeated',
+    );
+  });
+
+  it('compare the whole password with the common ones, without spaces around it and without the end that is no letter', () => {
+    expect(fault('blue-house-42', { common: ['blue-house-42'] })).toBe(ofCommon);
+    expect(fault(' blue-house-42 ', { common: ['blue-house-42'] })).toBe(ofCommon);
+    expect(fault('sunshine-2026', { common: ['sunshine'] })).toBe(ofCommon);
+    expect(fault('2026-07-sunshine', { common: ['sunshine'] })).toBeUndefined();
+    expect(fault('abcd-12345678', { common: ['abcd'] })).toBe(ofCommon);
+    expect(fault('abc-123456789', { common: ['abc'] })).toBeUndefined();
+  });
+});
+
+describe('refusals of an account', () => {
+  it('say what is wrong with the name', () => {
+    expect(accountNameFault('')).toBe('Enter your name');
+    expect(accountNameFault('x'.repeat(256))).toBe('Enter a name of at most 255 characters');
+    for (const name of ['a\nb', 'a\ud800'])
+      expect(accountNameFault(name)).toBe('Enter a name without control characters');
+  });
+
+  it('say that it already exists', () =>
+    expect(() => open(stateAfter(account, [opened]))).toThrow('The account already exists'));
 });

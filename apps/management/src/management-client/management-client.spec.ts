@@ -1,4 +1,4 @@
-import { given } from '@attestry/event-store';
+import { given, stateAfter } from '@attestry/event-store';
 import { configureClient, registerClient } from './management-client.decisions.js';
 import type { ManagementClientEvent } from './management-client.events.js';
 import {
@@ -52,4 +52,11 @@ describe('a management client', () => {
     expect(new Set(ids.map(managementClientStream)).size).toBe(ids.length);
     expect(['', 'x'.repeat(129), '\ud800'].filter(isManagementClientId)).toEqual([]);
   });
+});
+
+describe('the refusal of a management client', () => {
+  it('says that its id is taken', () =>
+    expect(() => run(registerClient, 'm2')(stateAfter(managementClient, [registered()]))).toThrow(
+      'A management client with this id already exists',
+    ));
 });

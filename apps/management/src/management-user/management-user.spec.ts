@@ -1,4 +1,4 @@
-import { given } from '@attestry/event-store';
+import { given, stateAfter } from '@attestry/event-store';
 import { inviteUser, nameUser, registerUser, takeEmail } from './management-user.decisions.js';
 import type { ManagementUserEvent } from './management-user.events.js';
 import { managementUser, managementUserStream, type ManagementUserState } from './management-user.state.js';
@@ -60,5 +60,16 @@ describe('a user of the management API', () => {
       .then([{ type: 'ManagementUserEmailTaken', data: { userId, sealedEmail: 'e2' } }]);
     for (const history of [[], [invited]])
       for (const change of [name, email]) given(managementUser, history).when(change).thenThrows('Forbidden');
+  });
+});
+
+describe('refusals of a user of the management API', () => {
+  it('say that the identity is another one, or that the user is not registered', () => {
+    expect(() => register('j')(stateAfter(managementUser, [registeredAs('i')]))).toThrow(
+      'The user has another identity',
+    );
+    expect(() => nameUser(stateAfter(managementUser, [invited]), { sealedName: 'n' })).toThrow(
+      'The caller is not a registered user',
+    );
   });
 });

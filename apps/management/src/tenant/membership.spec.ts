@@ -1,5 +1,5 @@
 import { memberAccess, memberWith, type Role } from '@attestry/contracts';
-import { given } from '@attestry/event-store';
+import { given, stateAfter } from '@attestry/event-store';
 import {
   acceptInvitation,
   cancelInvitation,
@@ -526,5 +526,14 @@ describe('the refusal of a membership change', () => {
     expect(() => seenMember(state, orSelf(machine('bob')), 'bob')).toThrow(
       expect.objectContaining({ kind: 'forbidden' }),
     );
+  });
+});
+
+describe('the refusal of a member without the role admin', () => {
+  it('names the role', () => {
+    const state = stateAfter(tenant, [...living, added('bob', ['issuer'])]);
+    const message = 'The caller needs the role admin on the tenant';
+    expect(() => seenMember(state, orSelf(user('bob')), 'ann')).toThrow(message);
+    expect(() => requireMember(state, user('bob'))).toThrow(message);
   });
 });

@@ -3,6 +3,7 @@ import { given as givenOf } from '@attestry/event-store';
 import {
   createAuthenticationProvider,
   deleteAuthenticationProvider,
+  movedAddress,
   pinTokenEndpoint,
   settingsOf,
   updateAuthenticationProvider,
@@ -218,4 +219,32 @@ describe('a masked secret', () => {
         ]);
       }
   });
+});
+
+describe('the settings of an authentication provider', () => {
+  it('have at most 900,000 bytes as JSON', () => {
+    const sized = (length: number) =>
+      settingsOf(
+        { ...request, staticRequestParameters: { p: 'x'.repeat(length) } },
+        { url, issuer: url, tokenEndpointOrigin: url },
+      );
+    const most = 900_000 - JSON.stringify(sized(0)).length;
+    expect(JSON.stringify(sized(most))).toHaveLength(900_000);
+    expect(() => sized(most + 1)).toThrow(expect.objectContaining({ kind: 'tooLarge', message: 'Payload Too Large' }));
+  });
+});
+
+describe('an address that moved', () => {
+  it.each([
+    [{ url }, { url: `${url}/realm` }, undefined],
+    [{ url }, { url: 'https://other.example' }, 'url'],
+    [{ url, tokenEndpointOrigin: url }, { url, tokenEndpointOrigin: url }, undefined],
+    [
+      { url, tokenEndpointOrigin: url },
+      { url, tokenEndpointOrigin: 'https://other.example' },
+      'the token endpoint of url',
+    ],
+    [{ url }, { url, tokenEndpointOrigin: url }, undefined],
+    [{ url, tokenEndpointOrigin: url }, { url }, undefined],
+  ])('from %j to %j is %j', (before, after, moved) => expect(movedAddress(before, after)).toBe(moved));
 });

@@ -213,3 +213,19 @@ describe('webhook delivery', () => {
     expect(hasEnded({ status: 'absent' })).toBe(false);
   });
 });
+
+describe('an outcome that is reported again', () => {
+  it('changes nothing while the next attempt is awaited', () =>
+    given<WebhookDeliveryState, WebhookDeliveryEvent>(webhookDelivery, [scheduled, started(1), failed(1, 10)])
+      .when((state) => endAttempt(state, { deliveryId: 'd1', status: 200 }, facts))
+      .then([]));
+});
+
+describe('the refusal to requeue a delivery', () => {
+  it('says that it is still pending', () =>
+    expect(() =>
+      requeueDelivery(stateAfter<WebhookDeliveryState, WebhookDeliveryEvent>(webhookDelivery, [scheduled]), {
+        now: at(0),
+      }),
+    ).toThrow('The delivery of this event to this webhook is still pending'));
+});

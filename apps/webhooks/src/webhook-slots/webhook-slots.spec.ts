@@ -7,6 +7,7 @@ import {
   MAX_WEBHOOKS_PER_URL,
   needsOwners,
   releaseSlot,
+  urlKey,
   type Owner,
 } from './webhook-slots.decisions.js';
 import type { WebhookSlotsEvent } from './webhook-slots.events.js';
@@ -156,4 +157,62 @@ describe('webhooks with one URL', () => {
       .when((state) => correctSlotUrl(state, { webhookId: 'w0', url }))
       .then([]);
   });
+});
+
+describe('slots and their webhooks', () => {
+  const url = 'https://shared.example/hook';
+  const slot = (webhookId: string, to: string | null = urlOf(webhookId)) => ({ webhookId, claimedAt, url: to });
+  const slots = (count: number, to?: string) => Array.from({ length: count }, (_, at) => slot(`w${at}`, to));
+  const unknown: ReadonlyMap<string, Owner> = new Map();
+
+  it('need the webhooks when a URL is missing or a limit is reached', () => {
+    const needs = (held: ReturnType<typeof slot>[], webhookId = 'new') => needsOwners({ held }, { webhookId, url });
+    expect(needs([slot('w0', null), slot('w1')])).toBe(true);
+    expect([needs(slots(MAX_WEBHOOKS - 1)), needs(slots(MAX_WEBHOOKS))]).toEqual([false, true]);
+    expect([needs(slots(MAX_WEBHOOKS_PER_URL - 1, url)), needs(slots(MAX_WEBHOOKS_PER_URL, url))]).toEqual([
+      false,
+      true,
+    ]);
+    // Its own URL does not count.
+    expect(needs(slots(MAX_WEBHOOKS_PER_URL, url), 'w0')).toBe(false);
+  });
+
+  it('have a URL without its fragment', () => expect(urlKey(`${url}#part`)).toBe(url));
+
+  it('name the limit of a tenant', () =>
+    expect(() =>
+      claimSlot({ held: slots(MAX_WEBHOOKS) }, { webhookId: 'new', url }, { now: later, owners: unknown }),
+    ).toThrow(
+      expect.objectContaining({
+        details: [{ msg: 'a tenant can have at most 20 webhooks', param: 'webhooks', location: 'body' }],
+      }),
+    ));
+
+  it('do not count a slot without a URL whose webhook is unknown or deleted', () => {
+    const held = slots(MAX_WEBHOOKS_PER_URL - 1, url);
+    const command = { webhookId: 'new', url };
+    const without = { held: [...held, slot('w9', null)] };
+    expect(claimSlot(without, command, { now: soon, owners: unknown })).toEqual([claimed('new', soon, url)]);
+    const owners = new Map<string, Owner>([['w9', { status: 'deleted' }]]);
+    expect(claimSlot(without, command, { now: soon, owners })).toEqual([released('w9'), claimed('new', soon, url)]);
+  });
+
+  it('change the URL of a slot that is held, and only to another one', () => {
+    const change = (webhookId: string, to: string, held = [slot('w0'), slot('w1')]) =>
+      changeSlotUrl({ held }, { webhookId, url: to }, { now: later, owners: unknown });
+    expect(change('other', url)).toEqual([]);
+    expect(change('w0', urlOf('w0'))).toEqual([]);
+    expect(change('w0', url)).toEqual([changed('w0', url)]);
+    expect(change('w0', url, [slot('w0', null)])).toEqual([changed('w0', url)]);
+  });
+
+  it('are not released while their URL changes', () => {
+    const owners = new Map<string, Owner>([['w0', { status: 'absent' }]]);
+    expect(changeSlotUrl({ held: [slot('w0')] }, { webhookId: 'w0', url }, { now: later, owners })).toEqual([
+      changed('w0', url),
+    ]);
+  });
+
+  it('are not corrected because another slot has another URL', () =>
+    expect(correctSlotUrl({ held: [slot('w0', url), slot('w1')] }, { webhookId: 'w0', url })).toEqual([]));
 });

@@ -84,3 +84,26 @@ describe('webhook', () => {
     }
   });
 });
+
+describe('the events of a webhook', () => {
+  const both: WebhookDomainEvent = {
+    type: 'WebhookCreated',
+    data: { ...created.data, events: ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] } as never,
+  };
+  const update = (events: Parameters<typeof updateWebhook>[1]['events']) =>
+    updateWebhook(stateAfter(webhook, [both]), { url: 'https://a.com/', events });
+
+  it('change when one of them is removed or replaced', () => {
+    expect(update(['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'])).toEqual([]);
+    for (const events of [
+      ['OpenIdCredentialIssued' as const],
+      ['OpenIdCredentialIssued' as const, 'OpenIdCredentialIssued' as const],
+    ])
+      expect(update(events)).toEqual([
+        { type: 'WebhookEventsChanged', data: { webhookId: 'w1', events, disabled: false } },
+      ]);
+  });
+
+  it('are not sent on demand while it is disabled, with the reason', () =>
+    expect(() => enabled(stateAfter(webhook, [created, disabled]))).toThrow('The webhook is disabled'));
+});

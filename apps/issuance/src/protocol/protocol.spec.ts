@@ -1,0 +1,118 @@
+import { mediaTypeOf, type RawRequest } from '@attestry/contracts';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { authorizationServerMetadata } from './authorization-server-metadata.js';
+import { checkCredentials } from './check-credentials.js';
+import type { CurrentConfigurations } from './current-configurations.js';
+import { mapClaims } from './map-claims.js';
+import { OfferEntries } from './offer-entries.js';
+import { queryOf, rawOf } from './raw-request.js';
+import { makeTransactionCode, normalTransactionCode } from './transaction-code.js';
+
+const raw = (more: Partial<RawRequest>): RawRequest => ({ method: 'GET', url: '/', headers: {}, text: '', ...more });
+
+describe('the metadata of the authorization server', () => {
+  it('lists each scope once, and what the endpoints support', () =>
+    expect(
+      authorizationServerMetadata('https://acme.example', [
+        { format: 'ldp_vc', type: 'Course' },
+        { format: 'jwt_vc_json', type: 'Course' },
+        { format: 'ldp_vc', type: 'Course' },
+      ] as ActiveConfiguration[]),
+    ).toEqual({
+      issuer: 'https://acme.example',
+      authorization_endpoint: 'https://acme.example/v1/oauth/authorize',
+      token_endpoint: 'https://acme.example/v1/oauth/token',
+      jwks_uri: 'https://acme.example/v1/oauth/jwks',
+      scopes_supported: ['ldp_vc:Course', 'jwt_vc_json:Course'],
+      response_types_supported: ['code'],
+      response_modes_supported: ['query'],
+      code_challenge_methods_supported: ['S256'],
+      grant_types_supported: ['authorization_code', 'urn:ietf:params:oauth:grant-type:pre-authorized_code'],
+      token_endpoint_auth_methods_supported: ['none'],
+      'pre-authorized_grant_anonymous_access_supported': true,
+      authorization_details_types_supported: ['openid_credential'],
+      authorization_response_iss_parameter_supported: true,
+    }));
+});
+
+describe('a raw request', () => {
+  it('has a media type in lower case, without parameters and spaces', () => {
+    const type = (value: string) => mediaTypeOf(value);
+    expect(type('Application/JSON ; charset=utf-8')).toBe('application/json');
+    expect(type(' text/plain')).toBe('text/plain');
+    expect(mediaTypeOf(undefined)).toBe('');
+  });
+
+  it('has a query after the first question mark', () => {
+    const query = (url: string) => [...queryOf(raw({ url }))];
+    expect(query('/a?b=1&c=?')).toEqual([
+      ['b', '1'],
+      ['c', '?'],
+    ]);
+    expect(query('?b=1')).toEqual([['b', '1']]);
+    for (const url of ['/a', '/a?', '']) expect(query(url)).toEqual([]);
+  });
+
+  it('must reach a protocol endpoint', () => {
+    const request = raw({});
+    expect(rawOf({ raw: request })).toBe(request);
+    expect(() => rawOf({})).toThrow('a protocol endpoint was called without the raw request');
+  });
+});
+
+describe('a mapped claim', () => {
+  // Paths are cached for the life of the process, so each run uses names of its own.
+  let name: string;
+  beforeEach(() => (name = `n${crypto.randomUUID()}`));
+
+  it('is read by a path, the first time and again', () => {
+    const map = () => mapClaims({ out: { mapFrom: `claims.${name}` } }, { claims: { [name]: 1 } });
+    expect([map(), map()]).toEqual([{ out: 1 }, { out: 1 }]);
+  });
+
+  it('fails when the stored path has no valid syntax', () =>
+    expect(() => mapClaims({ out: { mapFrom: `claims ${name}` } }, { claims: {} })).toThrow(
+      'a stored mapFrom has no valid syntax',
+    ));
+});
+
+describe('the entries of an offer', () => {
+  it('name each configuration that the tenant does not have', async () => {
+    const find = async (_tenantId: string, id: string) =>
+      id === 'c1' ? { id, format: 'jwt_vc_json', type: 'A' } : undefined;
+    const entries = new OfferEntries({ find } as unknown as CurrentConfigurations);
+    expect(await entries.resolveEntries('t1', ['c1'])).toEqual([
+      { credentialConfigurationId: 'c1', scope: 'jwt_vc_json:A' },
+    ]);
+    const msg = 'must be a credential configuration of this tenant';
+    const fault = (value: string) => ({ value, msg, param: 'credentials', location: 'body' });
+    await expect(entries.resolveEntries('t1', ['c2', 'c1', 'c3'])).rejects.toMatchObject({
+      details: [fault('c2'), fault('c3')],
+    });
+  });
+});
+
+describe('a claim set in credentials', () => {
+  it('is refused without its value', () =>
+    expect(checkCredentials([{}]).details).toStrictEqual([
+      {
+        msg: 'must be ids of credential configurations; claim sets are not supported yet',
+        param: 'credentials',
+        location: 'body',
+      },
+    ]));
+});
+
+describe('a transaction code', () => {
+  it('has digits alone when it is numeric, and letters too when it is text', () => {
+    const codes = (inputMode: 'numeric' | 'text') =>
+      Array.from({ length: 50 }, () => makeTransactionCode(inputMode)).join('');
+    expect(codes('numeric')).toMatch(/^[0-9]{300}$/);
+    expect(codes('text')).toMatch(/^(?=.*[A-Z])[2-9A-HJKMNP-Z]{300}$/);
+  });
+
+  it('is compared in capital letters when it is text, as it is otherwise', () => {
+    expect(normalTransactionCode('ab2c', 'text')).toBe('AB2C');
+    expect(normalTransactionCode('ab2c', 'numeric')).toBe('ab2c');
+  });
+});
