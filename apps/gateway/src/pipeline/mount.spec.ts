@@ -41,7 +41,7 @@ const serverOf = () => {
     health,
     routes: new Routes(hosts, config, SERVED),
     ...ratesOf(),
-    inFlight: { take: () => ({ add: (bytes: number) => void added.push(bytes), release: () => void released++ }) },
+    inFlight: { reserve: () => ({ add: (bytes: number) => void added.push(bytes), release: () => void released++ }) },
     services: {
       call: async (operation: Operation, { body, raw }: { body: unknown; raw?: { text: string } }) => {
         calls.push(raw?.text ?? body);

@@ -16,7 +16,7 @@ describe('the configurations that metadata publishes', () => {
   });
   const readModel = {
     running: { db: query() },
-    all: async (tenantId: string) => {
+    listAll: async (tenantId: string) => {
       reads++;
       return [...tenants[tenantId]!];
     },
