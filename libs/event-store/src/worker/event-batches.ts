@@ -15,18 +15,13 @@ export class EventBatches implements BatchSource<EventBatch> {
   private handled: (() => void) | undefined;
   private dropped: Error | undefined;
   private notify: (() => void) | undefined;
-  private isEnded: boolean;
-  private readonly end = () => {
-    this.isEnded = true;
-    this.notify?.();
-  };
+  private readonly end = () => this.notify?.();
 
   constructor(
     store: EventStore,
     options: SubscribeOptions,
     private readonly signal: AbortSignal,
   ) {
-    this.isEnded = signal.aborted;
     signal.addEventListener('abort', this.end);
     this.subscription = store.subscribe(options, {
       onEvents: (events, next) => {
@@ -45,9 +40,9 @@ export class EventBatches implements BatchSource<EventBatch> {
 
   async next(): Promise<EventBatch | undefined> {
     this.release();
-    while (!this.arrived && !this.dropped && !this.isEnded)
+    while (!this.arrived && !this.dropped && !this.signal.aborted)
       await new Promise<void>((resolve) => (this.notify = resolve));
-    if (this.isEnded) return undefined;
+    if (this.signal.aborted) return undefined;
     if (this.dropped) throw this.dropped;
     const batch = this.arrived;
     this.arrived = undefined;

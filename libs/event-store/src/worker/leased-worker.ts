@@ -1,5 +1,6 @@
 import { UnknownEventType } from '../aggregate.js';
 import { EventStoreUnavailable, type Lease } from '../event-store.js';
+import { abortWith } from './abort-with.js';
 import { backOffMs, DEFAULT_BACK_OFF, type BackOff } from './back-off.js';
 import { DEFAULT_LEASE_MS, HeldLease, type LeaseOptions } from './held-lease.js';
 import { sleep } from './sleep.js';
@@ -118,10 +119,8 @@ export class LeasedWorker<Batch = void> {
 
   private async runTerms(): Promise<void> {
     const { leaseMs = DEFAULT_LEASE_MS, pollMs = leaseMs / 6 } = this.options.lease ?? {};
-    const outer = this.options.within?.signal;
-    const end = () => this.requestStop();
-    outer?.addEventListener('abort', end);
-    if (outer?.aborted) end();
+    const { within } = this.options;
+    const leave = within && abortWith(this.stopping, within.signal);
     while (!this.isStopped) {
       let waitMs = 0;
       try {
@@ -136,7 +135,7 @@ export class LeasedWorker<Batch = void> {
       }
       if (waitMs > 0) await sleep(waitMs, this.stopping.signal);
     }
-    outer?.removeEventListener('abort', end);
+    leave?.();
   }
 
   /** @returns whether it got the lease */
@@ -145,11 +144,13 @@ export class LeasedWorker<Batch = void> {
     if (!lease) return this.runUnleased(within);
     const held = await HeldLease.acquire(name, lease);
     if (!held) return false;
+    const ending = new AbortController();
+    const leave = abortWith(ending, held.signal, this.stopping.signal);
     try {
-      await this.runBatches(
-        termOf(held.lease, () => held.isHeld, AbortSignal.any([held.signal, this.stopping.signal])),
-      );
+      await this.runBatches(termOf(held.lease, () => held.isHeld, ending.signal));
     } finally {
+      leave();
+      ending.abort();
       // If the release fails, the lease expires.
       await held.release().catch((error: Error) => this.options.onError?.(error, { ...this.health }));
     }
@@ -168,11 +169,10 @@ export class LeasedWorker<Batch = void> {
     try {
       const source = await openSource?.call(this.options, term);
       try {
-        // Not `term.signal.aborted`: for a signal made of others that costs more than the rest of the loop.
-        while (!this.isStopped && term.isHeld) {
+        while (!term.signal.aborted && term.isHeld) {
           const batch = await source?.next();
           // Waiting for it may have taken longer than the lease.
-          if (this.isStopped || !term.isHeld) return;
+          if (term.signal.aborted || !term.isHeld) return;
           if (source && batch === undefined) throw new Error(`${this.options.name} has no further batches`);
           this.isWoken = false;
           const pauseMs = await handle.call(this.options, batch as Batch, term);
