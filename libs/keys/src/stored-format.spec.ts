@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedKeyVault, openKeyFile } from './embedded/embedded-key-vault.js';
 import type { StoredKey } from './key-store.js';
+import { PLATFORM } from './key-vault.js';
 import type { StoredKeyVault } from './stored-key-vault.js';
 
 // Rows, a sealed value and MACs that release 0.1.0 wrote under the MASTER_KEY of 32 bytes 0x01.
@@ -65,6 +66,8 @@ describe('data stored by release 0.1.0', () => {
     expect(verify('sha256', data, { key: es!.publicKey, dsaEncoding: 'ieee-p1363' }, es!.sign(data))).toBe(true);
     expect(verify(null, data, ed!.publicKey, ed!.sign(data))).toBe(true);
   });
+
+  it("the platform's keys have the same owner", () => expect(PLATFORM).toBe('platform'));
 
   it('sealed values decrypt', async () => {
     const sealed = 'v1.u.1.xYD9BxPxYCBv3P3G.jD0jpbno2NL3W6Nz0zYnbb1vQNLUJPs';

@@ -166,6 +166,9 @@ export class LeasedWorker<Batch = void> {
   private async runBatches(term: Term): Promise<void> {
     const { openSource, batch: handle } = this.options;
     this.term = term;
+    // Once for the term: a listener for each pause would cost more than the pause.
+    const endPause = () => this.endPause?.();
+    term.signal.addEventListener('abort', endPause);
     try {
       const source = await openSource?.call(this.options, term);
       try {
@@ -177,14 +180,26 @@ export class LeasedWorker<Batch = void> {
           this.isWoken = false;
           const pauseMs = await handle.call(this.options, batch as Batch, term);
           this.recordSuccess();
-          if (pauseMs && !this.isWoken) await sleep(pauseMs, term.signal, (end) => (this.endPause = end));
+          if (pauseMs && !this.isWoken && !term.signal.aborted) await this.pause(pauseMs);
         }
       } finally {
         await source?.close();
       }
     } finally {
+      term.signal.removeEventListener('abort', endPause);
       this.term = undefined;
     }
+  }
+
+  /** Between two batches of a term. */
+  private pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms).unref();
+      this.endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   /** @returns the milliseconds to wait */

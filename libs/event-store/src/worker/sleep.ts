@@ -1,5 +1,5 @@
-/** Ends early when the signal is aborted, or by the function that `onStart` gets. Does not keep the process running. */
-export const sleep = async (ms: number, signal: AbortSignal, onStart?: (end: () => void) => void): Promise<void> => {
+/** Ends early when the signal is aborted. Does not keep the process running. */
+export const sleep = async (ms: number, signal: AbortSignal): Promise<void> => {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {
     const end = () => {
@@ -9,6 +9,5 @@ export const sleep = async (ms: number, signal: AbortSignal, onStart?: (end: () 
     };
     const timer = setTimeout(end, ms).unref();
     signal.addEventListener('abort', end);
-    onStart?.(end);
   });
 };
