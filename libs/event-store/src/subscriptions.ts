@@ -134,7 +134,7 @@ export class CheckpointedSubscription {
     return { next: () => source.next(), close };
   }
 
-  /** @returns milliseconds of pause: a batch and its checkpoint cost the same for no event or one as for many (ADR 0013) */
+  /** @returns milliseconds of pause: a batch and its checkpoint cost the same for one event as for many (ADR 0013) */
   private async batch({ events, next }: EventBatch, term: Term): Promise<number> {
     const { name, checkpoints, batchSize = 256, handle, restMs = 10 } = this.options;
     if (events.length > 0) await handle(events, term.lease!);
@@ -144,7 +144,7 @@ export class CheckpointedSubscription {
     } else this.unsaved = next;
     this.worker.recordSuccess();
     this.recordPosition(next);
-    return events.length < batchSize && this.waiting.size === 0 ? restMs : 0;
+    return events.length > 0 && events.length < batchSize && this.waiting.size === 0 ? restMs : 0;
   }
 
   private recordPosition(position: Position | undefined): void {

@@ -132,8 +132,8 @@ export class ProjectionFeed<Tables> {
     this.worker.recordSuccess();
     const full = events.length >= this.o.batchSize;
     await this.o.onProgress(this, full);
-    // A batch costs the same for no event or one as for a hundred, so a few are batched (ADR 0013).
-    return full ? 0 : this.o.restMs();
+    // A batch costs the same for one event as for a hundred, so a few are batched (ADR 0013).
+    return events.length && !full ? this.o.restMs() : 0;
   }
 
   private async write(events: readonly RecordedEvent[], to: Position): Promise<void> {

@@ -2438,6 +2438,7 @@ export interface operations {
            *             "messaging:verify",
            *             "offers:create",
            *             "offers:delete",
+           *             "offers:read",
            *             "participants:create",
            *             "participants:delete",
            *             "participants:read",
@@ -2629,6 +2630,7 @@ export interface operations {
            *         "messaging:verify",
            *         "offers:create",
            *         "offers:delete",
+           *         "offers:read",
            *         "status-list-configurations:create",
            *         "status-list-configurations:delete",
            *         "status-list-configurations:read",
@@ -2754,6 +2756,7 @@ export interface operations {
            *         "messaging:verify",
            *         "offers:create",
            *         "offers:delete",
+           *         "offers:read",
            *         "status-list-configurations:create",
            *         "status-list-configurations:delete",
            *         "status-list-configurations:read",
@@ -2890,6 +2893,7 @@ export interface operations {
            *         "messaging:verify",
            *         "offers:create",
            *         "offers:delete",
+           *         "offers:read",
            *         "status-list-configurations:create",
            *         "status-list-configurations:delete",
            *         "status-list-configurations:read",
@@ -3089,7 +3093,7 @@ export interface operations {
            *           "category": "tenant-member",
            *           "requestId": "kq3Zb8XnW5mVt1Yc7RfL2s",
            *           "metadata": {
-           *             "entriesCount": 3
+           *             "entriesCount": 4
            *           },
            *           "data": null,
            *           "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe"

@@ -2090,17 +2090,17 @@ export interface operations {
            *             "VerifiableCredential",
            *             "DomainLinkageCredential"
            *           ],
-           *           "issuer": "did:web:attestry.example:u",
+           *           "issuer": "did:web:university.example",
            *           "issuanceDate": "2026-01-15T09:30:00.000Z",
            *           "expirationDate": "2026-01-15T09:30:00.000Z",
            *           "credentialSubject": {
-           *             "id": "did:web:attestry.example:u",
+           *             "id": "did:web:university.example",
            *             "origin": "https://university.example"
            *           },
            *           "proof": {
            *             "type": "Ed25519Signature2018",
            *             "created": "2026-01-15T09:30:00.000Z",
-           *             "verificationMethod": "did:web:attestry.example:u#kq3Zb8XnW0",
+           *             "verificationMethod": "did:web:university.example#kq3Zb8XnW0",
            *             "proofPurpose": "assertionMethod",
            *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
            *           }
@@ -2116,17 +2116,17 @@ export interface operations {
            *             "VerifiableCredential",
            *             "DomainLinkageCredential"
            *           ],
-           *           "issuer": "did:web:attestry.example:u",
+           *           "issuer": "did:web:university.example",
            *           "issuanceDate": "2026-01-15T09:30:00.000Z",
            *           "expirationDate": "2026-01-15T09:30:00.000Z",
            *           "credentialSubject": {
-           *             "id": "did:web:attestry.example:u",
+           *             "id": "did:web:university.example",
            *             "origin": "https://university.example"
            *           },
            *           "proof": {
            *             "type": "Ed25519Signature2018",
            *             "created": "2026-01-15T09:30:00.000Z",
-           *             "verificationMethod": "did:web:attestry.example:u#kq3Zb8XnW0",
+           *             "verificationMethod": "did:web:university.example#kq3Zb8XnW0",
            *             "proofPurpose": "assertionMethod",
            *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
            *           }
@@ -2176,17 +2176,17 @@ export interface operations {
            *             "VerifiableCredential",
            *             "DomainLinkageCredential"
            *           ],
-           *           "issuer": "did:web:attestry.example:u",
+           *           "issuer": "did:web:university.example",
            *           "issuanceDate": "2026-01-15T09:30:00.000Z",
            *           "expirationDate": "2026-01-15T09:30:00.000Z",
            *           "credentialSubject": {
-           *             "id": "did:web:attestry.example:u",
+           *             "id": "did:web:university.example",
            *             "origin": "https://university.example"
            *           },
            *           "proof": {
            *             "type": "Ed25519Signature2018",
            *             "created": "2026-01-15T09:30:00.000Z",
-           *             "verificationMethod": "did:web:attestry.example:u#kq3Zb8XnW0",
+           *             "verificationMethod": "did:web:university.example#kq3Zb8XnW0",
            *             "proofPurpose": "assertionMethod",
            *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
            *           }
@@ -2202,17 +2202,17 @@ export interface operations {
            *             "VerifiableCredential",
            *             "DomainLinkageCredential"
            *           ],
-           *           "issuer": "did:web:attestry.example:u",
+           *           "issuer": "did:web:university.example",
            *           "issuanceDate": "2026-01-15T09:30:00.000Z",
            *           "expirationDate": "2026-01-15T09:30:00.000Z",
            *           "credentialSubject": {
-           *             "id": "did:web:attestry.example:u",
+           *             "id": "did:web:university.example",
            *             "origin": "https://university.example"
            *           },
            *           "proof": {
            *             "type": "Ed25519Signature2018",
            *             "created": "2026-01-15T09:30:00.000Z",
-           *             "verificationMethod": "did:web:attestry.example:u#kq3Zb8XnW0",
+           *             "verificationMethod": "did:web:university.example#kq3Zb8XnW0",
            *             "proofPurpose": "assertionMethod",
            *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
            *           }
@@ -2341,6 +2341,8 @@ export interface operations {
            *       "scopes_supported": [
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
+           *         "jwt_vc_json:Types",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree"
            *       ],
@@ -2462,6 +2464,8 @@ export interface operations {
            *       "scopes_supported": [
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
+           *         "jwt_vc_json:Types",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree"
            *       ],
@@ -3688,7 +3692,7 @@ export interface operations {
         content: {
           /**
            * @example {
-           *       "c_nonce": "mwsi0pk2.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *       "c_nonce": "mwsi0pk2.dCDwy-gmoIb-Qm_mMCqADw.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
            *     }
            */
           'application/json': components['schemas']['NonceResponse'];
@@ -3899,6 +3903,19 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "state": "CREATED",
+           *       "credentials": [
+           *         "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
+           *       ],
+           *       "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *       "createdAt": "2026-01-15T09:30:00.000Z",
+           *       "expiresAt": "2026-01-15T09:30:00.000Z",
+           *       "issuedCredentials": []
+           *     }
+           */
           'application/json': components['schemas']['PreAuthorizedOfferStatus'];
         };
       };
@@ -3981,8 +3998,11 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "claims": {
-           *             "given_name": "Ada"
+           *           "claims": {},
+           *           "authenticationProvider": {
+           *             "providerId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *             "url": "https://login.example",
+           *             "subjectId": "ada"
            *           }
            *         }
            *       ]
@@ -4142,6 +4162,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "claims": {
+           *         "given_name": "Ada",
+           *         "family_name": "Lovelace"
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['User'];
         };
       };
