@@ -20,7 +20,7 @@ export const readRequest = (exchange: Admitted): OperationRequest => {
   const { plan, params, context, request } = exchange;
   if (context.idempotencyKey !== undefined) checkIdempotencyKey(context.idempotencyKey);
   const search = request.url.slice(exchange.path.length + 1);
-  checkQuery(search);
+  if (search) checkQuery(search);
   const query = { ...parseQuery(search) };
   if (plan.bodyKind === 'raw') return { params, query, body: {}, raw: rawOf(exchange) };
   exchange.isLenient = plan.refusesUnknown && prefersLenient(request.headers['prefer']);

@@ -80,7 +80,7 @@ export class Feed implements ConsumerFeed {
   }
 
   async publish(messages: [id: string, subject: string, body: string][]): Promise<void> {
-    this.saveCheckpointsLater(CHECKPOINT_MS);
+    if (performance.now() - this.savedAt >= CHECKPOINT_MS) this.saveCheckpointsLater();
     this.published(messages, await this.thread.call<number[]>('publish', { messages, now: this.now() }));
   }
 
@@ -210,9 +210,8 @@ export class Feed implements ConsumerFeed {
   }
 
   /** Called just before another write of the same tick, with which it shares the commit. */
-  private saveCheckpointsLater(leastAgeMs = 0): void {
-    if (this.dirty.size === 0 || performance.now() - this.savedAt < leastAgeMs) return;
-    this.saveCheckpoints().catch((error: unknown) => this.options.onError('feed', error));
+  private saveCheckpointsLater(): void {
+    if (this.dirty.size) this.saveCheckpoints().catch((error: unknown) => this.options.onError('feed', error));
   }
 
   private published(messages: [string, string, string][], sequences: number[]): void {
