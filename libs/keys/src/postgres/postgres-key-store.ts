@@ -42,7 +42,7 @@ const signingKey = (row: Row): SigningKeyRow => ({
   sealed: row['sealed'] as Uint8Array,
 });
 
-/** Columns of a {@link KeptKey} in each table, and the order of its rows. */
+/** Columns of a {@link StoredKey} in each table, and the order of its rows. */
 const KEPT: Record<KeyTable, { columns: string; id: string; order: string; cast: string }> = {
   tenant_keys: {
     columns: `tenant, '' AS id, '' AS purpose, live, wrapped AS sealed`,
