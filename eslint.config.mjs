@@ -14,7 +14,7 @@ await createProjectGraphAsync({ exitOnError: false });
 const specs = ['**/*.spec.ts'];
 const nouns = ['apps/*/src/**/*.{events,state,decisions,claim,errors}.ts'];
 
-// Services meet only in libs/contracts (architecture, Services meet in contracts). A project whose tag is not listed may depend on nothing.
+// Services meet only in libs/contracts (architecture, Services share only contracts). A project whose tag is not listed may depend on nothing.
 const lib = (name, ...needs) => ({
   sourceTag: `lib:${name}`,
   onlyDependOnLibsWithTags: needs.map((it) => `lib:${it}`),
