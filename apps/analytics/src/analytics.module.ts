@@ -6,12 +6,6 @@ import { RecordOperations } from './record-operations/record-operations.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
-  providers: [
-    ...useCases,
-    EventsReadModel,
-    EventPages,
-    LoggedDataKeys,
-    RecordOperations,
-  ],
+  providers: [...useCases, EventsReadModel, EventPages, LoggedDataKeys, RecordOperations],
 })
 export class AnalyticsModule {}

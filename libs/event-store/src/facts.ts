@@ -15,4 +15,4 @@ export interface Ids {
 }
 
 export const systemClock: Clock = { now: () => new Date() };
-export const randomIds: Ids = { uuid: () => randomUUIDv7() };
+export const randomIds: Ids = { uuid: randomUUIDv7 };
