@@ -16,6 +16,9 @@ import { withdrawnDomains } from './withdrawn-domains/withdrawn-domains.state.js
 /** Categories of the events in {@link factsOf}. */
 export const PUBLISHED = [credentialConfiguration, user, issuanceSession, withdrawnDomains] as const;
 
+/** Fewer, larger batches than those of publishers whose events end access: each one is a flush of the feed (ADR 0069). */
+const REST_MS = 50;
+
 /** The integration event of a domain event. */
 export const factsOf = (stored: RecordedEvent): Fact[] => {
   const { tenantId } = stored.metadata;
@@ -68,7 +71,7 @@ export class IssuanceReactions implements OnApplicationBootstrap {
 
   onApplicationBootstrap(): void {
     recordPurgedTenants('issuance.forgotten-tenants', this.reactions, this.streams);
-    this.reactions.publishFacts('issuance', PUBLISHED, factsOf);
+    this.reactions.publishFacts('issuance', PUBLISHED, factsOf, REST_MS);
     this.reactions.start({
       name: 'issuance.release-issuer-keys',
       of: [credentialConfiguration],

@@ -47,6 +47,11 @@ describe('rights on the bus', () => {
       }
   });
 
+  it('let each listener of the gateway read one service: its filter is one prefix', () => {
+    for (const { name, subjects } of busRights('gateway').listens)
+      expect([name, new Set(subjects.map((subject) => subject.split('.')[1])).size]).toEqual([name, 1]);
+  });
+
   it('allow each service to be called by its callers', () => {
     for (const participant of BUS_PARTICIPANTS) {
       const callers = BUS_PARTICIPANTS.filter((other) =>

@@ -31,6 +31,8 @@ export interface ParticipantRights {
   readonly publishes: readonly string[];
   readonly consumes: readonly BusReading[];
   readonly listens: readonly BusReading[];
+  /** Subjects read by the previous release, which runs beside this one during an upgrade. */
+  readonly formerReads: readonly (readonly string[])[];
 }
 
 export const BUS_PARTICIPANTS = Object.keys(PARTICIPANTS) as readonly BusParticipant[];
@@ -61,6 +63,7 @@ const KEY_EVICTIONS: BusReading = { name: 'keys.evictions', subjects: [KEYS_DEST
 interface Reads {
   consumes?: readonly BusReading[];
   listens?: readonly BusReading[];
+  formerReads?: readonly (readonly string[])[];
   publishes?: readonly string[];
 }
 
@@ -77,10 +80,11 @@ const READS: Readonly<Partial<Record<BusParticipant, Reads>>> = {
         clientDeleted,
         tokenRevoked,
         identityRolesRestrictionChanged,
-        customDomainVerified,
-        customDomainWithdrawn,
       ),
+      // On its own: a filter is one prefix, and that of both would be all integration events (ADR 0019).
+      reading('gateway.custom-domains', customDomainVerified, customDomainWithdrawn),
     ],
+    formerReads: [['event.>']],
   },
   'tenant-config': { consumes: [reading('tenant-config.deleted-tenants', tenantDeleted)] },
   dids: {
@@ -148,7 +152,7 @@ const published = (participant: BusParticipant): string[] => {
  */
 export const busRights = (participant: BusParticipant): ParticipantRights => {
   const served = OPERATIONS.filter(({ service }) => service === participant);
-  const { consumes = [], listens = [] } = READS[participant] ?? {};
+  const { consumes = [], listens = [], formerReads = [] } = READS[participant] ?? {};
   return {
     name: participant,
     serves: served.map(({ subject }) => subject),
@@ -157,5 +161,6 @@ export const busRights = (participant: BusParticipant): ParticipantRights => {
     publishes: published(participant),
     consumes,
     listens: participant === 'gateway' ? listens : [...listens, KEY_EVICTIONS],
+    formerReads,
   };
 };

@@ -1,7 +1,10 @@
+import { jest } from '@jest/globals';
 import type { AllPage, ReadAllOptions } from './event-store.js';
 import { PagedSubscription } from './paged-subscription.js';
 
 describe('a subscription that reads pages', () => {
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] }));
+  afterEach(() => void jest.useRealTimers());
   const following = (categories?: string[]) => {
     const reads: (string | undefined)[] = [];
     const reported: string[] = [];
@@ -42,10 +45,29 @@ describe('a subscription that reads pages', () => {
     const { reads, reported, wake, appended } = following(['mine']);
     await wake();
     await appended(15, ['other', 'another'], 10, 15);
+    await jest.advanceTimersByTimeAsync(50);
     await appended(30, ['other'], 15, 30);
     expect([reads, reported]).toEqual([[undefined], ['10', '15', '30']]);
     await appended(31, ['other', 'mine'], 30, 31);
     expect([reads, reported.at(-1)]).toEqual([[undefined, '30'], '31']);
+  });
+
+  it('reports positions of other categories at most every 50 ms, and with the next event', async () => {
+    const { reported, wake, appended } = following(['mine']);
+    await wake();
+    await appended(11, ['other'], 10, 11);
+    await appended(12, ['other'], 11, 12);
+    await appended(13, ['other'], 12, 13);
+    expect(reported).toEqual(['10', '11']);
+    await jest.advanceTimersByTimeAsync(49);
+    expect(reported).toEqual(['10', '11']);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(reported).toEqual(['10', '11', '13']);
+    await appended(14, ['other'], 13, 14);
+    await appended(15, ['mine'], 14, 15);
+    expect(reported).toEqual(['10', '11', '13', '15']);
+    await jest.advanceTimersByTimeAsync(100);
+    expect(reported).toEqual(['10', '11', '13', '15']);
   });
 
   it('reads when there may be events in between, or when it subscribes to every category', async () => {

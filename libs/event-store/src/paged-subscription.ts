@@ -1,5 +1,8 @@
 import type { EventStore, SubscribeOptions, Subscription, SubscriptionHandler } from './event-store.js';
 
+/** Least time between two reports of positions without events, milliseconds: without it each append would wake every subscriber. */
+const HIDDEN_MS = 50;
+
 /**
  * One subscriber of a store whose positions are numbers. It reads page after page until there are no more events, one batch at a time, and
  * sleeps until an append wakes it.
@@ -14,6 +17,8 @@ export class PagedSubscription implements Subscription {
   private running: Promise<void> | undefined;
   /** While it waits for an append. */
   private resume: (() => void) | undefined;
+  private hiddenAt = -Infinity;
+  private hiddenTimer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly store: Pick<EventStore, 'readAll'>,
@@ -30,9 +35,11 @@ export class PagedSubscription implements Subscription {
     // Directly behind the last read event and of other categories: skipped without reading.
     let isWanted = this.dirty || this.cursor < after || wanted === undefined;
     for (const category of categories) isWanted ||= wanted!.includes(category);
-    if (isWanted) this.dirty = true;
-    else this.cursor = Math.max(this.cursor, last);
-    this.startDelivery();
+    if (isWanted) return this.wake();
+    this.cursor = Math.max(this.cursor, last);
+    const waitMs = this.hiddenAt + HIDDEN_MS - performance.now();
+    if (waitMs <= 0) this.startDelivery();
+    else this.hiddenTimer ??= setTimeout(() => this.reportHidden(), waitMs).unref();
   }
 
   wake(): void {
@@ -54,8 +61,14 @@ export class PagedSubscription implements Subscription {
 
   private end(): void {
     this.ended = true;
+    clearTimeout(this.hiddenTimer);
     this.resume?.();
     this.onEnd();
+  }
+
+  private reportHidden(): void {
+    this.hiddenTimer = undefined;
+    this.startDelivery();
   }
 
   private startDelivery(): void {
@@ -78,6 +91,7 @@ export class PagedSubscription implements Subscription {
         }
         if (!this.dirty) {
           this.reported = this.cursor;
+          this.hiddenAt = performance.now();
           await this.handler.onEvents([], String(this.reported));
           continue;
         }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UnknownEventType } from './aggregate.js';
 import { EmbeddedEventStore } from './embedded/embedded-event-store.js';
-import type { NewEvent } from './event-store.js';
+import type { NewEvent, RecordedEvent } from './event-store.js';
 import { CheckpointedSubscription, type CheckpointedOptions } from './subscriptions.js';
 import { StaleEpoch } from './worker/leased-worker.js';
 
@@ -78,6 +78,71 @@ describe('CheckpointedSubscription', () => {
     expect(seen).toHaveLength(5);
     expect(second.health).toEqual({ name: 'a', healthy: true, position, caughtUp: true });
     expect(await store.checkpoints.read('a')).toBe(position);
+  });
+
+  /** The checkpoints of the store, with the positions written and when. */
+  const recordedCheckpoints = () => {
+    const written: { position: string; at: number }[] = [];
+    const { checkpoints } = store;
+    return {
+      written,
+      checkpoints: {
+        read: (name: string) => checkpoints.read(name),
+        write: (name: string, position: string, epoch?: number) => {
+          written.push({ position, at: performance.now() });
+          return checkpoints.write(name, position, epoch);
+        },
+      },
+    };
+  };
+
+  it('stores its checkpoint at most once a second, the first at once and the last when no more events follow', async () => {
+    const { written, checkpoints } = recordedCheckpoints();
+    const subscription = start('a', async () => undefined, { checkpoints, restMs: 0 });
+    let last = '';
+    for (let count = 0; count < 40; count++) {
+      last = (await append(1)).position;
+      await subscription.waitFor(last, 5000);
+    }
+    await until(() => written.at(-1)!.position === last);
+    expect(written.map(({ position }) => position)).toEqual(['1', last]);
+    expect(written[1]!.at - written[0]!.at).toBeGreaterThanOrEqual(1000);
+    await append(1);
+    await subscription.waitForHead(5000);
+    await subscription.close();
+    expect(written.map(({ position }) => position)).toEqual(['1', last, String(Number(last) + 1)]);
+  });
+
+  it('stores positions that its filter hid at longer intervals, and none without progress', async () => {
+    const { written, checkpoints } = recordedCheckpoints();
+    const subscription = start('a', async () => undefined, { checkpoints });
+    await append(1);
+    await until(() => written.length === 1);
+    const { position } = await append(3, 'other');
+    expect(await subscription.waitFor(position, 5000)).toBe(true);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    expect(written.map((write) => write.position)).toEqual(['1']);
+    await subscription.close();
+    expect(written.map((write) => write.position)).toEqual(['1', position]);
+  });
+
+  it('stores what was handled before a batch that fails, so that only that batch is repeated', async () => {
+    const handled: RecordedEvent[] = [];
+    let broken = true;
+    const subscription = start(
+      'a',
+      async (events) => {
+        if (broken && events.some(({ position }) => position === '3')) throw new Error('away');
+        handled.push(...events);
+      },
+      { batchSize: 1 },
+    );
+    await append(3);
+    await until(() => !subscription.health.healthy);
+    expect(await store.checkpoints.read('a')).toBe('2');
+    broken = false;
+    expect(await subscription.waitForHead(5000)).toBe(true);
+    expect(handled.map(({ position }) => position)).toEqual(['1', '2', '3']);
   });
 
   it('moves past events that its filter excludes', async () => {

@@ -33,8 +33,8 @@ export interface CheckpointedOptions {
   categories?: readonly string[];
   batchSize?: number;
   /**
-   * Handles one batch, in order, at least once. When it rejects, the batch is redelivered after a back-off.
-   * Its other writes under the lease should be conditional on `lease.epoch`.
+   * Handles one batch, in order, at least once: its effects have a key, by which those of a redelivered batch are discarded. When it
+   * rejects, the batch is redelivered after a back-off. Its other writes under the lease should be conditional on `lease.epoch`.
    */
   handle(events: RecordedEvent[], lease: Lease): Promise<void>;
   /** Called with every failure, for the log. */
@@ -46,8 +46,10 @@ export interface CheckpointedOptions {
   restMs?: number;
 }
 
-/** Interval at which positions that a filter hid are stored as a checkpoint: losing them costs little reading. */
-const HIDDEN_WRITES = 256;
+/** Least time between two checkpoints, milliseconds: after a crash at most the events of this time are handled again (ADR 0069). */
+const CHECKPOINT_MS = 1000;
+/** The same where the filter hid all events since the last checkpoint: losing it costs little reading. */
+const HIDDEN_CHECKPOINT_MS = 5000;
 
 /**
  * A named consumer of the event store: a worker that continues from its checkpoint. Whenever a term ends (its handler failed, the
@@ -62,7 +64,9 @@ export class CheckpointedSubscription {
   private target: Position | undefined;
   /** Reached, but not yet stored as a checkpoint. */
   private unsaved: Position | undefined;
-  private hidden = 0;
+  /** When the next checkpoint is due, on the monotonic clock. */
+  private dueAt = 0;
+  private savedAt = -Infinity;
 
   constructor(private readonly options: CheckpointedOptions) {
     const { name, leases, leaseMs, backOff, onError } = options;
@@ -127,24 +131,34 @@ export class CheckpointedSubscription {
     this.recordPosition(after);
     if (after === this.target) this.worker.recordSuccess();
     const source = new EventBatches(store, { after, categories, batchSize }, term.signal);
+    const next = () =>
+      source.next(this.unsaved === undefined ? undefined : Math.max(0, this.dueAt - performance.now()));
     const close = async () => {
       await source.close();
-      if (this.unsaved !== undefined && term.isHeld) await checkpoints.write(name, this.unsaved, term.epoch);
+      if (term.isHeld) await this.save(term);
     };
-    return { next: () => source.next(), close };
+    return { next, close };
   }
 
   /** @returns milliseconds of pause: a batch and its checkpoint cost the same for one event as for many (ADR 0013) */
   private async batch({ events, next }: EventBatch, term: Term): Promise<number> {
-    const { name, checkpoints, batchSize = 256, handle, restMs = 10 } = this.options;
+    const { batchSize = 256, handle, restMs = 10 } = this.options;
     if (events.length > 0) await handle(events, term.lease!);
-    if (events.length > 0 || ++this.hidden % HIDDEN_WRITES === 0) {
-      await checkpoints.write(name, next, term.epoch);
-      this.unsaved = undefined;
-    } else this.unsaved = next;
+    if (this.unsaved === undefined) this.dueAt = this.savedAt + HIDDEN_CHECKPOINT_MS;
+    if (events.length > 0) this.dueAt = this.savedAt + CHECKPOINT_MS;
+    this.unsaved = next;
+    if (performance.now() >= this.dueAt) await this.save(term);
     this.worker.recordSuccess();
     this.recordPosition(next);
     return events.length > 0 && events.length < batchSize && this.waiting.size === 0 ? restMs : 0;
+  }
+
+  private async save({ epoch }: Term): Promise<void> {
+    const { name, checkpoints } = this.options;
+    if (this.unsaved === undefined) return;
+    await checkpoints.write(name, this.unsaved, epoch);
+    this.unsaved = undefined;
+    this.savedAt = performance.now();
   }
 
   private recordPosition(position: Position | undefined): void {

@@ -48,6 +48,8 @@ export interface Reaction {
   onEvents(events: readonly RecordedEvent[], lease: Lease): Promise<void>;
   /** Store of the checkpoint; default beside the events. */
   checkpoints?: Checkpoints;
+  /** Pause after a batch that was not full, milliseconds. Default 10. */
+  restMs?: number;
 }
 
 /** Subjects are declared once, with the rights on the bus; a test has its own. */
@@ -92,6 +94,7 @@ export class Reactions implements BeforeApplicationShutdown {
       leases,
       checkpoints,
       categories,
+      restMs: reaction.restMs,
       handle: (events, lease) => {
         checkKnown(reaction.of, events);
         return this.traced(reaction, events, lease);
@@ -117,15 +120,18 @@ export class Reactions implements BeforeApplicationShutdown {
   /**
    * Publishes what derives from a service's stored events: its integration events (message id = event id) and, once per batch, which
    * requests have been committed (ADR 0004). The only place that publishes: never a handler.
+   * @param restMs see {@link Reaction}; longer than the default only where no event ends access
    */
   publishFacts(
     service: ServiceName,
     of: readonly Vocabulary[],
     factsOf: (event: RecordedEvent) => readonly Fact[],
+    restMs?: number,
   ): CheckpointedSubscription {
     return this.start({
       name: publisherOf(service),
       of,
+      restMs,
       onEvents: async (events) => {
         const messages: OutgoingMessage[] = [];
         const requests = new Map<string, RequestsCommitted['requests'][number]>();

@@ -25,9 +25,8 @@ class Positions extends KeyCheckpoints {
 
 class Replay extends ReplayedDestructions {
   readonly destroyed: string[] = [];
-  protected async destroy({ position }: RecordedEvent): Promise<boolean> {
+  protected async destroy({ position }: RecordedEvent): Promise<void> {
     this.destroyed.push(position);
-    return true;
   }
 }
 

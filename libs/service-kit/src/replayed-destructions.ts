@@ -10,9 +10,6 @@ import type { KeyCheckpoints } from '@attestry/keys';
 import type { Health } from './health.js';
 import type { Logger } from './logger.js';
 
-/** Positions of batches without destructions are stored only at intervals; reading them again does no harm. */
-const WRITE_EVERY = 256;
-
 /**
  * Destroys again the keys that events name as destroyed. Its checkpoint is stored in the key store itself: a restored older copy contains
  * its older checkpoint, and keys destroyed since then are destroyed again before the process is ready (ADR 0058).
@@ -33,7 +30,6 @@ export abstract class ReplayedDestructions implements OnApplicationBootstrap, Be
 
   onApplicationBootstrap(): void {
     const { store, leases, checkpoints, logger, name, category } = this;
-    let unwritten = 0;
     let stored: string | undefined;
     const subscription = new CheckpointedSubscription({
       name,
@@ -42,7 +38,6 @@ export abstract class ReplayedDestructions implements OnApplicationBootstrap, Be
       checkpoints: {
         read: async () => this.known((stored = await checkpoints.read(name))),
         write: async (_, position) => {
-          if (unwritten++ % WRITE_EVERY !== 0) return;
           if (!(await checkpoints.write(name, position, stored)))
             throw new StaleEpoch(`the checkpoint of ${name} is no longer ${stored}`);
           stored = position;
@@ -50,7 +45,7 @@ export abstract class ReplayedDestructions implements OnApplicationBootstrap, Be
       },
       categories: [category],
       handle: async (events) => {
-        for (const event of events) if (await this.destroy(event)) unwritten = 0;
+        for (const event of events) await this.destroy(event);
       },
       onError: (error) => logger.error({ reaction: name, error: error.message }, 'reaction failed'),
     });
@@ -62,8 +57,8 @@ export abstract class ReplayedDestructions implements OnApplicationBootstrap, Be
     await this.subscription?.close();
   }
 
-  /** Destroys the keys that the event names. @returns whether it names any */
-  protected abstract destroy(stored: RecordedEvent): Promise<boolean>;
+  /** Destroys the keys that the event names, if any. */
+  protected abstract destroy(stored: RecordedEvent): Promise<void>;
 
   /** Keys that are younger than the events know of destructions that these do not: then all of these are applied again. */
   private async known(position: string | undefined): Promise<string | undefined> {

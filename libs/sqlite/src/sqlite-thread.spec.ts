@@ -11,6 +11,7 @@ export function createJobs(db) {
   return {
     put: { kind: 'write', execute: (v) => { insert.run(v); if (v === 'bad') throw Object.assign(new Error('bad'), { code: 'Bad', details: [1] }); } },
     all: { kind: 'read', execute: () => db.prepare('SELECT v FROM t ORDER BY v').all().map((row) => row.v) },
+    synchronous: { kind: 'read', execute: () => db.prepare('PRAGMA synchronous').get().synchronous },
     alone: { kind: 'exclusive', execute: () => db.isTransaction },
     inTransaction: { kind: 'write', execute: () => db.prepare('SELECT count(*) AS n FROM t').get().n },
   };
@@ -41,6 +42,27 @@ describe('SqliteThread', () => {
     for (const pragma of ['synchronous = NORMAL', 'synchronous = OFF'])
       await expect(SqliteThread.spawn({ file: join(folder, 'b.db'), jobs, pragmas: [pragma] })).rejects.toThrow(
         /expected 2 \(FULL\)/,
+      );
+  });
+
+  it.each([
+    ['read-models.db', 1],
+    ['analytics.db', 1],
+    ['events.db', 2],
+    ['operations.db', 2],
+    ['feed.db', 2],
+    ['keys.db', 2],
+    ['replay.db', 2],
+    ['sign-in.db', 2],
+    ['my-read-models.db', 2],
+  ])('synchronizes %s at level %i, and refuses any other level', async (name, level) => {
+    const options = { file: join(folder, name), jobs: pathToFileURL(join(folder, 'jobs.mjs')) };
+    const opened = await SqliteThread.spawn(options);
+    expect(await opened.call('synchronous')).toBe(level);
+    await opened.close();
+    for (const other of [0, 1, 2].filter((one) => one !== level))
+      await expect(SqliteThread.spawn({ ...options, pragmas: [`synchronous = ${other}`] })).rejects.toThrow(
+        `PRAGMA synchronous is ${other}, expected ${level}`,
       );
   });
 

@@ -7,7 +7,7 @@ export interface SqliteOptions {
   jobs: URL;
   /** Argument of the module's `createJobs`. */
   options?: unknown;
-  /** Further PRAGMA lines; `journal_mode = WAL` and `synchronous = FULL` are always set and asserted. */
+  /** Further PRAGMA lines; `journal_mode = WAL` and `synchronous = FULL` are always set and asserted, NORMAL for `read-models.db` and `analytics.db`. */
   pragmas?: string[];
   /** Called when the thread dies; every later call fails. */
   onFailure?: (error: Error) => void;

@@ -20,6 +20,7 @@ export * from './cluster/held-leases.js';
 export * from './cluster/service-process.js';
 export * from './cluster/start-platform.js';
 export * from './interface-client.js';
+export * from './killed-reactions.js';
 export * from './long-streams.js';
 export * from './mail-receiver.js';
 export * from './main-thread.js';

@@ -14,7 +14,7 @@ import {
   type Role,
   type TenantContext,
 } from '@attestry/contracts';
-import type { Consumer } from '@attestry/messaging';
+import type { Consumer, FeedMessage } from '@attestry/messaging';
 import { PlatformConfig, Reactions, ServiceClient, type PersonOfIssuer } from '@attestry/service-kit';
 import { newRequestId } from '../request/request-id.js';
 
@@ -79,7 +79,9 @@ export class Directory implements OnApplicationBootstrap {
   private readonly pendingDomains = new Map<string, Promise<TenantContext | undefined>>();
   /** Incremented with every change received; a response requested before a change is not cached. */
   private generation = 0;
+  /** What changes tenants and clients, and what changes custom domains. */
   private feed: Consumer | undefined;
+  private domainFeed: Consumer | undefined;
 
   constructor(
     private readonly services: ServiceClient,
@@ -88,12 +90,14 @@ export class Directory implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.feed = this.reactions.listen({ name: 'gateway.directory' }, async (messages) => {
+    const receive = async (messages: FeedMessage[]) => {
       this.generation++;
       for (const { subject, data } of messages)
         if (subject === tokenRevoked.subject) this.keepRevocation(data as TokenRevokedData);
         else this.evict(data as { tenantId: string; host?: string; domain?: string });
-    });
+    };
+    this.feed = this.reactions.listen({ name: 'gateway.directory' }, receive);
+    this.domainFeed = this.reactions.listen({ name: 'gateway.custom-domains' }, receive);
   }
 
   /**
@@ -120,7 +124,7 @@ export class Directory implements OnApplicationBootstrap {
     deadline: number,
     beforeLookUp?: () => Promise<void>,
   ): TenantContext | undefined | Promise<TenantContext | undefined> {
-    if (this.feed?.health.healthy) {
+    if (this.feed?.health.healthy && this.domainFeed?.health.healthy) {
       const known = this.byCustomDomain.get(domain);
       if (known) return known;
       if (this.unknown.has(domain)) return undefined;

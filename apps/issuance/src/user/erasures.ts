@@ -18,10 +18,9 @@ export class Erasures extends ReplayedDestructions {
     super(store, leases, checkpoints, health, logger, 'issuance.erasures', user.category);
   }
 
-  protected async destroy(stored: RecordedEvent): Promise<boolean> {
+  protected async destroy(stored: RecordedEvent): Promise<void> {
     const event = readEvent(user, stored);
-    if (event.type !== 'UserDeleted') return false;
-    await this.sealing.destroyDataKeys(stored.metadata.tenantId, event.data.destroyedKeys);
-    return true;
+    if (event.type === 'UserDeleted')
+      await this.sealing.destroyDataKeys(stored.metadata.tenantId, event.data.destroyedKeys);
   }
 }

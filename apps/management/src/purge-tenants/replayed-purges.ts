@@ -18,10 +18,8 @@ export class ReplayedPurges extends ReplayedDestructions {
     super(store, leases, checkpoints, health, logger, 'management.purges', tenant.category);
   }
 
-  protected async destroy(stored: RecordedEvent): Promise<boolean> {
+  protected async destroy(stored: RecordedEvent): Promise<void> {
     const event = readEvent(tenant, stored);
-    if (event.type !== 'TenantPurged') return false;
-    await this.vault.destroyTenant(event.data.tenantId);
-    return true;
+    if (event.type === 'TenantPurged') await this.vault.destroyTenant(event.data.tenantId);
   }
 }

@@ -111,6 +111,28 @@ describe('EmbeddedEventStore', () => {
     await Promise.all([here.close(), there.close()]);
   });
 
+  it('serves readAll from memory for the sole owner of the folder, the same pages as from the file', async () => {
+    const sole = await EmbeddedEventStore.openFile({ file, exclusive: true });
+    const time = '2026-01-01T00:00:00.000Z';
+    await sole.append('op-a', [at(time, '1'), at(time, '2')], -1);
+    await sole.append('other-a', [at(time, '3')], -1);
+    await sole.append('op-a', [at(time, '4')], 1);
+    const other = await EmbeddedEventStore.openFile({ file });
+    for (const categories of [undefined, ['op'], ['other'], ['none']])
+      for (const limit of [1, 2, 10])
+        for (const after of [undefined, '1', '3', '4'])
+          expect(await sole.readAll({ after, limit, categories })).toEqual(
+            await other.readAll({ after, limit, categories }),
+          );
+    const db = new DatabaseSync(file);
+    db.exec('DELETE FROM events');
+    db.close();
+    expect((await sole.readAll({ limit: 10 })).events).toHaveLength(4);
+    expect((await other.readAll({ limit: 10 })).events).toEqual([]);
+    await Promise.all([sole.close(), other.close()]);
+    await expect(sole.readAll({ limit: 10 })).rejects.toBeInstanceOf(EventStoreUnavailable);
+  });
+
   it('refuses a position that is not its own', async () => {
     const store = await EmbeddedEventStore.openFile({ file });
     await expect(store.readAll({ after: 'C:1/P:1', limit: 1 })).rejects.toThrow(RangeError);

@@ -163,6 +163,8 @@ export class EmbeddedEventStore extends EventStore {
     if (!(options.limit >= 1)) throw new RangeError(`limit is ${options.limit}, expected 1 or more`);
     const after = options.after === undefined ? 0 : toNumber(options.after);
     const categories = options.categories && [...new Set(options.categories)];
+    const cached = this.revisions && !this.closing && this.tail.read(after, options.limit, categories);
+    if (cached) return cached;
     const [rows, next, atEnd] = await this.callJob<PageAnswer>('readAll', [after, options.limit, categories]);
     return { events: fromRows(rows), next: next > 0 ? String(next) : undefined, atEnd };
   }

@@ -12,6 +12,8 @@ export interface EventBatch {
 export class EventBatches implements BatchSource<EventBatch> {
   private readonly subscription: Subscription;
   private arrived: EventBatch | undefined;
+  /** Of the last batch. */
+  private position: Position | undefined;
   private handled: (() => void) | undefined;
   private dropped: Error | undefined;
   private notify: (() => void) | undefined;
@@ -38,14 +40,25 @@ export class EventBatches implements BatchSource<EventBatch> {
     });
   }
 
-  async next(): Promise<EventBatch | undefined> {
+  /** @param withinMs after which an empty batch at the position of the previous one is returned */
+  async next(withinMs?: number): Promise<EventBatch | undefined> {
     this.release();
-    while (!this.arrived && !this.dropped && !this.signal.aborted)
+    let isOver = false;
+    const timer =
+      withinMs === undefined || this.arrived
+        ? undefined
+        : setTimeout(() => {
+            isOver = true;
+            this.notify?.();
+          }, withinMs).unref();
+    while (!this.arrived && !this.dropped && !this.signal.aborted && !isOver)
       await new Promise<void>((resolve) => (this.notify = resolve));
+    clearTimeout(timer);
     if (this.signal.aborted) return undefined;
     if (this.dropped) throw this.dropped;
-    const batch = this.arrived;
+    const batch = this.arrived ?? { events: [], next: this.position! };
     this.arrived = undefined;
+    this.position = batch.next;
     return batch;
   }
 

@@ -16,6 +16,7 @@ export const natsPermissions = (namespace: string, rights: BusRights): NatsPermi
   const api = '$JS.API';
   const { consumes, listens } = rights;
   const reads = [...consumes, ...listens];
+  const filters = [...reads.map(({ subjects }) => subjects), ...(rights.formerReads ?? [])];
   const owners = unique(consumes.map(({ name }) => ownerOf(name)));
   return {
     publish: unique([
@@ -25,7 +26,7 @@ export const natsPermissions = (namespace: string, rights: BusRights): NatsPermi
       ...rights.publishes.map((subject) => names.event(subject)),
       `${api}.STREAM.INFO.${stream}`,
       // A consumer of any name, but with this filter.
-      ...reads.map(({ subjects }) => `${api}.CONSUMER.CREATE.${stream}.*.${names.filter(subjects)}`),
+      ...filters.map((subjects) => `${api}.CONSUMER.CREATE.${stream}.*.${names.filter(subjects)}`),
       // Consumers by their names, which are secrets, see Names.session.
       ...(reads.length ? ['INFO', 'MSG.NEXT'].map((call) => `${api}.CONSUMER.${call}.${stream}.*`) : []),
       ...(consumes.length ? [`${api}.CONSUMER.DELETE.${stream}.*`, `$JS.ACK.${stream}.*.>`] : []),

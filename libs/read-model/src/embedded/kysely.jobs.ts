@@ -32,16 +32,16 @@ export const createJobs = (db: Database, _options: unknown): Jobs => {
     return entry;
   };
 
+  const run = ({ sql, parameters }: QueryArgs): QueryAnswer => {
+    const { statement, reads } = prepare(sql);
+    if (reads) return { rows: statement.all(...parameters) };
+    const { changes, lastInsertRowid } = statement.run(...parameters);
+    return { rows: [], changes: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+  };
+
   return {
-    query: {
-      kind: 'exclusive',
-      execute({ sql, parameters }: QueryArgs): QueryAnswer {
-        const { statement, reads } = prepare(sql);
-        if (reads) return { rows: statement.all(...parameters) };
-        const { changes, lastInsertRowid } = statement.run(...parameters);
-        return { rows: [], changes: BigInt(changes), insertId: BigInt(lastInsertRowid) };
-      },
-    },
+    /** Statements in order; returns the result of the last one. None runs after one that failed. */
+    query: { kind: 'exclusive', execute: (queries: QueryArgs[]): QueryAnswer => queries.map(run).at(-1)! },
     /** Ends a transaction that SQLite may already have ended (for example, disk full). */
     rollback: {
       kind: 'exclusive',

@@ -1,7 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
+import { insertRows } from '../insert-rows.js';
 import { migrate } from '../migrate.js';
 import { openSqliteDatabase } from './sqlite-dialect.js';
 
@@ -16,7 +18,7 @@ describe.each([1, 0])('SQLite dialect with %i reader(s)', (readers) => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'attestry-dialect-'));
-    db = await openSqliteDatabase<Tables>({ file: join(folder, 'a.db'), readers });
+    db = await openSqliteDatabase<Tables>({ file: join(folder, 'a.db'), readers, pragmas: ['busy_timeout = 50'] });
     await migrate(db, 'spec', [
       {
         name: '0001-item',
@@ -63,6 +65,55 @@ describe.each([1, 0])('SQLite dialect with %i reader(s)', (readers) => {
     await expect(failing).rejects.toThrow('no');
     await outside;
     expect(await ids()).toEqual([2]);
+  });
+
+  it('writes many rows before the next statement of the transaction, at the latest with its commit', async () => {
+    const item = (id: number) => ({ id, done: 0 });
+    await db.transaction().execute(async (trx) => {
+      await insertRows(trx, 'item', [item(1), item(2)]);
+      await insertRows(trx, 'item', [item(3)]);
+      expect(await trx.selectFrom('item').select('id').orderBy('id').execute()).toEqual([
+        { id: 1 },
+        { id: 2 },
+        { id: 3 },
+      ]);
+      await insertRows(trx, 'item', [item(4)]);
+    });
+    expect(await ids()).toEqual([1, 2, 3, 4]);
+    const failing = db.transaction().execute(async (trx) => {
+      await trx.insertInto('item').values(item(5)).execute();
+      await insertRows(trx, 'item', [item(6)]);
+      await insertRows(trx, 'item', [{ id: 7, done: null as never }]);
+    });
+    await expect(failing).rejects.toThrow('NOT NULL');
+    await expect(
+      db.transaction().execute(async (trx) => {
+        await insertRows(trx, 'item', [item(8)]);
+        throw new Error('no');
+      }),
+    ).rejects.toThrow('no');
+    await db.transaction().execute(async () => undefined);
+    expect(await ids()).toEqual([1, 2, 3, 4]);
+  });
+
+  it('writes nothing outside a transaction that could not begin', async () => {
+    const other = new DatabaseSync(join(folder, 'a.db'));
+    other.exec('BEGIN IMMEDIATE');
+    const insert = (id: number) => async (trx: Kysely<Tables>) => {
+      await trx.insertInto('item').values({ id, done: 0 }).execute();
+    };
+    await expect(
+      db.transaction().execute(async (trx) => {
+        await expect(insert(1)(trx)).rejects.toThrow('locked');
+        other.exec('ROLLBACK');
+        await insert(2)(trx);
+        throw new Error('no');
+      }),
+    ).rejects.toThrow('no');
+    expect(await ids()).toEqual([]);
+    await db.transaction().execute(insert(3));
+    expect(await ids()).toEqual([3]);
+    other.close();
   });
 
   it('supports savepoints', async () => {

@@ -120,11 +120,18 @@ class SqliteThreadDriver implements Driver {
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
+/** Inserts and deletes of many rows (`insertRows`, `BatchedRows`): callers use no result of them. */
+const WRITES_ROWS = /^(insert into|delete from) /;
+const BEGIN: QueryArgs = { sql: 'BEGIN IMMEDIATE', parameters: [] };
+const COMMIT: QueryArgs = { sql: 'COMMIT', parameters: [] };
+
 const bindable = (value: unknown): SqlValue => (typeof value === 'boolean' ? Number(value) : (value as SqlValue));
 
 /** One use of the database: a query, or a transaction that holds the writer from BEGIN to its end. */
 class SqliteConnection implements DatabaseConnection {
   private leave: (() => void) | undefined;
+  /** Statements of the transaction that are sent with the next one: a message costs more than a statement. */
+  private unsent: QueryArgs[] = [];
 
   constructor(
     private readonly writer: SqliteThread,
@@ -133,12 +140,17 @@ class SqliteConnection implements DatabaseConnection {
   ) {}
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    if (this.leave) return this.send<R>(this.writer, query);
+    const args: QueryArgs = { sql: query.sql, parameters: query.parameters.map(bindable) };
+    if (this.leave) {
+      this.unsent.push(args);
+      if (query.query.kind === 'RawNode' && WRITES_ROWS.test(query.sql)) return { rows: [] };
+      return this.sendUnsent<R>();
+    }
     const reader = query.query.kind === 'SelectQueryNode' ? this.reader() : undefined;
-    if (reader) return this.send<R>(reader, query);
+    if (reader) return this.send<R>(reader, [args]);
     const leave = await this.turnstile.enter();
     try {
-      return await this.send<R>(this.writer, query);
+      return await this.send<R>(this.writer, [args]);
     } finally {
       leave();
     }
@@ -150,23 +162,19 @@ class SqliteConnection implements DatabaseConnection {
 
   /** IMMEDIATE: a transaction that reads first and writes later would fail on another process's write in between. */
   async begin(): Promise<void> {
-    const leave = await this.turnstile.enter();
-    try {
-      await this.writer.call('query', { sql: 'BEGIN IMMEDIATE', parameters: [] } satisfies QueryArgs);
-      this.leave = leave;
-    } catch (error) {
-      leave();
-      throw error;
-    }
+    this.leave = await this.turnstile.enter();
+    this.unsent = [BEGIN];
   }
 
   /** After a COMMIT that failed Kysely calls {@link rollback}, which ends the turn. */
   async commit(): Promise<void> {
-    await this.writer.call('query', { sql: 'COMMIT', parameters: [] } satisfies QueryArgs);
+    this.unsent.push(COMMIT);
+    await this.sendUnsent();
     this.end();
   }
 
   async rollback(): Promise<void> {
+    this.unsent = [];
     try {
       await this.writer.call('rollback');
     } finally {
@@ -179,9 +187,20 @@ class SqliteConnection implements DatabaseConnection {
     this.leave = undefined;
   }
 
-  private async send<R>(thread: SqliteThread, query: CompiledQuery): Promise<QueryResult<R>> {
-    const args: QueryArgs = { sql: query.sql, parameters: query.parameters.map(bindable) };
-    const answer = await thread.call<QueryAnswer>('query', args);
+  private async sendUnsent<R>(): Promise<QueryResult<R>> {
+    const queries = this.unsent;
+    this.unsent = [];
+    try {
+      return await this.send(this.writer, queries);
+    } catch (error) {
+      // It stays first: a later statement must not run outside a transaction.
+      if (queries[0] === BEGIN) this.unsent = [BEGIN];
+      throw error;
+    }
+  }
+
+  private async send<R>(thread: SqliteThread, queries: QueryArgs[]): Promise<QueryResult<R>> {
+    const answer = await thread.call<QueryAnswer>('query', queries);
     return { rows: answer.rows as R[], numAffectedRows: answer.changes, insertId: answer.insertId };
   }
 }

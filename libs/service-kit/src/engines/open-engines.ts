@@ -363,7 +363,7 @@ export const openProcessEngines = async (
     ] as const);
     // Its consumers use all of the above: opened last, closed first.
     const bus = await opening.bus();
-    if (vault && config.natsServers) opening.keepUntilClose(evictDestroyedKeys(vault, bus, ids, logger));
+    if (vault && config.natsServers) opening.keepUntilClose(evictDestroyedKeys(vault, bus, logger));
     if (domain && config.natsServers === undefined && config.databaseUrl !== undefined)
       opening.keepUntilClose(await claimDatabase(domain.leases, (error) => options.onFatal?.(error)));
     return {
