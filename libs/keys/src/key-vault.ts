@@ -67,12 +67,20 @@ export class ReplayGuardUnavailable extends Error {
   override readonly name = 'ReplayGuardUnavailable';
 }
 
+/** A value of a tenant that may be used once, until it expires. Values of different scopes are different ones. */
+export interface SingleUseValue {
+  scope: string;
+  value: string;
+  expiresAt: Date;
+}
+
 /** Single-use values: c_nonce, proof ids. Durable; fails closed (ADR 0059). */
 export abstract class ReplayGuard {
   /**
-   * True exactly once for a value within its lifetime, never after it. @throws ReplayGuardUnavailable when the store cannot determine it
+   * Spends all of the values, or none: true exactly once for each of them within its lifetime, never after it; false also when one is given
+   * twice. @throws RangeError for an invalid date; ReplayGuardUnavailable when the store cannot determine it
    */
-  abstract spend(scope: string, value: string, expiresAt: Date): Promise<boolean>;
+  abstract spendAll(tenantId: string, values: readonly SingleUseValue[]): Promise<boolean>;
   abstract close(): Promise<void>;
 }
 
