@@ -24,7 +24,10 @@ export abstract class KeyVault {
   abstract readonly expiringState: ExpiringState;
   abstract readonly checkpoints: KeyCheckpoints;
 
-  /** Destroys the tenant's own key and every key under it; no key of this tenant can be created again. */
+  /**
+   * Destroys the tenant's own key at once, then every key under it in portions; no key of this tenant can be created again. An interrupted
+   * call is repeated: nothing of the tenant can be opened meanwhile.
+   */
   abstract destroyTenant(tenantId: string): Promise<void>;
   /** Called after keys were destroyed through this vault, so that the eviction can be published. Returns "stop". */
   abstract onDestroyed(listener: (destroyed: KeysDestroyed) => void): () => void;
