@@ -67,9 +67,9 @@ describe('wallet limits', () => {
   });
 
   it.each([
-    ['one after the other', async (call: () => unknown) => void (await sequence(100, call))],
-    ['at once', async (call: () => unknown) => void (await times(100, call))],
-  ])('do not count calls refused by the address limit against the tenant: %s', async (_name, send) => {
+    ['in sequence', async (call: () => unknown) => void (await sequence(100, call))],
+    ['concurrently', async (call: () => unknown) => void (await times(100, call))],
+  ])('do not count calls against the tenant that the address limit refuses: calls sent %s', async (_name, send) => {
     await send(() => wallet('192.0.2.1'));
     // Three of the five were admitted; the 97 refused calls cost the tenant nothing.
     expect(shown(await wallet('192.0.2.2'))).toEqual([5, 1, false]);
