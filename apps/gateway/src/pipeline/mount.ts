@@ -64,9 +64,10 @@ export class Pipeline {
     addExchangeHook(scope, (exchange) =>
       runSteps(this.steps.get(exchange.plan!.operation)!.beforeBody, exchange, deps),
     );
-    scope.addHook('preParsing', async (request, _reply, payload) => {
+    // In the same turn: the limited body may fail in the next one, and has no listener before its parser has it.
+    scope.addHook('preParsing', (request, _reply, payload, done) => {
       const { plan, inFlight } = request.exchange;
-      return limitBody(plan!.bodyLimit, request, payload, (bytes) => inFlight!.add(bytes));
+      done(null, limitBody(plan!.bodyLimit, request, payload, (bytes) => inFlight!.add(bytes)));
     });
     scope.route({
       method: scope.supportedMethods,
@@ -77,8 +78,9 @@ export class Pipeline {
         return sendAnswer(exchange, deps, exchange.answer!);
       },
     });
-    scope.addHook('onResponse', async ({ exchange }, reply) =>
-      deps.observe.end(exchange.observed, reply.statusCode, reply.elapsedTime),
-    );
+    scope.addHook('onResponse', ({ exchange }, reply, done) => {
+      deps.observe.end(exchange.observed, reply.statusCode, reply.elapsedTime);
+      done();
+    });
   }
 }
