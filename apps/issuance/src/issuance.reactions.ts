@@ -25,6 +25,7 @@ export const factsOf = (stored: RecordedEvent): Fact[] => {
       if (event.type !== 'CredentialIssued') return [];
       const { issuer, credentialId, format, profile, credentialConfigurationId, userId, sessionId, issuedAt } =
         event.data;
+      const { documentKeyId } = event.data;
       return [
         fact(credentialIssued, {
           tenantId,
@@ -36,7 +37,7 @@ export const factsOf = (stored: RecordedEvent): Fact[] => {
           userId,
           sessionId,
           issuedAt,
-          ...(event.data.sealedCredential && { sealedCredential: event.data.sealedCredential }),
+          ...(documentKeyId !== undefined && { documentKeyId }),
         }),
       ];
     }

@@ -109,13 +109,6 @@ export const coversConfiguration = (session: RedeemedSession, configurationId: s
   return false;
 };
 
-/** How many more credentials of a configuration the session may issue. */
-export const remainingIssuances = (
-  session: RedeemedSession,
-  configurationId: string,
-  max: number | undefined,
-): number => (max === undefined ? Infinity : Math.max(0, max - (session.issued[configurationId] ?? 0)));
-
 export const issueCredentials = (issued: readonly CredentialIssuedData[]): IssuanceSessionEvent[] => {
   const events: IssuanceSessionEvent[] = [];
   for (const data of issued) events.push({ type: 'CredentialIssued', data });

@@ -1,4 +1,4 @@
-import { given, stateAfter } from '@attestry/event-store';
+import { given, readEvent, stateAfter } from '@attestry/event-store';
 import {
   createOffer,
   deleteOffer,
@@ -7,7 +7,6 @@ import {
   redeemAuthorizationCode,
   redeemCode,
   refuseTransactionCode,
-  remainingIssuances,
   replayAuthorizationCode,
   scopeOf,
   type AuthorizedSession,
@@ -188,10 +187,18 @@ describe('an issuance session', () => {
       .when(() => issueCredentials([issuedData, issuedData]))
       .then([issued, issued]);
     const state = [created, redeemed, issued, issued].reduce(issuanceSession.evolve, issuanceSession.initial);
-    expect(remainingIssuances(state as RedeemedSession, 'c1', 3)).toBe(1);
-    expect(remainingIssuances(state as RedeemedSession, 'c1', 1)).toBe(0);
-    expect(remainingIssuances(state as RedeemedSession, 'c2', 3)).toBe(3);
-    expect(remainingIssuances(state as RedeemedSession, 'c1', undefined)).toBe(Infinity);
+    expect(state).toMatchObject({ issued: { c1: 2 } });
+  });
+
+  it('reads a credential of version 1 without its document', () => {
+    const facts = { credentialId: 'x', credentialConfigurationId: 'c1', issuedAt: 't' };
+    const sealedCredential = { keyId: 'k1', sealed: 'v1.k1.x.y' };
+    const read = (more: object) => {
+      const data = { ...facts, configurationVersion: 1, tokenId: 't1', ...more };
+      return readEvent(issuanceSession, { stream: 's', type: 'CredentialIssued', schemaVersion: 1, data }).data;
+    };
+    expect(read({})).toEqual(facts);
+    expect(read({ sealedCredential })).toEqual({ ...facts, documentKeyId: 'k1' });
   });
 
   it.each<[string, IssuanceSessionEvent[], Date, boolean]>([

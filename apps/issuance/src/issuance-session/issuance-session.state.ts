@@ -1,6 +1,8 @@
 import type { Aggregate } from '@attestry/event-store';
 import type {
   AuthorizationRequestOrigin,
+  CredentialIssuedData,
+  CredentialIssuedV1,
   Grant,
   GrantedDetail,
   IssuanceSessionEvent,
@@ -104,6 +106,17 @@ const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): Issua
   }
 };
 
+/** Documents of version 1 stay in their session streams, where `issuance.retrieve-credential-document` reads them (ADR 0070). */
+const withoutDocument = ({
+  configurationVersion: _version,
+  tokenId: _tokenId,
+  sealedCredential,
+  ...facts
+}: CredentialIssuedV1): CredentialIssuedData => ({
+  ...facts,
+  ...(sealedCredential && { documentKeyId: sealedCredential.keyId }),
+});
+
 export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEvent> = {
   category: 'issuanceSession',
   initial: { status: 'absent' },
@@ -115,8 +128,9 @@ export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEve
     AuthorizationGranted: 1,
     AuthorizationCodeRedeemed: 1,
     AuthorizationCodeReplayed: 1,
-    CredentialIssued: 1,
+    CredentialIssued: 2,
     OfferDeleted: 1,
   },
+  upcasters: [{ type: 'CredentialIssued', from: 1, upcast: withoutDocument }],
   evolve,
 };

@@ -22,6 +22,7 @@ import {
   REQUESTS_COMMITTED_SUBJECT,
   reserveIssuerKey,
   retrieveAuthorizationServerMetadata,
+  retrieveCredentialDocument,
   retrieveIssuerMetadata,
   retrieveOauthKeys,
   retrieveOfferContent,
@@ -57,7 +58,10 @@ import { chosenEngines, TEST_SETTINGS } from '@attestry/testing';
 import type { FeedMessage } from '@attestry/messaging';
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import { issuanceService } from '../index.js';
+import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import type { CredentialRecordedData } from '../issued-credential/issued-credential.events.js';
+import { issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
 import { SessionKeys } from '../session-keys/session-keys.js';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
@@ -218,6 +222,16 @@ const start = async (configurationId: string, body: Partial<PreAuthorizedOfferRe
   const made = await offer({ credentials: [configurationId], ...body });
   return { made, token: (await redeem(codeOf(made))).access_token };
 };
+
+const retrieveDocument = (body: { tenantId: string; sessionId: string; credentialId: string }) =>
+  new ServiceClient(engines.bus, 'webhooks').call(
+    retrieveCredentialDocument,
+    { body },
+    { requestId: 'r', operation: 'spec', deadline: Date.now() + 10_000 },
+  );
+
+const allOf = async (category: string) =>
+  (await engines.events.readAll({ limit: 5000, categories: [category] })).events;
 
 interface JwtVc {
   iss: string;
@@ -809,9 +823,51 @@ describe('the credential endpoint', () => {
       const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
       const { credentials } = await collect(token, { credential_configuration_id: jwtVc, proofs });
       const stored = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
-      const event = stored.find(({ type }) => type === 'CredentialIssued')!;
-      const kept = (event.data as { sealedCredential?: { keyId: string; sealed: string } }).sealedCredential;
-      return { credential: credentials[0]!.credential, kept };
+      const { credentialId, documentKeyId } = stored.find(({ type }) => type === 'CredentialIssued')!
+        .data as CredentialIssuedData;
+      const [recorded] = await engines.events.readStream(issuedCredentialStream(TENANT, credentialId));
+      const { document: kept, ...facts } = recorded!.data as CredentialRecordedData;
+      expect(documentKeyId).toBe(kept?.keyId);
+      const { issuerDid, verificationMethod } = facts;
+      expect(facts).toMatchObject({ credentialId, sessionId: made.id, offerId: made.id, userId: made.userId });
+      const key = issuerKeys.get('P-256')!;
+      expect([issuerDid, verificationMethod]).toEqual([key.did, key.verificationMethod]);
+      const body = { tenantId: TENANT, sessionId: made.id, credentialId };
+      return { credential: credentials[0]!.credential, kept, body };
+    };
+    /** A credential that is larger than a document may be. */
+    const refusedWithoutTrace = async () => {
+      const before = await allOf('credential');
+      const { token } = await start(jwtVc, { claims: { given_name: 'x'.repeat(140_000) } });
+      const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+      const request = { credential_configuration_id: jwtVc, proofs };
+      return [await code(collect(token, request)), (await allOf('credential')).length - before.length];
+    };
+    /** Two requests for the one credential that the session may issue: the refused one leaves a document without a key. */
+    const lostRace = async () => {
+      const before = await allOf('credential');
+      const capped = await configure('jwt_vc_json', 'CappedDelivery', { maxIssuances: 1 });
+      const { made, token } = await start(capped);
+      const nonces = [await nonceFor(), await nonceFor()];
+      const requests = await Promise.all(
+        nonces.map(async (nonce) => ({
+          credential_configuration_id: capped,
+          proofs: { jwt: [await prove(makeHolder(), nonce)] },
+        })),
+      );
+      await Promise.allSettled(requests.map((request) => collect(token, request)));
+      const recorded = (await allOf('credential')).slice(before.length);
+      const opened = await Promise.all(
+        recorded.map(({ data }) =>
+          engines.vault.sealing.openSealed(TENANT, 'delivery', (data as CredentialRecordedData).document!.sealed),
+        ),
+      );
+      const session = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+      return {
+        counted: session.filter(({ type }) => type === 'CredentialIssued').length,
+        recorded: recorded.length,
+        readable: opened.filter((text) => !isErased(text)).length,
+      };
     };
     const keeps = async (wanted: boolean) => eventually(async () => ((await issueOne()).kept !== undefined) === wanted);
     expect((await issueOne()).kept).toBeUndefined();
@@ -821,14 +877,54 @@ describe('the credential endpoint', () => {
     const reactions = undefined as unknown as Reactions;
     expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).hasSubscription(TENANT)).toBe(true);
     expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).hasSubscription(OTHER)).toBe(false);
-    const { credential, kept } = await issueOne();
+    const { credential, kept, body } = await issueOne();
     expect(await engines.vault.sealing.openSealed(TENANT, 'delivery', kept!.sealed)).toBe(JSON.stringify(credential));
+    expect(await retrieveDocument(body)).toEqual({ sealed: kept!.sealed });
+    await eventually(() =>
+      issued.some(({ data }) => (data as { documentKeyId?: string }).documentKeyId === kept!.keyId),
+    );
+    expect(JSON.stringify(issued)).not.toContain(kept!.sealed);
+    await expect(refusedWithoutTrace()).resolves.toEqual(['credential_request_denied', 0]);
+    await expect(lostRace()).resolves.toEqual({ counted: 1, recorded: 2, readable: 1 });
     await publish('m2', webhookSaved, { events: ['OpenIdCredentialIssuedSummary'], disabled: false });
     await keeps(false);
     await publish('m3', webhookSaved, { events: ['OpenIdCredentialIssued'], disabled: false });
     await keeps(true);
     await publish('m4', webhookDeleted, {});
     await keeps(false);
+  });
+
+  it('that an earlier release stored in the session, with its document, is published by reference and counts', async () => {
+    const { made } = await start(jwtVc);
+    const stream = issuanceSessionStream(TENANT, made.id);
+    const last = (await engines.events.readStream(stream)).at(-1)!;
+    const credentialId = '44444444-4444-4444-8444-444444444444';
+    const facts = {
+      ...{ credentialId, answerId: credentialId, sessionId: made.id, offerId: made.id, userId: made.userId },
+      ...{ issuer: issuerOf(TENANT), format: 'jwt_vc_json', profile: 'jwt-vc', credentialType: 'Course' },
+      ...{ credentialConfigurationId: jwtVc, holderKey: { kty: 'EC' }, issuedAt: '2026-01-01T00:00:00.000Z' },
+      validFrom: '2026-01-01T00:00:00.000Z',
+    };
+    const document = { keyId: '55555555-5555-4555-8555-555555555555', sealed: 'v1.key.iv.text' };
+    const data = { ...facts, configurationVersion: 1, tokenId: made.id, sealedCredential: document };
+    const { metadata } = last;
+    await engines.events.append(
+      stream,
+      [{ id: credentialId, type: 'CredentialIssued', schemaVersion: 1, data, metadata }],
+      last.revision,
+    );
+    const { state } = await engines.streams.load(issuanceSession, stream);
+    expect(state).toMatchObject({ status: 'redeemed', issued: { [jwtVc]: 1 } });
+    await eventually(() => issued.some(({ id }) => id === credentialId));
+    const message = issued.find(({ id }) => id === credentialId)!.data;
+    expect(message).toMatchObject({ credentialId, documentKeyId: document.keyId });
+    expect(JSON.stringify(message)).not.toContain(document.sealed);
+    const body = { tenantId: TENANT, sessionId: made.id, credentialId };
+    expect(await retrieveDocument(body)).toEqual({ sealed: document.sealed });
+    expect(await code(retrieveDocument({ ...body, credentialId: made.id }))).toBe('NotFound');
+    expect(await code(retrieveDocument({ ...body, tenantId: OTHER }))).toBe('NotFound');
+    const status = await admin(retrievePreAuthorizedOffer, { params: { id: made.id } });
+    expect(status).toMatchObject({ state: 'CLAIMED', issuedCredentials: [{ id: credentialId }] });
   });
 
   it("is refused under a host of the platform that is not the tenant's own", async () => {
