@@ -122,7 +122,7 @@ export const deleteOffer = (state: IssuanceSessionState, now: Date): IssuanceSes
     (state.status === 'redeemed' &&
       state.origin.kind === 'preAuthorizedOffer' &&
       Object.keys(state.issued).length === 0 &&
-      state.accessTokens.some((token) => !isExpired(token, now)));
+      !isExpired(state.accessToken, now));
   if (!open) throw notFound();
   return [{ type: 'OfferDeleted', data: { sessionId: state.id, deletedAt: now.toISOString() } }];
 };

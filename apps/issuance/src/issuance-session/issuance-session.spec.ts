@@ -81,7 +81,7 @@ describe('an issuance session', () => {
         binding: 'none',
         userId: 'u1',
         entries: offer.entries,
-        accessTokens: [grant('access', 300)],
+        accessToken: grant('access', 300),
         issued: {},
       }));
 
@@ -155,7 +155,7 @@ describe('an issuance session', () => {
         .then([exchanged]);
       expect([granted, exchanged].reduce(issuanceSession.evolve, issuanceSession.initial)).toMatchObject({
         ...{ status: 'redeemed', spentCode: authorization.code, issued: {} },
-        accessTokens: [grant('access', 300)],
+        accessToken: grant('access', 300),
       });
     });
 
@@ -227,13 +227,18 @@ describe('refusals of an issuance session', () => {
   });
 });
 
-describe('an offer with several access tokens', () => {
-  it('can be deleted while one of them is valid', () => {
+describe('a redeemed offer', () => {
+  it('can be deleted while its current access token is valid', () => {
     const state = stateAfter(issuanceSession, [created, redeemed]) as RedeemedSession;
-    const accessTokens = [grant('access', 100), grant('access', 300)];
-    expect(deleteOffer({ ...state, accessTokens }, later(200))).toHaveLength(1);
-    expect(() => deleteOffer({ ...state, accessTokens }, later(300))).toThrow(
+    const accessToken = grant('access', 600);
+    expect(deleteOffer({ ...state, accessToken }, later(599))).toHaveLength(1);
+    expect(() => deleteOffer({ ...state, accessToken }, later(600))).toThrow(
       expect.objectContaining({ kind: 'notFound' }),
     );
   });
+
+  it('keeps the token of its code, whatever follows in its stream', () =>
+    after([created, redeemed, { type: 'PreAuthorizedCodeRedeemed', data: { ...redemption, tokenId: 'x' } }, issued])
+      .when(() => [])
+      .thenState({ ...stateAfter(issuanceSession, [created, redeemed]), issued: { c1: 1 } } as RedeemedSession));
 });

@@ -30,7 +30,8 @@ export type IssuanceSessionState =
       status: 'redeemed';
       /** The spent code of an authorization request, by which a second use is recognized. */
       spentCode?: Grant;
-      accessTokens: Grant[];
+      /** The current one. */
+      accessToken: Grant;
       authorizationDetails?: GrantedDetail[];
       /** Credentials issued so far, by configuration id. */
       issued: Record<string, number>;
@@ -76,7 +77,7 @@ const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): Issua
       return {
         ...facts,
         status: 'redeemed',
-        accessTokens: [accessToken],
+        accessToken,
         issued: {},
         ...(authorizationDetails && { authorizationDetails }),
       };
@@ -89,7 +90,7 @@ const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): Issua
         ...facts,
         status: 'redeemed',
         spentCode: code,
-        accessTokens: [accessToken],
+        accessToken,
         issued: {},
         ...(authorizationDetails && { authorizationDetails }),
       };

@@ -218,7 +218,7 @@ const session = (more: Partial<RedeemedSession> = {}): RedeemedSession => ({
   binding: 'none',
   userId: 'u1',
   entries: [{ credentialConfigurationId: '11111111-1111-4111-8111-111111111111', scope: 's' }],
-  accessTokens: [],
+  accessToken: { tokenId: 't1', kind: 'access', mac: 'mac', keyId: 'p1', expiresAt: '2026-05-01T10:05:00.000Z' },
   issued: {},
   ...more,
 });

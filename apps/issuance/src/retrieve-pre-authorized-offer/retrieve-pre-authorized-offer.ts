@@ -59,7 +59,7 @@ const stateOf = (events: readonly IssuanceSessionEvent[], now: Date): PreAuthori
       return isExpired(session.code, now) ? 'EXPIRED' : 'CREATED';
     case 'redeemed':
       if (Object.keys(session.issued).length > 0) return 'CLAIMED';
-      return session.accessTokens.every((token) => isExpired(token, now)) ? 'EXPIRED' : 'REDEEMED';
+      return isExpired(session.accessToken, now) ? 'EXPIRED' : 'REDEEMED';
     case 'locked':
       return 'LOCKED';
     default:

@@ -13,7 +13,7 @@ export const STATE_VERSIONS: Readonly<Record<string, string>> = {
   customDomain: 'BHRM2crlufB2RUl9',
   deliveryInterest: 'LXpofTjvfKO16Rk-',
   did: 'DQM-XHhA-yoSNvyg',
-  issuanceSession: '4nQeqrXtqVvVYbZW',
+  issuanceSession: '8GJlhiOy7NWVle3v',
   linkedDomain: 'E5m_P4AVSqwv0uDk',
   managementClient: 'YiL8i9pG3Tqazb8r',
   managementUser: 'PpuneTneHoVtM-n0',
