@@ -522,18 +522,53 @@ describe('claims', () => {
     );
   });
 
-  it('are erased with the session, when no token can be valid any more', async () => {
+  const sealedOf = async (made: PreAuthorizedOffer): Promise<string> => {
+    const [created] = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+    return (created!.data as { sealedClaims: string }).sealedClaims;
+  };
+  const opened = async (sealed: string) => {
+    const text = await engines.vault.sealing.openSealed(TENANT, 'session', sealed);
+    return isErased(text) ? 'erased' : text;
+  };
+
+  it('are erased with the session, a minute after its code has expired', async () => {
     const made = await offer({ credentials: [jwtVc] });
     const keys = services.app.get(SessionKeys, { strict: false });
-    await keys.running.waitForHead(5000);
-    const { state } = await engines.streams.load(issuanceSession, issuanceSessionStream(TENANT, made.id));
-    const sealed = state.status === 'offered' ? state.sealedClaims! : '';
+    const sealed = await sealedOf(made);
+    ahead = 300_000 + 50_000;
     await keys.sweep();
-    expect(await engines.vault.sealing.openSealed(TENANT, 'session', sealed)).toBe('{"given_name":"Ada"}');
-    ahead = 300_000 + 300_000 + 1000;
+    expect(await opened(sealed)).toBe('{"given_name":"Ada"}');
+    ahead = 300_000 + 61_000;
     expect(await keys.sweep()).toBeGreaterThan(0);
-    expect(isErased(await engines.vault.sealing.openSealed(TENANT, 'session', sealed))).toBe(true);
+    expect(await opened(sealed)).toBe('erased');
     expect(await keys.sweep()).toBe(0);
+  });
+
+  it('remain until the token of a redeemed code has expired, and are used until then', async () => {
+    const made = await offer({ credentials: [jwtVc] });
+    const keys = services.app.get(SessionKeys, { strict: false });
+    const sealed = await sealedOf(made);
+    ahead = 290_000;
+    const { access_token: token } = await redeem(codeOf(made));
+    ahead = 580_000;
+    await keys.sweep();
+    expect(await opened(sealed)).toBe('{"given_name":"Ada"}');
+    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const { credentials } = await collect(token, { credential_configuration_id: jwtVc, proofs });
+    expect(credentials).toHaveLength(1);
+    ahead = 590_000 + 61_000;
+    await keys.sweep();
+    expect(await opened(sealed)).toBe('erased');
+  });
+
+  it('are swept as soon as their session was deleted', async () => {
+    const keys = services.app.get(SessionKeys, { strict: false });
+    ahead = 61_000;
+    await keys.sweep();
+    const made = await offer({ credentials: [jwtVc], expiresIn: { minutes: 10 } });
+    await admin(deletePreAuthorizedOffer, { params: { id: made.id } });
+    ahead = 130_000;
+    expect(await keys.sweep()).toBeGreaterThan(0);
   });
 });
 
