@@ -25,6 +25,8 @@ export interface NewOffer {
   origin: PreAuthorizedOfferOrigin;
   issuer: string;
   userId: string;
+  /** The user begins with this offer. */
+  newUser?: true;
   entries: OfferEntry[];
   code: Grant;
   sealedClaims?: string;
@@ -55,7 +57,7 @@ export const redeemCode = (session: OfferedSession, redemption: Redemption, now:
   { type: 'PreAuthorizedCodeRedeemed', data: redeemed(session, redemption, now) },
 ];
 
-export interface NewAuthorization extends Omit<NewOffer, 'origin'> {
+export interface NewAuthorization extends Omit<NewOffer, 'origin' | 'newUser'> {
   origin: AuthorizationRequestOrigin;
 }
 
@@ -100,13 +102,6 @@ export const scopeOf = (entries: readonly OfferEntry[], details?: readonly Grant
     .filter((entry) => !covered || covered.has(entry.credentialConfigurationId))
     .map((e) => e.scope);
   return [...new Set(scopes)].join(' ');
-};
-
-/** Whether the session's tokens cover a configuration. */
-export const coversConfiguration = (session: RedeemedSession, configurationId: string): boolean => {
-  for (const covered of session.authorizationDetails ?? session.entries)
-    if (covered.credentialConfigurationId === configurationId) return true;
-  return false;
 };
 
 export const issueCredentials = (issued: readonly CredentialIssuedData[]): IssuanceSessionEvent[] => {

@@ -87,6 +87,8 @@ export type IssuanceSessionEvent =
         issuer: string;
         binding: 'none';
         userId: string;
+        /** The user begins with this offer and has no event yet (ADR 0071). From version 2. */
+        newUser?: true;
         entries: OfferEntry[];
         code: Grant;
         /** JSON of the offer's claims under the session's data key (purpose `session`, key id = session id). */

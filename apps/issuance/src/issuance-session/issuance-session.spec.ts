@@ -190,6 +190,17 @@ describe('an issuance session', () => {
     expect(state).toMatchObject({ issued: { c1: 2 } });
   });
 
+  it('knows the user who begins with it, which no offer of version 1 has', () => {
+    const begins: IssuanceSessionEvent = { type: 'OfferCreated', data: { ...created.data, newUser: true } as never };
+    expect(stateAfter(issuanceSession, [begins, redeemed])).toMatchObject({ status: 'redeemed', newUser: true });
+    after([])
+      .when((state) => createOffer(state, { ...offer, newUser: true }, now))
+      .then([begins]);
+    const stored = { stream: 's', type: 'OfferCreated', schemaVersion: 1, data: created.data };
+    expect(readEvent(issuanceSession, stored)).toEqual(created);
+    expect(stateAfter(issuanceSession, [created, redeemed])).not.toHaveProperty('newUser');
+  });
+
   it('reads a credential of version 1 without its document', () => {
     const facts = { credentialId: 'x', credentialConfigurationId: 'c1', issuedAt: 't' };
     const sealedCredential = { keyId: 'k1', sealed: 'v1.k1.x.y' };

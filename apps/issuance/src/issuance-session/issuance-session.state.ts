@@ -18,6 +18,8 @@ export interface SessionFacts<Origin extends SessionOrigin = SessionOrigin> {
   issuer: string;
   binding: 'none';
   userId: string;
+  /** As in `OfferCreated`. */
+  newUser?: true;
   entries: OfferEntry[];
   sealedClaims?: string;
 }
@@ -49,6 +51,7 @@ export const issuanceSessionStream = (tenantId: string, sessionId: string): stri
 const factsOf = <Origin extends SessionOrigin>({
   sessionId: id,
   sealedClaims,
+  newUser,
   ...data
 }: Omit<SessionFacts<Origin>, 'id'> & { sessionId: string }): SessionFacts<Origin> => ({
   id,
@@ -56,6 +59,7 @@ const factsOf = <Origin extends SessionOrigin>({
   issuer: data.issuer,
   binding: data.binding,
   userId: data.userId,
+  ...(newUser && { newUser }),
   entries: data.entries,
   ...(sealedClaims !== undefined && { sealedClaims }),
 });
@@ -122,7 +126,7 @@ export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEve
   category: 'issuanceSession',
   initial: { status: 'absent' },
   types: {
-    OfferCreated: 1,
+    OfferCreated: 2,
     TransactionCodeRefused: 1,
     SessionLocked: 1,
     PreAuthorizedCodeRedeemed: 1,
@@ -132,6 +136,10 @@ export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEve
     CredentialIssued: 2,
     OfferDeleted: 1,
   },
-  upcasters: [{ type: 'CredentialIssued', from: 1, upcast: withoutDocument }],
+  upcasters: [
+    // The addition of version 2 is optional, but a release that does not know it would not find the user.
+    { type: 'OfferCreated', from: 1, upcast: (data: object) => data },
+    { type: 'CredentialIssued', from: 1, upcast: withoutDocument },
+  ],
   evolve,
 };

@@ -200,11 +200,13 @@ export class IssueCredential {
     configuration: ActiveConfiguration,
   ): Promise<Record<string, unknown>> {
     const { state: person } = await this.streams.load(user, userStream(tenantId, session.userId));
-    if (person.status !== 'active') throw gone();
+    const known = person.status === 'active' ? person : undefined;
+    // One who began with this offer may have no event yet (ADR 0071).
+    if (!known && !(person.status === 'absent' && session.newUser)) throw gone();
     const [own, offered, link] = await Promise.all([
-      this.openSealedClaims(tenantId, 'user', person.sealedClaims),
+      this.openSealedClaims(tenantId, 'user', known?.sealedClaims),
       this.openSealedClaims(tenantId, 'session', session.sealedClaims),
-      this.openSealedClaims(tenantId, 'user', person.sealedLink),
+      this.openSealedClaims(tenantId, 'user', known?.sealedLink),
     ]);
     return mapClaims(configuration.content.claimMappings, {
       claims: mergeClaims(own, offered),

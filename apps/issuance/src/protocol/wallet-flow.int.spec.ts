@@ -28,6 +28,7 @@ import {
   retrieveOfferContent,
   retrievePreAuthorizedOffer,
   retrieveUser,
+  updateUser,
   webhookDeleted,
   webhookSaved,
   webSemanticConfigurations,
@@ -63,6 +64,8 @@ import { issuanceSession, issuanceSessionStream } from '../issuance-session/issu
 import type { CredentialRecordedData } from '../issued-credential/issued-credential.events.js';
 import { issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
 import { SessionKeys } from '../session-keys/session-keys.js';
+import { userStream } from '../user/user.state.js';
+import { UsersReadModel } from '../user/users.read-model.js';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -569,6 +572,141 @@ describe('claims', () => {
     await admin(deletePreAuthorizedOffer, { params: { id: made.id } });
     ahead = 130_000;
     expect(await keys.sweep()).toBeGreaterThan(0);
+  });
+});
+
+describe('the user of an offer that keeps nothing', () => {
+  const usersOf = () => services.app.get(UsersReadModel, { strict: false });
+  const keys = () => services.app.get(SessionKeys, { strict: false });
+  const read = async (userId: string) => {
+    const params = { id: userId };
+    const found = await admin(retrieveUser, { params }).catch((error: AppError) => error.code);
+    await usersOf().running.waitForHead(10_000);
+    const row = await usersOf()
+      .running.db.selectFrom('issuance_users')
+      .selectAll()
+      .where('id', '=', userId)
+      .executeTakeFirst();
+    return { found, isListed: row !== undefined };
+  };
+  const typesOf = async (userId: string) =>
+    (await engines.events.readStream(userStream(TENANT, userId))).map(({ type }) => type);
+  const expire = async () => {
+    ahead = 300_000 + 61_000;
+    await keys().sweep();
+  };
+  const collectOne = async (token: string) => {
+    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    return collect(token, { credential_configuration_id: jwtVc, proofs });
+  };
+  const GONE = { found: 'NotFound', isListed: false };
+
+  it('is found and listed from the offer on, without an event, and keeps the credentials', async () => {
+    const { made, token } = await start(jwtVc);
+    const { userId: id } = made;
+    expect(await read(id)).toEqual({ found: { id, claims: {} }, isListed: true });
+    await collectOne(token);
+    await expire();
+    await usersOf().running.waitForHead(10_000);
+    const { data } = (await admin(listUserCredentials, { params: { userId: id } })) as PageOf<UserCredential>;
+    expect(data).toMatchObject([{ offerId: made.id, credentialConfigurationId: jwtVc }]);
+    expect(await read(id)).toEqual({ found: { id, claims: {} }, isListed: true });
+    expect(await typesOf(id)).toEqual([]);
+    await usersOf().running.rebuild();
+    expect(await read(id)).toMatchObject({ isListed: true });
+  });
+
+  it('belongs to one tenant, and no other id names it', async () => {
+    const made = await offer({ credentials: [jwtVc] });
+    expect(await code(admin(retrieveUser, { params: { id: made.userId } }, OTHER))).toBe('NotFound');
+    expect(await code(admin(retrieveUser, { params: { id: made.id } }))).toBe('NotFound');
+  });
+
+  it('ends with the offer that nobody claimed, which still shows that it has expired', async () => {
+    const made = await offer({ credentials: [jwtVc] });
+    const { token, made: redeemed } = await start(jwtVc);
+    await expire();
+    expect(await read(made.userId)).toEqual(GONE);
+    expect(await typesOf(made.userId)).toEqual(['UserExpired']);
+    for (const operation of [deleteUser, updateUser])
+      expect(await code(admin(operation, { params: { id: made.userId }, body: {} }))).toBe('NotFound');
+    expect((await refusal(offer({ credentials: [jwtVc], userId: made.userId }))).kind).toBe('invalid');
+    for (const { id } of [made, redeemed])
+      expect(await admin(retrievePreAuthorizedOffer, { params: { id } })).toMatchObject({ state: 'EXPIRED' });
+    expect(await code(collectOne(token))).toBe('invalid_token');
+    await usersOf().running.rebuild();
+    expect(await read(made.userId)).toEqual(GONE);
+    expect(await keys().sweep()).toBe(0);
+  });
+
+  it('does not end while the token of its offer is valid', async () => {
+    const made = await offer({ credentials: [jwtVc] });
+    ahead = 290_000;
+    const { access_token: token } = await redeem(codeOf(made));
+    await expire();
+    expect(await read(made.userId)).toMatchObject({ isListed: true });
+    expect((await collectOne(token)).credentials).toHaveLength(1);
+    ahead = 290_000 + 300_000 + 61_000;
+    await keys().sweep();
+    expect(await read(made.userId)).toMatchObject({ isListed: true });
+  });
+
+  it('has a stream from its first change on, and its claims are issued', async () => {
+    const configurationId = await configure('jwt_vc_json', 'OfLateUser');
+    const { made, token } = await start(configurationId, { claims: {} });
+    const { userId: id } = made;
+    const changes = [{ claims: { given_name: 'Eve' } }, { claims: { given_name: 'Grace' } }];
+    for (const body of changes) await admin(updateUser, { params: { id }, body });
+    expect(await typesOf(id)).toEqual(['UserCreated', 'UserClaimsReplaced', 'UserClaimsReplaced']);
+    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const { credentials } = await collect(token, { credential_configuration_id: configurationId, proofs });
+    expect((await verified(credentials[0]!.credential)).vc.credentialSubject).toMatchObject({ givenName: 'Grace' });
+    expect(await read(id)).toEqual({ found: { id, ...changes[1] }, isListed: true });
+  });
+
+  it.each<[string, (id: string) => Promise<unknown>, object]>([
+    ['changed', (id) => admin(updateUser, { params: { id }, body: { claims: { a: 1 } } }), { a: 1 }],
+    ['named by another offer', (userId) => offer({ credentials: [jwtVc], userId }), {}],
+    [
+      'kept claims by another offer',
+      (userId) =>
+        offer({ credentials: [jwtVc], userId, claims: { given_name: 'Ada' }, claimsToPersist: ['given_name'] }),
+      { given_name: 'Ada' },
+    ],
+  ])('stays after its offer has expired when it was %s', async (_, change, claims) => {
+    const { userId: id } = await offer({ credentials: [jwtVc] });
+    await change(id);
+    await expire();
+    expect(await read(id)).toEqual({ found: { id, claims }, isListed: true });
+    expect((await typesOf(id))[0]).toBe('UserCreated');
+  });
+
+  it('changed at the same time has one first event', async () => {
+    const { userId: id } = await offer({ credentials: [jwtVc] });
+    const wanted = Array.from({ length: 5 }, (_, n) => ({ n }));
+    await Promise.all(wanted.map((claims) => admin(updateUser, { params: { id }, body: { claims } })));
+    expect((await typesOf(id)).sort()).toEqual([...wanted.map(() => 'UserClaimsReplaced'), 'UserCreated']);
+  });
+
+  it('is deleted with the keys of its session, and no credential follows', async () => {
+    const { made, token } = await start(jwtVc);
+    const [created] = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+    const sealed = (created!.data as { sealedClaims: string }).sealedClaims;
+    await admin(deleteUser, { params: { id: made.userId } });
+    expect(await read(made.userId)).toEqual(GONE);
+    expect(await typesOf(made.userId)).toEqual(['UserCreated', 'UserDeleted']);
+    expect(isErased(await engines.vault.sealing.openSealed(TENANT, 'session', sealed))).toBe(true);
+    expect(await code(collectOne(token))).toBe('credential_request_denied');
+    for (const operation of [deleteUser, retrieveUser])
+      expect(await code(admin(operation, { params: { id: made.userId } }))).toBe('NotFound');
+    expect(await code(admin(retrievePreAuthorizedOffer, { params: { id: made.id } }))).toBe('NotFound');
+  });
+
+  it('has a stream when the offer keeps claims', async () => {
+    const { userId: id } = await offer({ credentials: [jwtVc], claimsToPersist: ['given_name'] });
+    expect(await typesOf(id)).toEqual(['UserCreated']);
+    await expire();
+    expect(await read(id)).toEqual({ found: { id, claims: { given_name: 'Ada' } }, isListed: true });
   });
 });
 

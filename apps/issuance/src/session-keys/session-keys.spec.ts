@@ -1,4 +1,4 @@
-import type { Lease, Leases } from '@attestry/event-store';
+import type { Lease, Leases, Streams } from '@attestry/event-store';
 import type { Sealing } from '@attestry/keys';
 import type { ReadModels } from '@attestry/read-model';
 import { createLogger, Health } from '@attestry/service-kit';
@@ -26,6 +26,7 @@ describe('the sweep of session keys', () => {
     const keys = new SessionKeys(
       { start: () => Promise.resolve(running) } as unknown as ReadModels,
       leases,
+      {} as Streams,
       {} as Sealing,
       health,
       { now: () => new Date() },

@@ -1,16 +1,35 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { Leases, readEvent, type Clock } from '@attestry/event-store';
+import { Leases, readEvent, Streams, type Clock } from '@attestry/event-store';
 import { Sealing } from '@attestry/keys';
 import { createTable, insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
-import { CLOCK, Health, LOGGER, PeriodicWork, startProjection, type Logger } from '@attestry/service-kit';
+import {
+  CLOCK,
+  Health,
+  LOGGER,
+  PeriodicWork,
+  serviceContext,
+  startProjection,
+  type Logger,
+} from '@attestry/service-kit';
 import { sql, type Transaction } from 'kysely';
 import type { IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import { expireUser } from '../user/user.decisions.js';
+import { user, userStream } from '../user/user.state.js';
 
 export interface SessionKeyTables {
-  /** Sessions whose claims are sealed under a session key, until that key is destroyed. `rights_end_at`: of code and token, the later. */
-  issuance_session_keys: { tenant_id: string; session_id: string; rights_end_at: string };
+  /**
+   * Sessions that leave something to end: claims sealed under a session key, or a user who began with the offer. `rights_end_at`: of code
+   * and token, the later. `new_user_id`: until a credential is issued to that user.
+   */
+  issuance_session_keys: {
+    tenant_id: string;
+    session_id: string;
+    rights_end_at: string;
+    new_user_id: string | null;
+  };
 }
+type Row = SessionKeyTables['issuance_session_keys'];
 
 /** When the rights end that a session has after an event; undefined when the event changes nothing. A further right is added here. */
 const rightsEndAt = (event: IssuanceSessionEvent): string | undefined => {
@@ -33,15 +52,24 @@ const rightsEndAt = (event: IssuanceSessionEvent): string | undefined => {
   }
 };
 
-const changeEnds = async (
+type Session = Pick<Row, 'tenant_id' | 'session_id'>;
+const tuplesOf = <S extends Session>(sessions: readonly S[], value: (session: S) => string) =>
+  sql.join(sessions.map((one) => sql`(${one.tenant_id}, ${one.session_id}, ${value(one)})`));
+
+const writeChanges = async (
   trx: Transaction<SessionKeyTables>,
-  ends: readonly SessionKeyTables['issuance_session_keys'][],
+  ends: readonly (Session & Pick<Row, 'rights_end_at'>)[],
+  claimed: readonly Session[],
 ): Promise<void> => {
-  if (!ends.length) return;
-  const values = ends.map((row) => sql`(${row.tenant_id}, ${row.session_id}, ${row.rights_end_at})`);
-  await sql`with ends as (values ${sql.join(values)})
-    update ${sql.table('issuance_session_keys')} set rights_end_at = ends.column3 from ends
-    where tenant_id = ends.column1 and session_id = ends.column2`.execute(trx);
+  const table = sql.table('issuance_session_keys');
+  if (ends.length)
+    await sql`with ends as (values ${tuplesOf(ends, (one) => one.rights_end_at)})
+      update ${table} set rights_end_at = ends.column3 from ends
+      where tenant_id = ends.column1 and session_id = ends.column2`.execute(trx);
+  if (claimed.length)
+    await sql`with claimed as (values ${tuplesOf(claimed, () => '')})
+      update ${table} set new_user_id = null from claimed
+      where tenant_id = claimed.column1 and session_id = claimed.column2 and new_user_id is not null`.execute(trx);
 };
 
 export const sessionKeys: Projection<SessionKeyTables> = {
@@ -53,36 +81,51 @@ export const sessionKeys: Projection<SessionKeyTables> = {
   async create(db) {
     await createTable(db, 'issuance_session_keys', {
       text: ['tenant_id', 'session_id', 'rights_end_at'],
+      nullableText: ['new_user_id'],
       primaryKey: ['session_id', 'tenant_id'],
       indexes: { issuance_session_keys_by_end: ['rights_end_at'] },
     });
   },
   async project(trx, events) {
-    /** Changes of the batch by stream, the last of each. */
-    const begun = new Map<string, SessionKeyTables['issuance_session_keys']>();
-    const changed: typeof begun = new Map();
+    /** Of the batch by stream, the last of each. */
+    const begun = new Map<string, Row>();
+    const ends = new Map<string, Session & Pick<Row, 'rights_end_at'>>();
+    const claimed = new Map<string, Session>();
     for (const stored of events) {
       const event = readEvent(issuanceSession, stored);
-      const end = rightsEndAt(event);
-      if (end === undefined) continue;
       const { stream, metadata } = stored;
+      const end = rightsEndAt(event);
       if (event.type === 'OfferCreated' || event.type === 'AuthorizationGranted') {
-        if (event.data.sealedClaims === undefined) continue;
-        begun.set(stream, { tenant_id: metadata.tenantId, session_id: event.data.sessionId, rights_end_at: end });
+        const { sessionId, sealedClaims, code, userId } = event.data;
+        const isNew = event.type === 'OfferCreated' && event.data.newUser === true;
+        if (sealedClaims === undefined && !isNew) continue;
+        begun.set(stream, {
+          tenant_id: metadata.tenantId,
+          session_id: sessionId,
+          rights_end_at: code.expiresAt,
+          new_user_id: isNew ? userId : null,
+        });
         continue;
       }
       const row = begun.get(stream);
-      if (row) row.rights_end_at = end;
-      else {
-        const sessionId = stream.slice(issuanceSessionStream(metadata.tenantId, '').length);
-        changed.set(stream, { tenant_id: metadata.tenantId, session_id: sessionId, rights_end_at: end });
+      const session = {
+        tenant_id: metadata.tenantId,
+        session_id: stream.slice(issuanceSessionStream(metadata.tenantId, '').length),
+      };
+      if (event.type === 'CredentialIssued') {
+        if (row) row.new_user_id = null;
+        else claimed.set(stream, session);
+      } else if (end !== undefined) {
+        if (row) row.rights_end_at = end;
+        else ends.set(stream, { ...session, rights_end_at: end });
       }
     }
     await insertRows(trx, 'issuance_session_keys', [...begun.values()]);
-    await changeEnds(trx, [...changed.values()]);
+    await writeChanges(trx, [...ends.values()], [...claimed.values()]);
   },
 };
 
+const NAME = 'issuance.session-key-sweep';
 const SWEEP_MS = 10_000;
 const BATCH = 500;
 /** An exchange that began before a code expired is stored by then: its token keeps the key. */
@@ -91,7 +134,8 @@ const EXCHANGE_MS = 60_000;
 const CATCH_UP_MS = 10_000;
 
 /**
- * Destroys the keys of sessions whose last right has ended, under which claims of offers were sealed (ADR 0058). Deleted and locked
+ * Ends what sessions leave once their last right has ended: destroys the keys under which claims of offers were sealed (ADR 0058), and
+ * expires users who began with an offer of which no credential was issued (ADR 0071). Deleted and locked
  * sessions lose their key at once; this sweep destroys it again. A rebuild of the projection restores rows of destroyed keys; destroying
  * those again is no error.
  */
@@ -102,13 +146,14 @@ export class SessionKeys extends PeriodicWork implements OnModuleInit {
   constructor(
     private readonly readModels: ReadModels,
     leases: Leases,
+    private readonly streams: Streams,
     private readonly sealing: Sealing,
     health: Health,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) logger: Logger,
   ) {
     super(leases, health, logger, {
-      name: 'issuance.session-key-sweep',
+      name: NAME,
       failure: 'destroying keys of ended sessions failed',
       pauseMs: SWEEP_MS,
     });
@@ -139,6 +184,8 @@ export class SessionKeys extends PeriodicWork implements OnModuleInit {
       const tenants = Map.groupBy(rows, (row) => row.tenant_id);
       for (const [tenantId, sessions] of tenants) {
         const ids = sessions.map((row) => row.session_id);
+        const userIds = sessions.flatMap(({ new_user_id: userId }) => userId ?? []);
+        await Promise.all(userIds.map((userId) => this.expireUser(tenantId, userId)));
         await this.sealing.destroyDataKeys(tenantId, ids);
         await this.running.db
           .deleteFrom('issuance_session_keys')
@@ -150,5 +197,13 @@ export class SessionKeys extends PeriodicWork implements OnModuleInit {
       destroyed += rows.length;
       if (rows.length < BATCH) return destroyed;
     }
+  }
+  private async expireUser(tenantId: string, userId: string): Promise<void> {
+    await this.streams.runDecision(
+      user,
+      userStream(tenantId, userId),
+      (state) => expireUser(state, userId),
+      serviceContext(NAME, tenantId),
+    );
   }
 }
