@@ -564,14 +564,15 @@ describe('claims', () => {
     expect(await opened(sealed)).toBe('erased');
   });
 
-  it('are swept as soon as their session was deleted', async () => {
+  it('are destroyed with their session, and again when its code has expired', async () => {
     const keys = services.app.get(SessionKeys, { strict: false });
-    ahead = 61_000;
-    await keys.sweep();
-    const made = await offer({ credentials: [jwtVc], expiresIn: { minutes: 10 } });
+    const made = await offer({ credentials: [jwtVc] });
+    const sealed = await sealedOf(made);
     await admin(deletePreAuthorizedOffer, { params: { id: made.id } });
-    ahead = 130_000;
+    expect(await opened(sealed)).toBe('erased');
+    ahead = 300_000 + 61_000;
     expect(await keys.sweep()).toBeGreaterThan(0);
+    expect(await keys.sweep()).toBe(0);
   });
 });
 
@@ -637,6 +638,16 @@ describe('the user of an offer that keeps nothing', () => {
     await usersOf().running.rebuild();
     expect(await read(made.userId)).toEqual(GONE);
     expect(await keys().sweep()).toBe(0);
+  });
+
+  it('outlives the deletion of its offer until that would have expired', async () => {
+    const made = await offer({ credentials: [jwtVc] });
+    await admin(deletePreAuthorizedOffer, { params: { id: made.id } });
+    ahead = 290_000;
+    await keys().sweep();
+    expect(await read(made.userId)).toMatchObject({ isListed: true });
+    await expire();
+    expect(await read(made.userId)).toEqual(GONE);
   });
 
   it('does not end while the token of its offer is valid', async () => {

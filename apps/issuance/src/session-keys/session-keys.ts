@@ -40,12 +40,10 @@ const rightsEndAt = (event: IssuanceSessionEvent): string | undefined => {
     case 'PreAuthorizedCodeRedeemed':
     case 'AuthorizationCodeRedeemed':
       return event.data.accessToken.expiresAt;
+    // Their keys are destroyed at once, and again at the end of the rights that they had.
     case 'SessionLocked':
-      return event.data.lockedAt;
     case 'AuthorizationCodeReplayed':
-      return event.data.replayedAt;
     case 'OfferDeleted':
-      return event.data.deletedAt;
     case 'TransactionCodeRefused':
     case 'CredentialIssued':
       return undefined;
