@@ -505,8 +505,6 @@ describe('users', () => {
         profile: 'jwt-vc',
         credentialType: 'Membership',
         credentialConfigurationId: UNKNOWN_ID,
-        configurationVersion: 1,
-        tokenId: credentialId,
         holderKey: { kty: 'EC', crv: 'P-256' },
         issuedAt: clock.now().toISOString(),
         validFrom: clock.now().toISOString(),

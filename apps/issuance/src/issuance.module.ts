@@ -16,6 +16,7 @@ import { CurrentConfigurations } from './protocol/current-configurations.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedConfigurations } from './protocol/published-configurations.js';
 import { SignedInUsers } from './user/signed-in-users.js';
+import { KnownUsers } from './known-users/known-users.js';
 import { SessionKeys } from './session-keys/session-keys.js';
 import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.directory.js';
 import { useCases } from './use-cases.generated.js';
@@ -30,6 +31,7 @@ import { useCases } from './use-cases.generated.js';
     TypeClaims,
 
     // Users
+    KnownUsers,
     UserClaims,
     UsersReadModel,
     Erasures,

@@ -28,6 +28,7 @@ export const factsOf = (stored: RecordedEvent): Fact[] => {
       if (event.type !== 'CredentialIssued') return [];
       const { issuer, credentialId, format, profile, credentialConfigurationId, userId, sessionId, issuedAt } =
         event.data;
+      const { documentKeyId } = event.data;
       return [
         fact(credentialIssued, {
           tenantId,
@@ -39,7 +40,7 @@ export const factsOf = (stored: RecordedEvent): Fact[] => {
           userId,
           sessionId,
           issuedAt,
-          ...(event.data.sealedCredential && { sealedCredential: event.data.sealedCredential }),
+          ...(documentKeyId !== undefined && { documentKeyId }),
         }),
       ];
     }

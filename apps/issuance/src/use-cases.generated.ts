@@ -19,6 +19,7 @@ import { ListUsers } from './list-users/list-users.js';
 import { RetrieveAuthorizationServerMetadata } from './retrieve-authorization-server-metadata/retrieve-authorization-server-metadata.js';
 import { RetrieveContext } from './retrieve-context/retrieve-context.js';
 import { RetrieveCredentialConfiguration } from './retrieve-credential-configuration/retrieve-credential-configuration.js';
+import { RetrieveCredentialDocument } from './retrieve-credential-document/retrieve-credential-document.js';
 import { RetrieveIssuerMetadata } from './retrieve-issuer-metadata/retrieve-issuer-metadata.js';
 import { RetrieveOauthKeys } from './retrieve-oauth-keys/retrieve-oauth-keys.js';
 import { RetrieveOfferContent } from './retrieve-offer-content/retrieve-offer-content.js';
@@ -50,6 +51,7 @@ export const useCases = [
   RetrieveIssuerMetadata,
   RetrieveOauthKeys,
   RetrieveContext,
+  RetrieveCredentialDocument,
   CreateUser,
   DeleteUser,
   ListUserCredentials,

@@ -9,7 +9,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   clientCreated,
   memberInvited,
-  type AppError,
+  AppError,
+  notFound,
+  retrieveCredentialDocument,
   createWebhook,
   credentialIssued,
   customDomainVerified,
@@ -105,6 +107,12 @@ describe('webhooks', () => {
     );
     services = await startServices([webhooksService], engines);
     client = new ServiceClient(engines.bus, 'gateway');
+    engines.bus.serve(retrieveCredentialDocument.subject, async (data) => {
+      if (unavailable-- > 0) return { ok: false, error: new AppError('unavailable', 'later').toWire() };
+      const { tenantId, sessionId, credentialId } = (data as { body: Record<string, string> }).body;
+      const sealed = documents.get(`${tenantId} ${sessionId} ${credentialId}`);
+      return sealed === undefined ? { ok: false, error: notFound().toWire() } : { ok: true, data: { sealed } };
+    });
   };
   const stop = async () => {
     await services.close();
@@ -146,7 +154,18 @@ describe('webhooks', () => {
       },
     ]);
 
-  const issue = async (tenantId: string, credential?: object, userId: string = randomUUID()) => {
+  /** Sealed documents by credential, as issuance returns them. */
+  const documents = new Map<string, string>();
+  /** Calls of issuance that fail. */
+  let unavailable = 0;
+
+  /** @param inMessage as releases before ADR 0070 published it */
+  const issue = async (
+    tenantId: string,
+    credential?: object,
+    userId: string = randomUUID(),
+    { inMessage = false, isStored = true } = {},
+  ) => {
     const id = randomUUID();
     const keyId = randomUUID();
     let sealed: string | undefined;
@@ -164,8 +183,10 @@ describe('webhooks', () => {
       userId,
       sessionId: randomUUID(),
       issuedAt: new Date().toISOString(),
-      ...(sealed !== undefined && { sealedCredential: { keyId, sealed } }),
+      ...(sealed !== undefined && !inMessage && { documentKeyId: keyId }),
+      ...(sealed !== undefined && inMessage && { sealedCredential: { keyId, sealed } }),
     };
+    if (sealed !== undefined && isStored) documents.set(`${tenantId} ${data.sessionId} ${data.credentialId}`, sealed);
     await publish(credentialIssued, data, id);
     return {
       id,
@@ -1030,6 +1051,49 @@ describe('webhooks', () => {
     await until(erased, 'the key to be destroyed');
   });
 
+  it('loads the credential from issuance for each attempt, and waits for issuance', async () => {
+    const tenantId = randomUUID();
+    const { received, url } = await receiver(status(200));
+    const { id: webhookId } = await subscribe(tenantId, url, [FULL]);
+    unavailable = 2;
+    const { id, data, erased } = await issue(tenantId, { a: 1 });
+    await ended(tenantId, id, webhookId);
+    unavailable = 0;
+    const events = await eventsOf(tenantId, id, webhookId);
+    expect(events.map(({ name }) => name).filter((name) => name !== 'DeliveryAttemptStarted')).toEqual([
+      'DeliveryScheduled',
+      'DeliverySucceeded',
+    ]);
+    const { documentKeyId: keyId, sessionId } = data;
+    expect(events[0]!.data).toMatchObject({ sealedCredential: { keyId, sessionId } });
+    expect(JSON.stringify(events)).not.toContain('v1.');
+    expect((JSON.parse(received[0]!.body) as Envelope).event.payload['credential']).toEqual({ a: 1 });
+    await until(erased, 'the key to be destroyed');
+  });
+
+  it('ends without the credential that issuance does not have', async () => {
+    const tenantId = randomUUID();
+    const { received, url } = await receiver(status(200));
+    await stop();
+    await start([]);
+    const { id: webhookId } = await subscribe(tenantId, url, [FULL]);
+    const { id } = await issue(tenantId, { a: 1 }, randomUUID(), { isStored: false });
+    expect((await ended(tenantId, id, webhookId)).map(({ data }) => (data as { error?: string }).error)).toContain(
+      'credential-missing',
+    );
+    expect(received).toEqual([]);
+  });
+
+  it('delivers the credential of a message that an earlier release published', async () => {
+    const tenantId = randomUUID();
+    const { received, url } = await receiver(status(200));
+    const { id: webhookId } = await subscribe(tenantId, url, [FULL]);
+    const { id, erased } = await issue(tenantId, { a: 1 }, randomUUID(), { inMessage: true });
+    await ended(tenantId, id, webhookId);
+    expect((JSON.parse(received[0]!.body) as Envelope).event.payload['credential']).toEqual({ a: 1 });
+    await until(erased, 'the key to be destroyed');
+  });
+
   it('cancels a delivery whose credential was erased, and still delivers the summary', async () => {
     const tenantId = randomUUID();
     const { received, url } = await receiver((attempt) => status(attempt <= 2 ? 500 : 200)());
@@ -1038,7 +1102,7 @@ describe('webhooks', () => {
     const { id: webhookId } = await subscribe(tenantId, url, [FULL, SUMMARY]);
     const { id, data } = await issue(tenantId, { a: 1 });
     await until(() => received.length === 2, 'both attempts');
-    await engines.vault.sealing.destroyDataKeys(tenantId, [data.sealedCredential!.keyId]);
+    await engines.vault.sealing.destroyDataKeys(tenantId, [data.documentKeyId!]);
     expect((await ended(tenantId, id, webhookId)).at(-1)).toMatchObject({
       name: 'DeliveryCancelled',
       data: { reason: 'credential-erased' },

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Budgets } from '@attestry/service-kit';
+import { CredentialDocuments } from './credential-documents/credential-documents.js';
 import { AttemptsReadModel } from './webhook-lists/attempts.read-model.js';
 import { KeepKeysFresh } from './rotate-keys/keep-keys-fresh.js';
 import { ScheduleDeliveries } from './schedule-deliveries/schedule-deliveries.js';
@@ -26,6 +27,7 @@ import { useCases } from './use-cases.generated.js';
     // deliveries
     WebhookDirectory,
     ScheduleDeliveries,
+    CredentialDocuments,
     ObserveAttempts,
     AttemptDelivery,
     SendDeliveries,

@@ -8,6 +8,7 @@ import {
   jwtVcConfigurations,
   webSemanticConfigurations,
 } from './issuance/credential-configurations.js';
+import { retrieveCredentialDocument } from './issuance/credential-documents.js';
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
 import * as offers from './issuance/offers.js';
 import * as protocol from './issuance/protocol.js';
@@ -33,6 +34,7 @@ export * from './tenant-config/tenant-config.integration-events.js';
 export * from './dids/dids.operations.js';
 export * from './dids/dids.integration-events.js';
 export * from './issuance/credential-configurations.js';
+export * from './issuance/credential-documents.js';
 export * from './issuance/contexts.js';
 export * from './issuance/offers.js';
 export * from './issuance/protocol.js';
@@ -58,7 +60,7 @@ export const OPERATIONS: readonly Operation[] = [
   { checkCredentialConfiguration, countDomainConfigurations },
   offers,
   protocol,
-  { retrieveContext },
+  { retrieveContext, retrieveCredentialDocument },
   users,
   webhooks,
   analytics,

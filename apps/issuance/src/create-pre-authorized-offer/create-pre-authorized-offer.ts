@@ -22,11 +22,13 @@ import {
 import { createOffer } from '../issuance-session/issuance-session.decisions.js';
 import type { TransactionCode } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import { firstSessionId } from '../known-users/first-session-id.js';
+import { KnownUsers } from '../known-users/known-users.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
 import { offerDocument, offerReferenceUri, offerUri, sealOfferDocument } from '../protocol/offer-document.js';
 import { OfferEntries } from '../protocol/offer-entries.js';
 import { makeTransactionCode, normalTransactionCode, TRANSACTION_CODE_LENGTH } from '../protocol/transaction-code.js';
-import { createUser, replaceUserClaims } from '../user/user.decisions.js';
+import { createUser, keepUser, replaceUserClaims, type ActiveUser } from '../user/user.decisions.js';
 import { user, userStream, type UserState } from '../user/user.state.js';
 import { checkOfferRequest } from './check-offer-request.js';
 
@@ -36,6 +38,7 @@ const isEmpty = (claims: object): boolean => Object.keys(claims).length === 0;
 export class CreatePreAuthorizedOffer {
   constructor(
     private readonly streams: Streams,
+    private readonly users: KnownUsers,
     private readonly entries: OfferEntries,
     private readonly macs: Macs,
     private readonly sealing: Sealing,
@@ -51,15 +54,16 @@ export class CreatePreAuthorizedOffer {
     const { configurationIds, seconds, claims, stored } = checkOfferRequest(request.body);
     const userId = request.body.userId ?? idFor(context, 'user', this.ids);
     const known = request.body.userId !== undefined;
-    const [entries] = await Promise.all([
+    const [entries, person] = await Promise.all([
       this.entries.resolveEntries(tenantId, configurationIds, claims),
-      known ? this.checkUser(tenantId, userId) : undefined,
+      known ? this.loadUser(tenantId, userId) : undefined,
     ]);
     // First, as it may still refuse: a 400 leaves nothing behind.
-    if (known && !isEmpty(stored)) await this.keepOnUser(tenantId, userId, stored, context);
+    if (person && (person.fromOffer || !isEmpty(stored))) await this.keepOnUser(tenantId, userId, stored, context);
+    const newUser = !known && isEmpty(stored);
 
     const now = this.clock.now();
-    const sessionId = idFor(context, 'session', this.ids);
+    const sessionId = newUser ? firstSessionId(userId) : idFor(context, 'session', this.ids);
     const code = makeBearerValue(sessionId, idFor(context, 'code', this.ids), bytesFor(context, 'code'));
     const codeMac = this.macs.mac(code.value, grantContext('preAuthorizedCode', tenantId, sessionId));
     const expiresAt = new Date(now.getTime() + seconds * 1000).toISOString();
@@ -88,6 +92,7 @@ export class CreatePreAuthorizedOffer {
             },
             issuer,
             userId,
+            ...(newUser && { newUser }),
             entries,
             code: {
               tokenId: code.tokenId,
@@ -103,9 +108,9 @@ export class CreatePreAuthorizedOffer {
       eventContext(context),
       { once: true },
     );
-    const person = known ? undefined : this.createPerson(tenantId, userId, stored, now, context);
+    const created = known || newUser ? undefined : this.createPerson(tenantId, userId, stored, now, context);
     // In parallel: one flush of each engine, and no response before all of it is durable.
-    const [{ state }] = await Promise.all([session, person, sealedClaims?.durable]);
+    const [{ state }] = await Promise.all([session, created, sealedClaims?.durable]);
 
     return {
       id: sessionId,
@@ -118,9 +123,10 @@ export class CreatePreAuthorizedOffer {
     };
   }
 
-  private async checkUser(tenantId: string, userId: string): Promise<void> {
-    const { state } = await this.streams.load(user, userStream(tenantId, userId));
+  private async loadUser(tenantId: string, userId: string): Promise<ActiveUser> {
+    const { state } = await this.users.load(tenantId, userId);
     assertActive(state, userId);
+    return state;
   }
 
   private transactionCode(
@@ -154,20 +160,18 @@ export class CreatePreAuthorizedOffer {
     createdAt: Date,
     context: ContextOf<typeof createPreAuthorizedOffer>,
   ): Promise<void> {
-    const sealed = isEmpty(stored)
-      ? undefined
-      : context.idempotentCall
-        ? await sealIdempotently(this.sealing, tenantId, 'user', userId, JSON.stringify(stored))
-        : this.sealing.sealWithNewKey(tenantId, 'user', userId, JSON.stringify(stored));
+    const sealed = context.idempotentCall
+      ? await sealIdempotently(this.sealing, tenantId, 'user', userId, JSON.stringify(stored))
+      : this.sealing.sealWithNewKey(tenantId, 'user', userId, JSON.stringify(stored));
     const created = this.streams.decideOn(
       user,
       userStream(tenantId, userId),
       this.streams.initial(user),
-      (state) => createUser(state, { userId, createdAt, ...(sealed && { sealedClaims: sealed.sealed }) }),
+      (state) => createUser(state, { userId, createdAt, sealedClaims: sealed.sealed }),
       eventContext(context),
       { once: true },
     );
-    await Promise.all([created, sealed?.durable]);
+    await Promise.all([created, sealed.durable]);
   }
 
   private async keepOnUser(
@@ -176,11 +180,12 @@ export class CreatePreAuthorizedOffer {
     stored: Record<string, unknown>,
     context: ContextOf<typeof createPreAuthorizedOffer>,
   ): Promise<void> {
-    await this.streams.runDecision(
-      user,
-      userStream(tenantId, userId),
+    await this.users.runDecision(
+      tenantId,
+      userId,
       async (state) => {
         assertActive(state, userId);
+        if (isEmpty(stored)) return keepUser(state);
         const before = state.sealedClaims && (await this.sealing.openSealed(tenantId, 'user', state.sealedClaims));
         if (isErased(before)) throw noSuchUser(userId);
         const text = JSON.stringify({ ...(before ? (JSON.parse(before) as object) : {}), ...stored });
@@ -204,6 +209,6 @@ export class CreatePreAuthorizedOffer {
 
 const noSuchUser = (userId: string) => invalidBody('userId', 'must be a user of this tenant', userId);
 
-function assertActive(state: UserState, userId: string): asserts state is Extract<UserState, { status: 'active' }> {
+function assertActive(state: UserState, userId: string): asserts state is ActiveUser {
   if (state.status !== 'active') throw noSuchUser(userId);
 }

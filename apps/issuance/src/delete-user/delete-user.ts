@@ -1,9 +1,8 @@
 import { deleteUser, type ClientContext } from '@attestry/contracts';
-import { Streams } from '@attestry/event-store';
 import { Sealing } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
+import { KnownUsers } from '../known-users/known-users.js';
 import { activeUser, deleteUser as decide } from '../user/user.decisions.js';
-import { user, userStream } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
 
 /** How long offers created just before may take to appear in the read model. */
@@ -16,23 +15,20 @@ const CATCH_UP_MS = 1000;
 @Operation(deleteUser)
 export class DeleteUser {
   constructor(
-    private readonly streams: Streams,
+    private readonly known: KnownUsers,
     private readonly sealing: Sealing,
     private readonly users: UsersReadModel,
   ) {}
 
   async execute({ params }: RequestOf<typeof deleteUser>, context: ClientContext): Promise<void> {
     const tenantId = context.tenant.id;
-    const stream = userStream(tenantId, params.id);
-    const loaded = await this.streams.load(user, stream);
-    const { id } = activeUser(loaded.state);
+    const { id } = activeUser((await this.known.load(tenantId, params.id)).state);
     await this.users.running.waitForHead(CATCH_UP_MS);
     const destroyedKeys = [id, ...(await this.users.sessionsOf(tenantId, id))];
     await this.sealing.destroyDataKeys(tenantId, destroyedKeys);
-    const deleted = await this.streams.decideOn(
-      user,
-      stream,
-      loaded,
+    const deleted = await this.known.runDecision(
+      tenantId,
+      id,
       (state) => decide(state, { destroyedKeys }),
       eventContext(context),
     );

@@ -220,7 +220,7 @@ describe('check-code', () => {
     (({ code: _, wrongCodes: __, ...facts }) => ({
       ...facts,
       status: 'redeemed' as const,
-      accessTokens: [],
+      accessToken: offered().code,
       issued: {},
     }))(offered()),
   ])('refuses $status', (state) => expect(check(state)).toEqual(refused));
@@ -251,7 +251,7 @@ describe('check-authorization-code', () => {
   const authorized: AuthorizedSession = { ...facts, status: 'authorized', code: grant, origin };
   const redeemed: IssuanceSessionState = {
     ...facts,
-    ...{ status: 'redeemed', spentCode: grant, accessTokens: [], issued: {}, origin },
+    ...{ status: 'redeemed', spentCode: grant, accessToken: grant, issued: {}, origin },
   };
   const check = (state: IssuanceSessionState, more: Partial<AuthorizationCodeRequest> = {}, at = now, tenant = 't1') =>
     outcome(() => {

@@ -25,6 +25,8 @@ export interface NewOffer {
   origin: PreAuthorizedOfferOrigin;
   issuer: string;
   userId: string;
+  /** The user begins with this offer. */
+  newUser?: true;
   entries: OfferEntry[];
   code: Grant;
   sealedClaims?: string;
@@ -55,7 +57,7 @@ export const redeemCode = (session: OfferedSession, redemption: Redemption, now:
   { type: 'PreAuthorizedCodeRedeemed', data: redeemed(session, redemption, now) },
 ];
 
-export interface NewAuthorization extends Omit<NewOffer, 'origin'> {
+export interface NewAuthorization extends Omit<NewOffer, 'origin' | 'newUser'> {
   origin: AuthorizationRequestOrigin;
 }
 
@@ -102,20 +104,6 @@ export const scopeOf = (entries: readonly OfferEntry[], details?: readonly Grant
   return [...new Set(scopes)].join(' ');
 };
 
-/** Whether the session's tokens cover a configuration. */
-export const coversConfiguration = (session: RedeemedSession, configurationId: string): boolean => {
-  for (const covered of session.authorizationDetails ?? session.entries)
-    if (covered.credentialConfigurationId === configurationId) return true;
-  return false;
-};
-
-/** How many more credentials of a configuration the session may issue. */
-export const remainingIssuances = (
-  session: RedeemedSession,
-  configurationId: string,
-  max: number | undefined,
-): number => (max === undefined ? Infinity : Math.max(0, max - (session.issued[configurationId] ?? 0)));
-
 export const issueCredentials = (issued: readonly CredentialIssuedData[]): IssuanceSessionEvent[] => {
   const events: IssuanceSessionEvent[] = [];
   for (const data of issued) events.push({ type: 'CredentialIssued', data });
@@ -129,7 +117,7 @@ export const deleteOffer = (state: IssuanceSessionState, now: Date): IssuanceSes
     (state.status === 'redeemed' &&
       state.origin.kind === 'preAuthorizedOffer' &&
       Object.keys(state.issued).length === 0 &&
-      state.accessTokens.some((token) => !isExpired(token, now)));
+      !isExpired(state.accessToken, now));
   if (!open) throw notFound();
   return [{ type: 'OfferDeleted', data: { sessionId: state.id, deletedAt: now.toISOString() } }];
 };

@@ -1,4 +1,5 @@
 import type { CredentialFormat, CredentialProfile } from '@attestry/contracts';
+import type { SealedDocument } from '../issued-credential/issued-credential.events.js';
 
 /** MAC of a code or token that the platform issued; `keyId` names the pepper (ADR 0058). */
 export interface Grant {
@@ -86,6 +87,8 @@ export type IssuanceSessionEvent =
         issuer: string;
         binding: 'none';
         userId: string;
+        /** The user begins with this offer and has no event yet (ADR 0071). From version 2. */
+        newUser?: true;
         entries: OfferEntry[];
         code: Grant;
         /** JSON of the offer's claims under the session's data key (purpose `session`, key id = session id). */
@@ -116,6 +119,7 @@ export type IssuanceSessionEvent =
   /** The code was used a second time: its tokens are revoked (RFC 6749 §4.1.2). */
   | { type: 'AuthorizationCodeReplayed'; data: { sessionId: string; replayedAt: string } }
   | {
+      /** Counts the credential, whose stream is appended at the same time (ADR 0070); the facts are those that other services and lists need. */
       type: 'CredentialIssued';
       data: {
         /** uuid */
@@ -130,18 +134,22 @@ export type IssuanceSessionEvent =
         profile: CredentialProfile;
         credentialType: string;
         credentialConfigurationId: string;
-        configurationVersion: number;
-        /** Access token of the request. */
-        tokenId: string;
         /** Public JWK of the holder. */
         holderKey: Record<string, unknown>;
         issuedAt: string;
         validFrom: string;
         validUntil?: string;
-        /** The credential, sealed under a separate delivery key; only while a webhook subscribes to it (ADR 0008). */
-        sealedCredential?: { keyId: string; sealed: string };
+        /** Data key of the document in the credential's stream, if it was kept. */
+        documentKeyId?: string;
       };
     }
   | { type: 'OfferDeleted'; data: { sessionId: string; deletedAt: string } };
+
+/** Data of `CredentialIssued` in version 1, which held the document. */
+export interface CredentialIssuedV1 extends CredentialIssuedData {
+  configurationVersion: number;
+  tokenId: string;
+  sealedCredential?: SealedDocument;
+}
 
 export type CredentialIssuedData = Extract<IssuanceSessionEvent, { type: 'CredentialIssued' }>['data'];

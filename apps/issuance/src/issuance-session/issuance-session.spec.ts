@@ -1,4 +1,4 @@
-import { given, stateAfter } from '@attestry/event-store';
+import { given, readEvent, stateAfter } from '@attestry/event-store';
 import {
   createOffer,
   deleteOffer,
@@ -7,7 +7,6 @@ import {
   redeemAuthorizationCode,
   redeemCode,
   refuseTransactionCode,
-  remainingIssuances,
   replayAuthorizationCode,
   scopeOf,
   type AuthorizedSession,
@@ -82,7 +81,7 @@ describe('an issuance session', () => {
         binding: 'none',
         userId: 'u1',
         entries: offer.entries,
-        accessTokens: [grant('access', 300)],
+        accessToken: grant('access', 300),
         issued: {},
       }));
 
@@ -156,7 +155,7 @@ describe('an issuance session', () => {
         .then([exchanged]);
       expect([granted, exchanged].reduce(issuanceSession.evolve, issuanceSession.initial)).toMatchObject({
         ...{ status: 'redeemed', spentCode: authorization.code, issued: {} },
-        accessTokens: [grant('access', 300)],
+        accessToken: grant('access', 300),
       });
     });
 
@@ -188,10 +187,29 @@ describe('an issuance session', () => {
       .when(() => issueCredentials([issuedData, issuedData]))
       .then([issued, issued]);
     const state = [created, redeemed, issued, issued].reduce(issuanceSession.evolve, issuanceSession.initial);
-    expect(remainingIssuances(state as RedeemedSession, 'c1', 3)).toBe(1);
-    expect(remainingIssuances(state as RedeemedSession, 'c1', 1)).toBe(0);
-    expect(remainingIssuances(state as RedeemedSession, 'c2', 3)).toBe(3);
-    expect(remainingIssuances(state as RedeemedSession, 'c1', undefined)).toBe(Infinity);
+    expect(state).toMatchObject({ issued: { c1: 2 } });
+  });
+
+  it('knows the user who begins with it, which no offer of version 1 has', () => {
+    const begins: IssuanceSessionEvent = { type: 'OfferCreated', data: { ...created.data, newUser: true } as never };
+    expect(stateAfter(issuanceSession, [begins, redeemed])).toMatchObject({ status: 'redeemed', newUser: true });
+    after([])
+      .when((state) => createOffer(state, { ...offer, newUser: true }, now))
+      .then([begins]);
+    const stored = { stream: 's', type: 'OfferCreated', schemaVersion: 1, data: created.data };
+    expect(readEvent(issuanceSession, stored)).toEqual(created);
+    expect(stateAfter(issuanceSession, [created, redeemed])).not.toHaveProperty('newUser');
+  });
+
+  it('reads a credential of version 1 without its document', () => {
+    const facts = { credentialId: 'x', credentialConfigurationId: 'c1', issuedAt: 't' };
+    const sealedCredential = { keyId: 'k1', sealed: 'v1.k1.x.y' };
+    const read = (more: object) => {
+      const data = { ...facts, configurationVersion: 1, tokenId: 't1', ...more };
+      return readEvent(issuanceSession, { stream: 's', type: 'CredentialIssued', schemaVersion: 1, data }).data;
+    };
+    expect(read({})).toEqual(facts);
+    expect(read({ sealedCredential })).toEqual({ ...facts, documentKeyId: 'k1' });
   });
 
   it.each<[string, IssuanceSessionEvent[], Date, boolean]>([
@@ -220,13 +238,18 @@ describe('refusals of an issuance session', () => {
   });
 });
 
-describe('an offer with several access tokens', () => {
-  it('can be deleted while one of them is valid', () => {
+describe('a redeemed offer', () => {
+  it('can be deleted while its current access token is valid', () => {
     const state = stateAfter(issuanceSession, [created, redeemed]) as RedeemedSession;
-    const accessTokens = [grant('access', 100), grant('access', 300)];
-    expect(deleteOffer({ ...state, accessTokens }, later(200))).toHaveLength(1);
-    expect(() => deleteOffer({ ...state, accessTokens }, later(300))).toThrow(
+    const accessToken = grant('access', 600);
+    expect(deleteOffer({ ...state, accessToken }, later(599))).toHaveLength(1);
+    expect(() => deleteOffer({ ...state, accessToken }, later(600))).toThrow(
       expect.objectContaining({ kind: 'notFound' }),
     );
   });
+
+  it('keeps the token of its code, whatever follows in its stream', () =>
+    after([created, redeemed, { type: 'PreAuthorizedCodeRedeemed', data: { ...redemption, tokenId: 'x' } }, issued])
+      .when(() => [])
+      .thenState({ ...stateAfter(issuanceSession, [created, redeemed]), issued: { c1: 1 } } as RedeemedSession));
 });

@@ -1,6 +1,8 @@
 import type { Aggregate } from '@attestry/event-store';
 import type {
   AuthorizationRequestOrigin,
+  CredentialIssuedData,
+  CredentialIssuedV1,
   Grant,
   GrantedDetail,
   IssuanceSessionEvent,
@@ -16,6 +18,8 @@ export interface SessionFacts<Origin extends SessionOrigin = SessionOrigin> {
   issuer: string;
   binding: 'none';
   userId: string;
+  /** As in `OfferCreated`. */
+  newUser?: true;
   entries: OfferEntry[];
   sealedClaims?: string;
 }
@@ -28,7 +32,8 @@ export type IssuanceSessionState =
       status: 'redeemed';
       /** The spent code of an authorization request, by which a second use is recognized. */
       spentCode?: Grant;
-      accessTokens: Grant[];
+      /** The current one. */
+      accessToken: Grant;
       authorizationDetails?: GrantedDetail[];
       /** Credentials issued so far, by configuration id. */
       issued: Record<string, number>;
@@ -46,6 +51,7 @@ export const issuanceSessionStream = (tenantId: string, sessionId: string): stri
 const factsOf = <Origin extends SessionOrigin>({
   sessionId: id,
   sealedClaims,
+  newUser,
   ...data
 }: Omit<SessionFacts<Origin>, 'id'> & { sessionId: string }): SessionFacts<Origin> => ({
   id,
@@ -53,6 +59,7 @@ const factsOf = <Origin extends SessionOrigin>({
   issuer: data.issuer,
   binding: data.binding,
   userId: data.userId,
+  ...(newUser && { newUser }),
   entries: data.entries,
   ...(sealedClaims !== undefined && { sealedClaims }),
 });
@@ -74,7 +81,7 @@ const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): Issua
       return {
         ...facts,
         status: 'redeemed',
-        accessTokens: [accessToken],
+        accessToken,
         issued: {},
         ...(authorizationDetails && { authorizationDetails }),
       };
@@ -87,7 +94,7 @@ const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): Issua
         ...facts,
         status: 'redeemed',
         spentCode: code,
-        accessTokens: [accessToken],
+        accessToken,
         issued: {},
         ...(authorizationDetails && { authorizationDetails }),
       };
@@ -104,19 +111,35 @@ const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): Issua
   }
 };
 
+/** Documents of version 1 stay in their session streams, where `issuance.retrieve-credential-document` reads them (ADR 0070). */
+const withoutDocument = ({
+  configurationVersion: _version,
+  tokenId: _tokenId,
+  sealedCredential,
+  ...facts
+}: CredentialIssuedV1): CredentialIssuedData => ({
+  ...facts,
+  ...(sealedCredential && { documentKeyId: sealedCredential.keyId }),
+});
+
 export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEvent> = {
   category: 'issuanceSession',
   initial: { status: 'absent' },
   types: {
-    OfferCreated: 1,
+    OfferCreated: 2,
     TransactionCodeRefused: 1,
     SessionLocked: 1,
     PreAuthorizedCodeRedeemed: 1,
     AuthorizationGranted: 1,
     AuthorizationCodeRedeemed: 1,
     AuthorizationCodeReplayed: 1,
-    CredentialIssued: 1,
+    CredentialIssued: 2,
     OfferDeleted: 1,
   },
+  upcasters: [
+    // The addition of version 2 is optional, but a release that does not know it would not find the user.
+    { type: 'OfferCreated', from: 1, upcast: (data: object) => data },
+    { type: 'CredentialIssued', from: 1, upcast: withoutDocument },
+  ],
   evolve,
 };

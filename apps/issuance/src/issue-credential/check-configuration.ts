@@ -1,6 +1,5 @@
 import { bearerChallenge, isUuid, oauthError } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import { coversConfiguration } from '../issuance-session/issuance-session.decisions.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
 import type { CurrentConfigurations } from '../protocol/current-configurations.js';
 import type { CredentialSelector } from './parse-credential-request.js';
@@ -42,7 +41,10 @@ export const checkConfiguration = async (
         check: 'check-configuration',
       },
     );
-  if (!coversConfiguration(session, configurationId))
+  let isCovered = false;
+  for (const covered of session.authorizationDetails ?? session.entries)
+    isCovered ||= covered.credentialConfigurationId === configurationId;
+  if (!isCovered)
     throw oauthError('insufficient_scope', NOT_COVERED, {
       check: 'check-configuration',
       headers: bearerChallenge('insufficient_scope', NOT_COVERED),

@@ -20,6 +20,7 @@ import { checkContentType } from './check-content-type.js';
 import { checkDistinctKeys } from './check-distinct-keys.js';
 import { checkIssuanceLimit } from './check-issuance-limit.js';
 import { checkNonce } from './check-nonce.js';
+import { credentialTexts, MAX_DOCUMENT_BYTES } from './credential-texts.js';
 import { parseCredentialRequest } from './parse-credential-request.js';
 import { spendNonce } from './spend-nonce.js';
 import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
@@ -224,7 +225,7 @@ const session = (more: Partial<RedeemedSession> = {}): RedeemedSession => ({
   binding: 'none',
   userId: 'u1',
   entries: [{ credentialConfigurationId: '11111111-1111-4111-8111-111111111111', scope: 's' }],
-  accessTokens: [],
+  accessToken: { tokenId: 't1', kind: 'access', mac: 'mac', keyId: 'p1', expiresAt: '2026-05-01T10:05:00.000Z' },
   issued: {},
   ...more,
 });
@@ -266,7 +267,22 @@ describe('check-configuration', () => {
   });
 });
 
+describe('credential-texts', () => {
+  const check = ['credential_request_denied', 'credential-texts'];
+  it('are the credentials as JSON, each of at most 128 KiB', () => {
+    expect(credentialTexts(['a.b.c', { type: 'x' }])).toEqual(['"a.b.c"', '{"type":"x"}']);
+    const longest = 'x'.repeat(MAX_DOCUMENT_BYTES - 2);
+    expect(credentialTexts([longest, longest])).toHaveLength(2);
+    expect(outcome(() => credentialTexts(['a', `${longest}x`]))).toEqual(check);
+    expect(outcome(() => credentialTexts(['é'.repeat(MAX_DOCUMENT_BYTES / 2)]))).toEqual(check);
+  });
+});
+
 describe('check-issuance-limit', () => {
+  it('counts each configuration separately', () =>
+    expect(
+      outcome(() => checkIssuanceLimit(session({ issued: { c1: 9 } }), configuration('c2', 3), 3)),
+    ).toBeUndefined());
   it.each<[number | undefined, number, number, boolean]>([
     [undefined, 5, 10, true],
     [3, 0, 3, true],

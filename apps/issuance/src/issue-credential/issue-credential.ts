@@ -8,7 +8,7 @@ import {
   type RawRequest,
   type UserLink,
 } from '@attestry/contracts';
-import { Streams, type Clock, type Ids } from '@attestry/event-store';
+import { EventStoreUnavailable, Streams, type Clock, type Ids } from '@attestry/event-store';
 import { Macs, ReplayGuard, Sealing, SigningKeys, type Sealed } from '@attestry/keys';
 import {
   CLOCK,
@@ -29,6 +29,8 @@ import { addDuration } from '../formats/validity.js';
 import { issueCredentials } from '../issuance-session/issuance-session.decisions.js';
 import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, type RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import { recordCredential } from '../issued-credential/issued-credential.decisions.js';
+import { issuedCredential, issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
 import { mapClaims, mergeClaims } from '../protocol/map-claims.js';
 import { rawOf } from '../protocol/raw-request.js';
@@ -38,6 +40,7 @@ import { WithdrawnDomains } from '../withdrawn-domains/withdrawn-domains.directo
 import { checkAccessTokenLocation } from './check-access-token-location.js';
 import { checkConfiguration } from './check-configuration.js';
 import { checkContentType } from './check-content-type.js';
+import { credentialTexts } from './credential-texts.js';
 import { checkDistinctKeys } from './check-distinct-keys.js';
 import { checkIssuanceLimit } from './check-issuance-limit.js';
 import { checkIssuerDomain } from './check-issuer-domain.js';
@@ -46,9 +49,6 @@ import { loadAccessToken, type PresentedToken } from './load-access-token.js';
 import { parseCredentialRequest } from './parse-credential-request.js';
 import { spendNonce } from './spend-nonce.js';
 import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
-
-/** Sealed credentials of one response, characters: they are appended together, and an append is at most 1 MiB. */
-const MAX_SEALED_CHARACTERS = 900_000;
 
 /** Credential endpoint, OID4VCI §8: the checks in their order. */
 @Operation(issueCredential)
@@ -120,18 +120,18 @@ export class IssueCredential {
     for (const { holder } of proofs) unsigned.push(this.buildCredential(configuration, signer, claims, holder, now));
     // START reaches its disk meanwhile. Only then the nonce: a request refused with 503 can be repeated as it is.
     const credentials = await format.encode(tenantId, unsigned);
+    const texts = delivered ? credentialTexts(credentials) : [];
     await Promise.all([spendNonce(nonces, tenantId, this.guard), start.acknowledged()]);
 
+    const documents = texts.map((text) => this.sealForDelivery(tenantId, text));
+    // Keys are durable before the event that references them; otherwise a crash could leave an undeliverable event.
+    await Promise.all(documents.map(({ durable }) => durable));
     const answerId = this.ids.uuid();
-    const copies = delivered ? credentials.map((credential) => this.sealForDelivery(tenantId, credential)) : [];
-    if (delivered) {
-      checkSize(copies.map(({ sealed }) => sealed));
-      // Keys are durable before the event that references them; otherwise a crash could leave an undeliverable event.
-      await Promise.all(copies.map(({ durable }) => durable));
-    }
+    const events = eventContext(context);
     const issued: CredentialIssuedData[] = [];
-    for (const [index, credential] of unsigned.entries())
-      issued.push({
+    const appends: Promise<unknown>[] = [];
+    for (const [index, credential] of unsigned.entries()) {
+      const facts = {
         credentialId: credential.credentialId,
         answerId,
         sessionId: session.id,
@@ -142,25 +142,52 @@ export class IssueCredential {
         profile: format.profile,
         credentialType: configuration.type,
         credentialConfigurationId: configuration.id,
-        configurationVersion: configuration.version,
-        tokenId: presented.tokenId,
         holderKey: { ...credential.holderKey },
         issuedAt: now.toISOString(),
         validFrom: credential.validFrom.toISOString(),
         ...(credential.validUntil && { validUntil: credential.validUntil.toISOString() }),
-        ...(copies[index] && { sealedCredential: { keyId: copies[index].keyId, sealed: copies[index].sealed } }),
-      });
-    await this.streams.decideOn(
-      issuanceSession,
-      presented.stream,
-      presented.loaded,
-      (state) => {
-        // Checked again on the state of the append: the offer may have been deleted, the limit reached.
-        checkIssuanceLimit(presented.requireSession(state), configuration, issued.length);
-        return issueCredentials(issued);
-      },
-      eventContext(context),
+      };
+      const { keyId, sealed } = documents[index] ?? {};
+      issued.push({ ...facts, ...(keyId !== undefined && { documentKeyId: keyId }) });
+      const recorded = {
+        ...facts,
+        issuerDid: configuration.issuerKey.did,
+        verificationMethod: configuration.issuerKey.verificationMethod,
+        configurationVersion: configuration.version,
+        tokenId: presented.tokenId,
+        ...(keyId !== undefined && sealed !== undefined && { document: { keyId, sealed } }),
+      };
+      const stream = issuedCredentialStream(tenantId, credential.credentialId);
+      const initial = this.streams.initial(issuedCredential);
+      // Before the session's append, in one group commit: what the session counts is stored, and nobody has what it does not count (ADR 0070).
+      appends.push(
+        this.streams.decideOn(issuedCredential, stream, initial, (state) => recordCredential(state, recorded), events),
+      );
+    }
+    appends.push(
+      this.streams.decideOn(
+        issuanceSession,
+        presented.stream,
+        presented.loaded,
+        (state) => {
+          // Checked again on the state of the append: the offer may have been deleted, the limit reached.
+          checkIssuanceLimit(presented.requireSession(state), configuration, issued.length);
+          return issueCredentials(issued);
+        },
+        events,
+      ),
     );
+    try {
+      await Promise.all(appends);
+    } catch (error) {
+      // Refused by the session: no delivery will destroy the keys of these documents. After a failed store the session may have counted them.
+      if (documents.length && !(error instanceof EventStoreUnavailable))
+        await this.sealing.destroyDataKeys(
+          tenantId,
+          documents.map(({ keyId }) => keyId),
+        );
+      throw error;
+    }
     const response: CredentialResponse = { credentials: [] };
     for (const credential of credentials) response.credentials.push({ credential });
     return response;
@@ -173,11 +200,13 @@ export class IssueCredential {
     configuration: ActiveConfiguration,
   ): Promise<Record<string, unknown>> {
     const { state: person } = await this.streams.load(user, userStream(tenantId, session.userId));
-    if (person.status !== 'active') throw gone();
+    const known = person.status === 'active' ? person : undefined;
+    // One who began with this offer may have no event yet (ADR 0071).
+    if (!known && !(person.status === 'absent' && session.newUser)) throw gone();
     const [own, offered, link] = await Promise.all([
-      this.openSealedClaims(tenantId, 'user', person.sealedClaims),
+      this.openSealedClaims(tenantId, 'user', known?.sealedClaims),
       this.openSealedClaims(tenantId, 'session', session.sealedClaims),
-      this.openSealedClaims(tenantId, 'user', person.sealedLink),
+      this.openSealedClaims(tenantId, 'user', known?.sealedLink),
     ]);
     return mapClaims(configuration.content.claimMappings, {
       claims: mergeClaims(own, offered),
@@ -218,18 +247,11 @@ export class IssueCredential {
     };
   }
 
-  private sealForDelivery(tenantId: string, credential: string | Record<string, unknown>) {
+  private sealForDelivery(tenantId: string, text: string) {
     const keyId = this.ids.uuid();
-    return { keyId, ...this.sealing.sealWithNewKey(tenantId, 'delivery', keyId, JSON.stringify(credential)) };
+    return { keyId, ...this.sealing.sealWithNewKey(tenantId, 'delivery', keyId, text) };
   }
 }
-
-const checkSize = (sealed: readonly Sealed[]): void => {
-  if (sealed.reduce((sum, { length }) => sum + length, 0) > MAX_SEALED_CHARACTERS)
-    throw oauthError('credential_request_denied', 'the credentials are too large for one response', {
-      check: 'issue-credential',
-    });
-};
 
 /** The user or the session's claims were deleted. */
 const gone = () =>

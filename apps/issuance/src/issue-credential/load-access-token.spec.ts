@@ -10,7 +10,7 @@ const token = makeBearerValue(SESSION, '22222222-2222-4222-8222-222222222222');
 const macOf = (secret: string, context?: string) => `${secret}|${context}`;
 const mac = macOf(token.value, `access:t1+${SESSION}`);
 
-const redeemed = (more: Partial<RedeemedSession['accessTokens'][number]> = {}): RedeemedSession => ({
+const redeemed = (more: Partial<RedeemedSession['accessToken']> = {}): RedeemedSession => ({
   status: 'redeemed',
   id: SESSION,
   origin: { kind: 'preAuthorizedOffer', sealedDocument: '' },
@@ -19,9 +19,14 @@ const redeemed = (more: Partial<RedeemedSession['accessTokens'][number]> = {}): 
   userId: 'u1',
   entries: [],
   issued: {},
-  accessTokens: [
-    { tokenId: token.tokenId, kind: 'access', mac, keyId: 'p1', expiresAt: '2026-05-01T10:05:00.000Z', ...more },
-  ],
+  accessToken: {
+    tokenId: token.tokenId,
+    kind: 'access',
+    mac,
+    keyId: 'p1',
+    expiresAt: '2026-05-01T10:05:00.000Z',
+    ...more,
+  },
 });
 
 /** Loads give these states in turn, of which the first is cached. */
@@ -73,7 +78,7 @@ describe('load-access-token', () => {
   });
 
   it('refuses only on the stored state: a cached one without the token is loaded again', async () => {
-    const { presented, loads } = await load([{ ...redeemed(), accessTokens: [] }, redeemed()]);
+    const { presented, loads } = await load([redeemed({ tokenId: 'another' }), redeemed()]);
     await expect(presented).resolves.toMatchObject({ tokenId: token.tokenId });
     expect(loads()).toBe(2);
     const wrong = await load([redeemed({ mac: 'other' }), redeemed({ mac: 'other' })]);

@@ -40,10 +40,9 @@ export const loadAccessToken = async (
   start.writeStart();
   let verified: Grant | undefined;
   const findSession = (state: IssuanceSessionState): RedeemedSession | undefined => {
-    if (state.status !== 'redeemed') return undefined;
-    let grant: Grant | undefined;
-    for (const token of state.accessTokens) if (token.tokenId === named.tokenId) grant = token;
-    if (!grant || isExpired(grant, now)) return undefined;
+    if (state.status !== 'redeemed' || state.accessToken.tokenId !== named.tokenId) return undefined;
+    const grant = state.accessToken;
+    if (isExpired(grant, now)) return undefined;
     // The MAC is computed once per request: a later state of the session normally holds the grant that was verified.
     if (verified?.mac !== grant.mac || verified.keyId !== grant.keyId) {
       const expected = { mac: grant.mac, pepper: grant.keyId };

@@ -1,15 +1,14 @@
 import { listUserCredentials, type ClientContext, type PageOf, type UserCredential } from '@attestry/contracts';
-import { Streams } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
 import { listPage, Operation, type RequestOf } from '@attestry/service-kit';
+import { KnownUsers } from '../known-users/known-users.js';
 import { activeUser } from '../user/user.decisions.js';
-import { user, userStream } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
 
 @Operation(listUserCredentials)
 export class ListUserCredentials {
   constructor(
-    private readonly streams: Streams,
+    private readonly known: KnownUsers,
     private readonly users: UsersReadModel,
     private readonly macs: Macs,
   ) {}
@@ -19,7 +18,7 @@ export class ListUserCredentials {
     { tenant }: ClientContext,
   ): Promise<PageOf<UserCredential>> {
     const tenantId = tenant.id;
-    const { state } = await this.streams.load(user, userStream(tenantId, params.userId));
+    const { state } = await this.known.load(tenantId, params.userId);
     const { id } = activeUser(state);
     const rows = this.users.running.db
       .selectFrom('issuance_credentials')

@@ -22,11 +22,13 @@ import {
   REQUESTS_COMMITTED_SUBJECT,
   reserveIssuerKey,
   retrieveAuthorizationServerMetadata,
+  retrieveCredentialDocument,
   retrieveIssuerMetadata,
   retrieveOauthKeys,
   retrieveOfferContent,
   retrievePreAuthorizedOffer,
   retrieveUser,
+  updateUser,
   webhookDeleted,
   webhookSaved,
   webSemanticConfigurations,
@@ -57,8 +59,13 @@ import { chosenEngines, TEST_SETTINGS } from '@attestry/testing';
 import type { FeedMessage } from '@attestry/messaging';
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import { issuanceService } from '../index.js';
+import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import type { CredentialRecordedData } from '../issued-credential/issued-credential.events.js';
+import { issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
 import { SessionKeys } from '../session-keys/session-keys.js';
+import { userStream } from '../user/user.state.js';
+import { UsersReadModel } from '../user/users.read-model.js';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -218,6 +225,16 @@ const start = async (configurationId: string, body: Partial<PreAuthorizedOfferRe
   const made = await offer({ credentials: [configurationId], ...body });
   return { made, token: (await redeem(codeOf(made))).access_token };
 };
+
+const retrieveDocument = (body: { tenantId: string; sessionId: string; credentialId: string }) =>
+  new ServiceClient(engines.bus, 'webhooks').call(
+    retrieveCredentialDocument,
+    { body },
+    { requestId: 'r', operation: 'spec', deadline: Date.now() + 10_000 },
+  );
+
+const allOf = async (category: string) =>
+  (await engines.events.readAll({ limit: 5000, categories: [category] })).events;
 
 interface JwtVc {
   iss: string;
@@ -508,18 +525,199 @@ describe('claims', () => {
     );
   });
 
-  it('are erased with the session, when no token can be valid any more', async () => {
+  const sealedOf = async (made: PreAuthorizedOffer): Promise<string> => {
+    const [created] = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+    return (created!.data as { sealedClaims: string }).sealedClaims;
+  };
+  const opened = async (sealed: string) => {
+    const text = await engines.vault.sealing.openSealed(TENANT, 'session', sealed);
+    return isErased(text) ? 'erased' : text;
+  };
+
+  it('are erased with the session, a minute after its code has expired', async () => {
     const made = await offer({ credentials: [jwtVc] });
     const keys = services.app.get(SessionKeys, { strict: false });
-    await keys.running.waitForHead(5000);
-    const { state } = await engines.streams.load(issuanceSession, issuanceSessionStream(TENANT, made.id));
-    const sealed = state.status === 'offered' ? state.sealedClaims! : '';
+    const sealed = await sealedOf(made);
+    ahead = 300_000 + 50_000;
     await keys.sweep();
-    expect(await engines.vault.sealing.openSealed(TENANT, 'session', sealed)).toBe('{"given_name":"Ada"}');
-    ahead = 300_000 + 300_000 + 1000;
+    expect(await opened(sealed)).toBe('{"given_name":"Ada"}');
+    ahead = 300_000 + 61_000;
     expect(await keys.sweep()).toBeGreaterThan(0);
-    expect(isErased(await engines.vault.sealing.openSealed(TENANT, 'session', sealed))).toBe(true);
+    expect(await opened(sealed)).toBe('erased');
     expect(await keys.sweep()).toBe(0);
+  });
+
+  it('remain until the token of a redeemed code has expired, and are used until then', async () => {
+    const made = await offer({ credentials: [jwtVc] });
+    const keys = services.app.get(SessionKeys, { strict: false });
+    const sealed = await sealedOf(made);
+    ahead = 290_000;
+    const { access_token: token } = await redeem(codeOf(made));
+    ahead = 580_000;
+    await keys.sweep();
+    expect(await opened(sealed)).toBe('{"given_name":"Ada"}');
+    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const { credentials } = await collect(token, { credential_configuration_id: jwtVc, proofs });
+    expect(credentials).toHaveLength(1);
+    ahead = 590_000 + 61_000;
+    await keys.sweep();
+    expect(await opened(sealed)).toBe('erased');
+  });
+
+  it('are destroyed with their session, and again when its code has expired', async () => {
+    const keys = services.app.get(SessionKeys, { strict: false });
+    const made = await offer({ credentials: [jwtVc] });
+    const sealed = await sealedOf(made);
+    await admin(deletePreAuthorizedOffer, { params: { id: made.id } });
+    expect(await opened(sealed)).toBe('erased');
+    ahead = 300_000 + 61_000;
+    expect(await keys.sweep()).toBeGreaterThan(0);
+    expect(await keys.sweep()).toBe(0);
+  });
+});
+
+describe('the user of an offer that keeps nothing', () => {
+  const usersOf = () => services.app.get(UsersReadModel, { strict: false });
+  const keys = () => services.app.get(SessionKeys, { strict: false });
+  const read = async (userId: string) => {
+    const params = { id: userId };
+    const found = await admin(retrieveUser, { params }).catch((error: AppError) => error.code);
+    await usersOf().running.waitForHead(10_000);
+    const row = await usersOf()
+      .running.db.selectFrom('issuance_users')
+      .selectAll()
+      .where('id', '=', userId)
+      .executeTakeFirst();
+    return { found, isListed: row !== undefined };
+  };
+  const typesOf = async (userId: string) =>
+    (await engines.events.readStream(userStream(TENANT, userId))).map(({ type }) => type);
+  const expire = async () => {
+    ahead = 300_000 + 61_000;
+    await keys().sweep();
+  };
+  const collectOne = async (token: string) => {
+    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    return collect(token, { credential_configuration_id: jwtVc, proofs });
+  };
+  const GONE = { found: 'NotFound', isListed: false };
+
+  it('is found and listed from the offer on, without an event, and keeps the credentials', async () => {
+    const { made, token } = await start(jwtVc);
+    const { userId: id } = made;
+    expect(await read(id)).toEqual({ found: { id, claims: {} }, isListed: true });
+    await collectOne(token);
+    await expire();
+    await usersOf().running.waitForHead(10_000);
+    const { data } = (await admin(listUserCredentials, { params: { userId: id } })) as PageOf<UserCredential>;
+    expect(data).toMatchObject([{ offerId: made.id, credentialConfigurationId: jwtVc }]);
+    expect(await read(id)).toEqual({ found: { id, claims: {} }, isListed: true });
+    expect(await typesOf(id)).toEqual([]);
+    await usersOf().running.rebuild();
+    expect(await read(id)).toMatchObject({ isListed: true });
+  });
+
+  it('belongs to one tenant, and no other id names it', async () => {
+    const made = await offer({ credentials: [jwtVc] });
+    expect(await code(admin(retrieveUser, { params: { id: made.userId } }, OTHER))).toBe('NotFound');
+    expect(await code(admin(retrieveUser, { params: { id: made.id } }))).toBe('NotFound');
+  });
+
+  it('ends with the offer that nobody claimed, which still shows that it has expired', async () => {
+    const made = await offer({ credentials: [jwtVc] });
+    const { token, made: redeemed } = await start(jwtVc);
+    await expire();
+    expect(await read(made.userId)).toEqual(GONE);
+    expect(await typesOf(made.userId)).toEqual(['UserExpired']);
+    for (const operation of [deleteUser, updateUser])
+      expect(await code(admin(operation, { params: { id: made.userId }, body: {} }))).toBe('NotFound');
+    expect((await refusal(offer({ credentials: [jwtVc], userId: made.userId }))).kind).toBe('invalid');
+    for (const { id } of [made, redeemed])
+      expect(await admin(retrievePreAuthorizedOffer, { params: { id } })).toMatchObject({ state: 'EXPIRED' });
+    expect(await code(collectOne(token))).toBe('invalid_token');
+    await usersOf().running.rebuild();
+    expect(await read(made.userId)).toEqual(GONE);
+    expect(await keys().sweep()).toBe(0);
+  });
+
+  it('outlives the deletion of its offer until that would have expired', async () => {
+    const made = await offer({ credentials: [jwtVc] });
+    await admin(deletePreAuthorizedOffer, { params: { id: made.id } });
+    ahead = 290_000;
+    await keys().sweep();
+    expect(await read(made.userId)).toMatchObject({ isListed: true });
+    await expire();
+    expect(await read(made.userId)).toEqual(GONE);
+  });
+
+  it('does not end while the token of its offer is valid', async () => {
+    const made = await offer({ credentials: [jwtVc] });
+    ahead = 290_000;
+    const { access_token: token } = await redeem(codeOf(made));
+    await expire();
+    expect(await read(made.userId)).toMatchObject({ isListed: true });
+    expect((await collectOne(token)).credentials).toHaveLength(1);
+    ahead = 290_000 + 300_000 + 61_000;
+    await keys().sweep();
+    expect(await read(made.userId)).toMatchObject({ isListed: true });
+  });
+
+  it('has a stream from its first change on, and its claims are issued', async () => {
+    const configurationId = await configure('jwt_vc_json', 'OfLateUser');
+    const { made, token } = await start(configurationId, { claims: {} });
+    const { userId: id } = made;
+    const changes = [{ claims: { given_name: 'Eve' } }, { claims: { given_name: 'Grace' } }];
+    for (const body of changes) await admin(updateUser, { params: { id }, body });
+    expect(await typesOf(id)).toEqual(['UserCreated', 'UserClaimsReplaced', 'UserClaimsReplaced']);
+    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const { credentials } = await collect(token, { credential_configuration_id: configurationId, proofs });
+    expect((await verified(credentials[0]!.credential)).vc.credentialSubject).toMatchObject({ givenName: 'Grace' });
+    expect(await read(id)).toEqual({ found: { id, ...changes[1] }, isListed: true });
+  });
+
+  it.each<[string, (id: string) => Promise<unknown>, object]>([
+    ['changed', (id) => admin(updateUser, { params: { id }, body: { claims: { a: 1 } } }), { a: 1 }],
+    ['named by another offer', (userId) => offer({ credentials: [jwtVc], userId }), {}],
+    [
+      'kept claims by another offer',
+      (userId) =>
+        offer({ credentials: [jwtVc], userId, claims: { given_name: 'Ada' }, claimsToPersist: ['given_name'] }),
+      { given_name: 'Ada' },
+    ],
+  ])('stays after its offer has expired when it was %s', async (_, change, claims) => {
+    const { userId: id } = await offer({ credentials: [jwtVc] });
+    await change(id);
+    await expire();
+    expect(await read(id)).toEqual({ found: { id, claims }, isListed: true });
+    expect((await typesOf(id))[0]).toBe('UserCreated');
+  });
+
+  it('changed at the same time has one first event', async () => {
+    const { userId: id } = await offer({ credentials: [jwtVc] });
+    const wanted = Array.from({ length: 5 }, (_, n) => ({ n }));
+    await Promise.all(wanted.map((claims) => admin(updateUser, { params: { id }, body: { claims } })));
+    expect((await typesOf(id)).sort()).toEqual([...wanted.map(() => 'UserClaimsReplaced'), 'UserCreated']);
+  });
+
+  it('is deleted with the keys of its session, and no credential follows', async () => {
+    const { made, token } = await start(jwtVc);
+    const [created] = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+    const sealed = (created!.data as { sealedClaims: string }).sealedClaims;
+    await admin(deleteUser, { params: { id: made.userId } });
+    expect(await read(made.userId)).toEqual(GONE);
+    expect(await typesOf(made.userId)).toEqual(['UserCreated', 'UserDeleted']);
+    expect(isErased(await engines.vault.sealing.openSealed(TENANT, 'session', sealed))).toBe(true);
+    expect(await code(collectOne(token))).toBe('credential_request_denied');
+    for (const operation of [deleteUser, retrieveUser])
+      expect(await code(admin(operation, { params: { id: made.userId } }))).toBe('NotFound');
+    expect(await code(admin(retrievePreAuthorizedOffer, { params: { id: made.id } }))).toBe('NotFound');
+  });
+
+  it('has a stream when the offer keeps claims', async () => {
+    const { userId: id } = await offer({ credentials: [jwtVc], claimsToPersist: ['given_name'] });
+    expect(await typesOf(id)).toEqual(['UserCreated']);
+    await expire();
+    expect(await read(id)).toEqual({ found: { id, claims: { given_name: 'Ada' } }, isListed: true });
   });
 });
 
@@ -809,9 +1007,51 @@ describe('the credential endpoint', () => {
       const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
       const { credentials } = await collect(token, { credential_configuration_id: jwtVc, proofs });
       const stored = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
-      const event = stored.find(({ type }) => type === 'CredentialIssued')!;
-      const kept = (event.data as { sealedCredential?: { keyId: string; sealed: string } }).sealedCredential;
-      return { credential: credentials[0]!.credential, kept };
+      const { credentialId, documentKeyId } = stored.find(({ type }) => type === 'CredentialIssued')!
+        .data as CredentialIssuedData;
+      const [recorded] = await engines.events.readStream(issuedCredentialStream(TENANT, credentialId));
+      const { document: kept, ...facts } = recorded!.data as CredentialRecordedData;
+      expect(documentKeyId).toBe(kept?.keyId);
+      const { issuerDid, verificationMethod } = facts;
+      expect(facts).toMatchObject({ credentialId, sessionId: made.id, offerId: made.id, userId: made.userId });
+      const key = issuerKeys.get('P-256')!;
+      expect([issuerDid, verificationMethod]).toEqual([key.did, key.verificationMethod]);
+      const body = { tenantId: TENANT, sessionId: made.id, credentialId };
+      return { credential: credentials[0]!.credential, kept, body };
+    };
+    /** A credential that is larger than a document may be. */
+    const refusedWithoutTrace = async () => {
+      const before = await allOf('credential');
+      const { token } = await start(jwtVc, { claims: { given_name: 'x'.repeat(140_000) } });
+      const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+      const request = { credential_configuration_id: jwtVc, proofs };
+      return [await code(collect(token, request)), (await allOf('credential')).length - before.length];
+    };
+    /** Two requests for the one credential that the session may issue: the refused one leaves a document without a key. */
+    const lostRace = async () => {
+      const before = await allOf('credential');
+      const capped = await configure('jwt_vc_json', 'CappedDelivery', { maxIssuances: 1 });
+      const { made, token } = await start(capped);
+      const nonces = [await nonceFor(), await nonceFor()];
+      const requests = await Promise.all(
+        nonces.map(async (nonce) => ({
+          credential_configuration_id: capped,
+          proofs: { jwt: [await prove(makeHolder(), nonce)] },
+        })),
+      );
+      await Promise.allSettled(requests.map((request) => collect(token, request)));
+      const recorded = (await allOf('credential')).slice(before.length);
+      const opened = await Promise.all(
+        recorded.map(({ data }) =>
+          engines.vault.sealing.openSealed(TENANT, 'delivery', (data as CredentialRecordedData).document!.sealed),
+        ),
+      );
+      const session = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+      return {
+        counted: session.filter(({ type }) => type === 'CredentialIssued').length,
+        recorded: recorded.length,
+        readable: opened.filter((text) => !isErased(text)).length,
+      };
     };
     const keeps = async (wanted: boolean) => eventually(async () => ((await issueOne()).kept !== undefined) === wanted);
     expect((await issueOne()).kept).toBeUndefined();
@@ -821,14 +1061,54 @@ describe('the credential endpoint', () => {
     const reactions = undefined as unknown as Reactions;
     expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).hasSubscription(TENANT)).toBe(true);
     expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).hasSubscription(OTHER)).toBe(false);
-    const { credential, kept } = await issueOne();
+    const { credential, kept, body } = await issueOne();
     expect(await engines.vault.sealing.openSealed(TENANT, 'delivery', kept!.sealed)).toBe(JSON.stringify(credential));
+    expect(await retrieveDocument(body)).toEqual({ sealed: kept!.sealed });
+    await eventually(() =>
+      issued.some(({ data }) => (data as { documentKeyId?: string }).documentKeyId === kept!.keyId),
+    );
+    expect(JSON.stringify(issued)).not.toContain(kept!.sealed);
+    await expect(refusedWithoutTrace()).resolves.toEqual(['credential_request_denied', 0]);
+    await expect(lostRace()).resolves.toEqual({ counted: 1, recorded: 2, readable: 1 });
     await publish('m2', webhookSaved, { events: ['OpenIdCredentialIssuedSummary'], disabled: false });
     await keeps(false);
     await publish('m3', webhookSaved, { events: ['OpenIdCredentialIssued'], disabled: false });
     await keeps(true);
     await publish('m4', webhookDeleted, {});
     await keeps(false);
+  });
+
+  it('that an earlier release stored in the session, with its document, is published by reference and counts', async () => {
+    const { made } = await start(jwtVc);
+    const stream = issuanceSessionStream(TENANT, made.id);
+    const last = (await engines.events.readStream(stream)).at(-1)!;
+    const credentialId = '44444444-4444-4444-8444-444444444444';
+    const facts = {
+      ...{ credentialId, answerId: credentialId, sessionId: made.id, offerId: made.id, userId: made.userId },
+      ...{ issuer: issuerOf(TENANT), format: 'jwt_vc_json', profile: 'jwt-vc', credentialType: 'Course' },
+      ...{ credentialConfigurationId: jwtVc, holderKey: { kty: 'EC' }, issuedAt: '2026-01-01T00:00:00.000Z' },
+      validFrom: '2026-01-01T00:00:00.000Z',
+    };
+    const document = { keyId: '55555555-5555-4555-8555-555555555555', sealed: 'v1.key.iv.text' };
+    const data = { ...facts, configurationVersion: 1, tokenId: made.id, sealedCredential: document };
+    const { metadata } = last;
+    await engines.events.append(
+      stream,
+      [{ id: credentialId, type: 'CredentialIssued', schemaVersion: 1, data, metadata }],
+      last.revision,
+    );
+    const { state } = await engines.streams.load(issuanceSession, stream);
+    expect(state).toMatchObject({ status: 'redeemed', issued: { [jwtVc]: 1 } });
+    await eventually(() => issued.some(({ id }) => id === credentialId));
+    const message = issued.find(({ id }) => id === credentialId)!.data;
+    expect(message).toMatchObject({ credentialId, documentKeyId: document.keyId });
+    expect(JSON.stringify(message)).not.toContain(document.sealed);
+    const body = { tenantId: TENANT, sessionId: made.id, credentialId };
+    expect(await retrieveDocument(body)).toEqual({ sealed: document.sealed });
+    expect(await code(retrieveDocument({ ...body, credentialId: made.id }))).toBe('NotFound');
+    expect(await code(retrieveDocument({ ...body, tenantId: OTHER }))).toBe('NotFound');
+    const status = await admin(retrievePreAuthorizedOffer, { params: { id: made.id } });
+    expect(status).toMatchObject({ state: 'CLAIMED', issuedCredentials: [{ id: credentialId }] });
   });
 
   it("is refused under a host of the platform that is not the tenant's own", async () => {

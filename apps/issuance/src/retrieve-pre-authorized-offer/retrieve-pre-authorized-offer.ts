@@ -11,7 +11,6 @@ import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import { isExpired } from '../issuance-session/issuance-session.decisions.js';
 import type { CredentialIssuedData, IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
-import { activeUser } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
 
 /** An offer's state follows from its first events: once a credential is issued, only further ones are. */
@@ -37,7 +36,8 @@ export class RetrievePreAuthorizedOffer {
     if (created?.type !== 'OfferCreated') throw notFound();
     const { sessionId: id, userId, entries, code, createdAt } = created.data;
     const person = await this.streams.load(user, userStream(tenant.id, userId));
-    activeUser(person.state);
+    // One who expired with the offer, or has no event yet, does not hide it.
+    if (person.state.status === 'deleted') throw notFound();
     const issued = events.flatMap((event) => (event.type === 'CredentialIssued' ? [event.data] : []));
     return {
       id,
@@ -59,7 +59,7 @@ const stateOf = (events: readonly IssuanceSessionEvent[], now: Date): PreAuthori
       return isExpired(session.code, now) ? 'EXPIRED' : 'CREATED';
     case 'redeemed':
       if (Object.keys(session.issued).length > 0) return 'CLAIMED';
-      return session.accessTokens.every((token) => isExpired(token, now)) ? 'EXPIRED' : 'REDEEMED';
+      return isExpired(session.accessToken, now) ? 'EXPIRED' : 'REDEEMED';
     case 'locked':
       return 'LOCKED';
     default:

@@ -1,7 +1,7 @@
-import type { Lease, Leases } from '@attestry/event-store';
+import type { Lease, Leases, Streams } from '@attestry/event-store';
 import type { Sealing } from '@attestry/keys';
 import type { ReadModels } from '@attestry/read-model';
-import { createLogger, Health, type PlatformConfig } from '@attestry/service-kit';
+import { createLogger, Health } from '@attestry/service-kit';
 import { waitUntil } from '@attestry/testing';
 import { SessionKeys } from './session-keys.js';
 
@@ -18,12 +18,16 @@ describe('the sweep of session keys', () => {
       execute: () => (reads++ < failures ? Promise.reject(new Error('the read model is away')) : Promise.resolve([])),
     };
     for (const part of ['selectAll', 'where', 'orderBy', 'limit']) query[part] = () => query;
-    const running = { db: { selectFrom: () => query }, health: { healthy: true, caughtUp: true } };
+    const running = {
+      db: { selectFrom: () => query },
+      health: { healthy: true, caughtUp: true },
+      waitForHead: () => Promise.resolve(true),
+    };
     const keys = new SessionKeys(
       { start: () => Promise.resolve(running) } as unknown as ReadModels,
       leases,
+      {} as Streams,
       {} as Sealing,
-      { accessTokenSeconds: 300 } as PlatformConfig,
       health,
       { now: () => new Date() },
       createLogger('silent'),

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { Leases, readEvent, type Clock } from '@attestry/event-store';
+import { Leases, readEvent, Streams, type Clock } from '@attestry/event-store';
 import { Sealing } from '@attestry/keys';
 import { createTable, insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
 import {
@@ -7,53 +7,135 @@ import {
   Health,
   LOGGER,
   PeriodicWork,
-  PlatformConfig,
+  serviceContext,
   startProjection,
   type Logger,
 } from '@attestry/service-kit';
-import { issuanceSession } from '../issuance-session/issuance-session.state.js';
+import { sql, type Transaction } from 'kysely';
+import type { IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
+import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import { expireUser } from '../user/user.decisions.js';
+import { user, userStream } from '../user/user.state.js';
 
 export interface SessionKeyTables {
-  /** Sessions whose claims are sealed under a session key, until that key is destroyed. */
-  issuance_session_keys: { tenant_id: string; session_id: string; code_expires_at: string };
+  /**
+   * Sessions that leave something to end: claims sealed under a session key, or a user who began with the offer. `rights_end_at`: of code
+   * and token, the later. `new_user_id`: until a credential is issued to that user.
+   */
+  issuance_session_keys: {
+    tenant_id: string;
+    session_id: string;
+    rights_end_at: string;
+    new_user_id: string | null;
+  };
 }
+type Row = SessionKeyTables['issuance_session_keys'];
+
+/** When the rights end that a session has after an event; undefined when the event changes nothing. A further right is added here. */
+const rightsEndAt = (event: IssuanceSessionEvent): string | undefined => {
+  switch (event.type) {
+    case 'OfferCreated':
+    case 'AuthorizationGranted':
+      return event.data.code.expiresAt;
+    case 'PreAuthorizedCodeRedeemed':
+    case 'AuthorizationCodeRedeemed':
+      return event.data.accessToken.expiresAt;
+    // Their keys are destroyed at once, and again at the end of the rights that they had.
+    case 'SessionLocked':
+    case 'AuthorizationCodeReplayed':
+    case 'OfferDeleted':
+    case 'TransactionCodeRefused':
+    case 'CredentialIssued':
+      return undefined;
+  }
+};
+
+type Session = Pick<Row, 'tenant_id' | 'session_id'>;
+const tuplesOf = <S extends Session>(sessions: readonly S[], value: (session: S) => string) =>
+  sql.join(sessions.map((one) => sql`(${one.tenant_id}, ${one.session_id}, ${value(one)})`));
+
+const writeChanges = async (
+  trx: Transaction<SessionKeyTables>,
+  ends: readonly (Session & Pick<Row, 'rights_end_at'>)[],
+  claimed: readonly Session[],
+): Promise<void> => {
+  const table = sql.table('issuance_session_keys');
+  if (ends.length)
+    await sql`with ends as (values ${tuplesOf(ends, (one) => one.rights_end_at)})
+      update ${table} set rights_end_at = ends.column3 from ends
+      where tenant_id = ends.column1 and session_id = ends.column2`.execute(trx);
+  if (claimed.length)
+    await sql`with claimed as (values ${tuplesOf(claimed, () => '')})
+      update ${table} set new_user_id = null from claimed
+      where tenant_id = claimed.column1 and session_id = claimed.column2 and new_user_id is not null`.execute(trx);
+};
 
 export const sessionKeys: Projection<SessionKeyTables> = {
   name: 'issuance.session-keys',
-  version: 1,
+  version: 2,
   categories: [issuanceSession.category],
   types: Object.keys(issuanceSession.types),
   tables: ['issuance_session_keys'],
   async create(db) {
     await createTable(db, 'issuance_session_keys', {
-      text: ['tenant_id', 'session_id', 'code_expires_at'],
-      primaryKey: ['code_expires_at', 'tenant_id', 'session_id'],
+      text: ['tenant_id', 'session_id', 'rights_end_at'],
+      nullableText: ['new_user_id'],
+      primaryKey: ['session_id', 'tenant_id'],
+      indexes: { issuance_session_keys_by_end: ['rights_end_at'] },
     });
   },
   async project(trx, events) {
-    const rows: SessionKeyTables['issuance_session_keys'][] = [];
+    /** Of the batch by stream, the last of each. */
+    const begun = new Map<string, Row>();
+    const ends = new Map<string, Session & Pick<Row, 'rights_end_at'>>();
+    const claimed = new Map<string, Session>();
     for (const stored of events) {
-      if (stored.type !== 'OfferCreated' && stored.type !== 'AuthorizationGranted') continue;
       const event = readEvent(issuanceSession, stored);
-      if (event.type !== 'OfferCreated' && event.type !== 'AuthorizationGranted') continue;
-      if (event.data.sealedClaims !== undefined)
-        rows.push({
-          tenant_id: stored.metadata.tenantId,
-          session_id: event.data.sessionId,
-          code_expires_at: event.data.code.expiresAt,
+      const { stream, metadata } = stored;
+      const end = rightsEndAt(event);
+      if (event.type === 'OfferCreated' || event.type === 'AuthorizationGranted') {
+        const { sessionId, sealedClaims, code, userId } = event.data;
+        const isNew = event.type === 'OfferCreated' && event.data.newUser === true;
+        if (sealedClaims === undefined && !isNew) continue;
+        begun.set(stream, {
+          tenant_id: metadata.tenantId,
+          session_id: sessionId,
+          rights_end_at: code.expiresAt,
+          new_user_id: isNew ? userId : null,
         });
+        continue;
+      }
+      const row = begun.get(stream);
+      const session = {
+        tenant_id: metadata.tenantId,
+        session_id: stream.slice(issuanceSessionStream(metadata.tenantId, '').length),
+      };
+      if (event.type === 'CredentialIssued') {
+        if (row) row.new_user_id = null;
+        else claimed.set(stream, session);
+      } else if (end !== undefined) {
+        if (row) row.rights_end_at = end;
+        else ends.set(stream, { ...session, rights_end_at: end });
+      }
     }
-    await insertRows(trx, 'issuance_session_keys', rows);
+    await insertRows(trx, 'issuance_session_keys', [...begun.values()]);
+    await writeChanges(trx, [...ends.values()], [...claimed.values()]);
   },
 };
 
+const NAME = 'issuance.session-key-sweep';
 const SWEEP_MS = 10_000;
 const BATCH = 500;
+/** An exchange that began before a code expired is stored by then: its token keeps the key. */
+const EXCHANGE_MS = 60_000;
+/** How long events stored before a sweep may take to appear in the read model. */
+const CATCH_UP_MS = 10_000;
 
 /**
- * Destroys the keys of ended sessions, under which claims of offers were sealed (ADR 0058). A token expires at the latest its whole
- * lifetime after the code that it was exchanged for, so one time per session is enough. Deleted and locked sessions lose their key at once;
- * this sweep destroys it again. A rebuild of the projection restores rows of destroyed keys; destroying those again is no error.
+ * Ends what sessions leave once their last right has ended: destroys the keys under which claims of offers were sealed (ADR 0058), and
+ * expires users who began with an offer of which no credential was issued (ADR 0071). Deleted and locked
+ * sessions lose their key at once; this sweep destroys it again. A rebuild of the projection restores rows of destroyed keys; destroying
+ * those again is no error.
  */
 @Injectable()
 export class SessionKeys extends PeriodicWork implements OnModuleInit {
@@ -62,14 +144,14 @@ export class SessionKeys extends PeriodicWork implements OnModuleInit {
   constructor(
     private readonly readModels: ReadModels,
     leases: Leases,
+    private readonly streams: Streams,
     private readonly sealing: Sealing,
-    private readonly config: PlatformConfig,
     health: Health,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) logger: Logger,
   ) {
     super(leases, health, logger, {
-      name: 'issuance.session-key-sweep',
+      name: NAME,
       failure: 'destroying keys of ended sessions failed',
       pauseMs: SWEEP_MS,
     });
@@ -85,29 +167,41 @@ export class SessionKeys extends PeriodicWork implements OnModuleInit {
 
   /** Destroys the keys that are due; returns their number. */
   async sweep(): Promise<number> {
-    const due = new Date(this.clock.now().getTime() - this.config.accessTokenSeconds * 1000).toISOString();
+    const due = new Date(this.clock.now().getTime() - EXCHANGE_MS).toISOString();
+    // A token that is not projected yet must not lose its session's key.
+    if (!(await this.running.waitForHead(CATCH_UP_MS))) return 0;
     let destroyed = 0;
     for (;;) {
       const rows = await this.running.db
         .selectFrom('issuance_session_keys')
         .selectAll()
-        .where('code_expires_at', '<', due)
-        .orderBy('code_expires_at')
+        .where('rights_end_at', '<', due)
+        .orderBy('rights_end_at')
         .limit(BATCH)
         .execute();
       const tenants = Map.groupBy(rows, (row) => row.tenant_id);
       for (const [tenantId, sessions] of tenants) {
         const ids = sessions.map((row) => row.session_id);
+        const userIds = sessions.flatMap(({ new_user_id: userId }) => userId ?? []);
+        await Promise.all(userIds.map((userId) => this.expireUser(tenantId, userId)));
         await this.sealing.destroyDataKeys(tenantId, ids);
         await this.running.db
           .deleteFrom('issuance_session_keys')
           .where('tenant_id', '=', tenantId)
           .where('session_id', 'in', ids)
-          .where('code_expires_at', '<', due)
+          .where('rights_end_at', '<', due)
           .execute();
       }
       destroyed += rows.length;
       if (rows.length < BATCH) return destroyed;
     }
+  }
+  private async expireUser(tenantId: string, userId: string): Promise<void> {
+    await this.streams.runDecision(
+      user,
+      userStream(tenantId, userId),
+      (state) => expireUser(state, userId),
+      serviceContext(NAME, tenantId),
+    );
   }
 }

@@ -1,16 +1,16 @@
 import { notFound, updateUser, type ClientContext, type User } from '@attestry/contracts';
-import { Streams } from '@attestry/event-store';
 import { isErased, KeyNotFound, Sealing } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
+import { KnownUsers } from '../known-users/known-users.js';
 import { UserClaims } from '../user/user-claims.js';
 import { activeUser, checkUser, replaceUserClaims } from '../user/user.decisions.js';
-import { user, userStream, type UserState } from '../user/user.state.js';
+import type { UserState } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
 
 @Operation(updateUser)
 export class UpdateUser {
   constructor(
-    private readonly streams: Streams,
+    private readonly known: KnownUsers,
     private readonly sealing: Sealing,
     private readonly claims: UserClaims,
     private readonly users: UsersReadModel,
@@ -20,9 +20,9 @@ export class UpdateUser {
     const text = JSON.stringify(body.claims ?? {});
     checkUser(body, Buffer.byteLength(text));
     const tenantId = context.tenant.id;
-    const updated = await this.streams.runDecision(
-      user,
-      userStream(tenantId, params.id),
+    const updated = await this.known.runDecision(
+      tenantId,
+      params.id,
       async (state) => replaceUserClaims(state, { sealedClaims: await this.seal(tenantId, state, text) }),
       eventContext(context),
     );

@@ -45,7 +45,7 @@ export interface SignIn {
 
 /** A person signs in at the tenant's authentication provider: an unknown one becomes a user. No events for a deleted user. */
 export const signIn = (state: UserState, { userId, sealedLink, sealedClaims, signedInAt }: SignIn): UserEvent[] => {
-  if (state.status === 'deleted') return [];
+  if (state.status === 'deleted' || state.status === 'expired') return [];
   const linked: UserEvent[] = sealedLink === undefined ? [] : [{ type: 'UserLinked', data: { sealedLink } }];
   const claims = sealedClaims === undefined ? {} : { sealedClaims };
   if (state.status === 'absent') return [...createUser(state, { userId, ...claims, createdAt: signedInAt }), ...linked];
@@ -57,14 +57,28 @@ export const activeUser = (state: UserState): ActiveUser => {
   return state;
 };
 
+/** The events before the first change of a user who began with an offer. */
+const beginStream = ({ fromOffer, id: userId, createdAt }: ActiveUser): UserEvent[] =>
+  fromOffer ? [{ type: 'UserCreated', data: { userId, createdAt } }] : [];
+
+/** Another offer names the user, who therefore no longer ends with the offer that they began with. */
+export const keepUser = (state: UserState): UserEvent[] => beginStream(activeUser(state));
+
 /** `sealedClaims` are all claims that the user has from now on. */
-export const replaceUserClaims = (state: UserState, command: { sealedClaims: string }): UserEvent[] => {
-  activeUser(state);
-  return [{ type: 'UserClaimsReplaced', data: { sealedClaims: command.sealedClaims } }];
-};
+export const replaceUserClaims = (state: UserState, command: { sealedClaims: string }): UserEvent[] => [
+  ...beginStream(activeUser(state)),
+  { type: 'UserClaimsReplaced', data: { sealedClaims: command.sealedClaims } },
+];
 
 /** The keys are destroyed already (ADR 0058); the event names them, so that they are destroyed again after a restore of the key store. */
 export const deleteUser = (state: UserState, command: { destroyedKeys: string[] }): UserEvent[] => {
-  const { id } = activeUser(state);
-  return [{ type: 'UserDeleted', data: { userId: id, destroyedKeys: command.destroyedKeys } }];
+  const known = activeUser(state);
+  return [
+    ...beginStream(known),
+    { type: 'UserDeleted', data: { userId: known.id, destroyedKeys: command.destroyedKeys } },
+  ];
 };
+
+/** The offer that the user began with ended unclaimed. A user with events of their own stays. */
+export const expireUser = (state: UserState, userId: string): UserEvent[] =>
+  state.status === 'absent' ? [{ type: 'UserExpired', data: { userId } }] : [];

@@ -1,5 +1,15 @@
 import { given, stateAfter } from '@attestry/event-store';
-import { checkUser, createUser, deleteUser, replaceUserClaims, signIn, type SignIn } from './user.decisions.js';
+import {
+  checkUser,
+  createUser,
+  deleteUser,
+  expireUser,
+  keepUser,
+  replaceUserClaims,
+  signIn,
+  type ActiveUser,
+  type SignIn,
+} from './user.decisions.js';
 import type { UserEvent } from './user.events.js';
 import { user, type UserState } from './user.state.js';
 
@@ -40,6 +50,42 @@ describe('user', () => {
     given(user, [])
       .when((state) => replaceUserClaims(state, { sealedClaims: 'v1.other' }))
       .thenThrows('NotFound');
+  });
+
+  describe('that began with an offer', () => {
+    const begun: ActiveUser = { status: 'active', id, createdAt: at, fromOffer: true };
+    const bare = { type: 'UserCreated', data: { userId: id, createdAt: at } } as UserEvent;
+    const replaced = { type: 'UserClaimsReplaced', data: { sealedClaims: 'v1.other' } } as UserEvent;
+    const expired = { type: 'UserExpired', data: { userId: id } } as UserEvent;
+
+    it('is created with its first change', () => {
+      expect(replaceUserClaims(begun, { sealedClaims: 'v1.other' })).toEqual([bare, replaced]);
+      expect(deleteUser(begun, { destroyedKeys: [id] })).toEqual([bare, deleted]);
+      expect(stateAfter(user, [bare, replaced])).toEqual({
+        ...{ status: 'active', id, createdAt: at },
+        sealedClaims: 'v1.other',
+      });
+    });
+
+    it('is created when another offer names it, once', () => {
+      expect(keepUser(begun)).toEqual([bare]);
+      given(user, [bare]).when(keepUser).then([]);
+      given(user, [bare, deleted]).when(keepUser).thenThrows('NotFound');
+    });
+
+    it('expires only without events of its own, and once', () => {
+      const expire = (state: UserState) => expireUser(state, id);
+      given(user, []).when(expire).then([expired]);
+      for (const events of [[bare], [created], [bare, deleted], [expired]]) given(user, events).when(expire).then([]);
+      expect(stateAfter(user, [expired])).toEqual({ status: 'expired' });
+      expect(stateAfter(user, [bare, expired])).toMatchObject({ status: 'active' });
+    });
+
+    it('is not found once it has expired, and does not sign in', () => {
+      for (const change of [keepUser, (state: UserState) => replaceUserClaims(state, { sealedClaims: 'x' })])
+        given(user, [expired]).when(change).thenThrows('NotFound');
+      expect(signIn({ status: 'expired' }, { userId: id, signedInAt: new Date(at) })).toEqual([]);
+    });
   });
 
   describe('that signs in', () => {

@@ -3,8 +3,17 @@ import type { UserEvent } from './user.events.js';
 
 export type UserState =
   | { status: 'absent' }
-  | { status: 'active'; id: string; sealedClaims?: string; sealedLink?: string; createdAt: string }
-  | { status: 'deleted' };
+  | {
+      status: 'active';
+      id: string;
+      sealedClaims?: string;
+      sealedLink?: string;
+      createdAt: string;
+      /** Began with an offer and has no event yet (ADR 0071): the first one is `UserCreated`. Never in a folded state. */
+      fromOffer?: true;
+    }
+  | { status: 'deleted' }
+  | { status: 'expired' };
 
 export const userStream = (tenantId: string, userId: string): string => `user-${tenantId}+${userId}`;
 
@@ -23,12 +32,14 @@ const evolve = (state: UserState, event: UserEvent): UserState => {
       return state.status === 'active' ? { ...state, sealedClaims: event.data.sealedClaims } : state;
     case 'UserDeleted':
       return { status: 'deleted' };
+    case 'UserExpired':
+      return state.status === 'absent' ? { status: 'expired' } : state;
   }
 };
 
 export const user: Aggregate<UserState, UserEvent> = {
   category: 'user',
   initial: { status: 'absent' },
-  types: { UserCreated: 1, UserLinked: 1, UserClaimsReplaced: 1, UserDeleted: 1 },
+  types: { UserCreated: 1, UserLinked: 1, UserClaimsReplaced: 1, UserDeleted: 1, UserExpired: 1 },
   evolve,
 };

@@ -137,11 +137,21 @@ export const users: Projection<UserTables> = purgingTenants('issuance', {
             .execute();
           break;
         case 'UserDeleted':
+        case 'UserExpired':
           await flush();
           await removeUser(trx, tenantId, event.data.userId);
           break;
         case 'OfferCreated':
         case 'AuthorizationGranted':
+          // `UserCreated` may follow, which then changes nothing (ADR 0071).
+          if (event.type === 'OfferCreated' && event.data.newUser)
+            rows.issuance_users.push({
+              tenant_id: tenantId,
+              id: event.data.userId,
+              sealed_claims: null,
+              sealed_link: null,
+              created_at: event.data.createdAt,
+            });
           if (event.data.sealedClaims !== undefined)
             rows.issuance_user_sessions.push({
               tenant_id: tenantId,

@@ -7,8 +7,8 @@ import {
   type WebhookDelivery,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { isErased, KeyNotFound, SealBroken, Sealing } from '@attestry/keys';
 import { CLOCK, eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
+import { CredentialDocuments } from '../credential-documents/credential-documents.js';
 import { AttemptsReadModel } from '../webhook-lists/attempts.read-model.js';
 import { SendDeliveries } from '../send-deliveries/send-deliveries.js';
 import { requeueDelivery } from '../webhook-delivery/webhook-delivery.decisions.js';
@@ -22,7 +22,7 @@ import { hostOf, webhook, webhookStream } from '../webhook/webhook.state.js';
 export class RedeliverAttempt {
   constructor(
     private readonly streams: Streams,
-    private readonly sealing: Sealing,
+    private readonly documents: CredentialDocuments,
     private readonly attempts: AttemptsReadModel,
     private readonly sender: SendDeliveries,
     private readonly requests: WebhookRequests,
@@ -45,8 +45,9 @@ export class RedeliverAttempt {
         async (state) => {
           const requeued = requeueDelivery(state, { now });
           if ('delivery' in state) ({ delivery } = state);
-          if (delivery?.sealedCredential && !(await this.isRetained(tenantId, delivery.sealedCredential.sealed)))
-            // A redelivery is possible for a limited time: the list shows the attempt for 30 days, but the credential only until all its
+          const credential = delivery && (await this.documents.open(tenantId, delivery, context));
+          if (credential?.state === 'erased' || credential?.state === 'broken')
+            // The delivery key is destroyed with the last delivery that needs it (ADR 0058). A redelivery is possible for a limited time: the list shows the attempt for 30 days, but the credential only until all its
             // deliveries are done.
             throw invalid({
               value: deliveryId,
@@ -61,15 +62,5 @@ export class RedeliverAttempt {
     );
     this.sender.offer({ tenantId, requestId: context.requestId, host: hostOf(url), decided });
     return { webhookId, event: delivery!.event };
-  }
-
-  /** The delivery key is destroyed with the last delivery that needs it (ADR 0058). */
-  private async isRetained(tenantId: string, sealed: string): Promise<boolean> {
-    try {
-      return !isErased(await this.sealing.openSealed(tenantId, 'delivery', sealed));
-    } catch (error) {
-      if (error instanceof KeyNotFound || error instanceof SealBroken) return false;
-      throw error;
-    }
   }
 }

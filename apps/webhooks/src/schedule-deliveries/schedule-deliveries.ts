@@ -88,7 +88,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
   }
 
   private async scheduleCredential(message: FeedMessage<CredentialIssued>): Promise<void> {
-    const { tenantId, sealedCredential, issuedAt } = message.data;
+    const { tenantId, issuedAt } = message.data;
     const wanted = this.directory
       .subscriptions(tenantId, issuedAt)
       .flatMap(({ type, ...at }) => (isCredentialEvent(type) ? [{ type, ...at }] : []));
@@ -101,7 +101,8 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
     await Promise.all(
       missing.map((webhookId) => this.append(message, { webhookId, host: '' }, 'OpenIdCredentialIssued', [...before])),
     );
-    if (sealedCredential && !before.size) await this.sealing.destroyDataKeys(tenantId, [sealedCredential.keyId]);
+    const sealed = sealedCredentialOf(message.data);
+    if (sealed && !before.size) await this.sealing.destroyDataKeys(tenantId, [sealed.keyId]);
   }
 
   private async append(
@@ -113,7 +114,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
     const { id, data } = message;
     const { tenantId, format, userId, profile, credentialConfigurationId, credentialId, issuedAt } = data;
     const deliveryKey = deliveryKeyOf(id, webhookId, type);
-    const sealed = type === 'OpenIdCredentialIssued' ? data.sealedCredential : undefined;
+    const sealed = type === 'OpenIdCredentialIssued' ? sealedCredentialOf(data) : undefined;
     const delivery = {
       deliveryKey,
       webhookId,
@@ -219,3 +220,11 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
     };
   }
 }
+
+/** Messages of releases before ADR 0070 hold the document. */
+const sealedCredentialOf = ({
+  documentKeyId: keyId,
+  sessionId,
+  sealedCredential,
+}: CredentialIssued): ScheduledDelivery['sealedCredential'] =>
+  keyId === undefined ? sealedCredential : { keyId, sessionId };

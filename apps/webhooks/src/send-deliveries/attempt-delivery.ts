@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
-import { isErased, KeyNotFound, SealBroken, Sealing } from '@attestry/keys';
+import { KeyNotFound } from '@attestry/keys';
 import { CLOCK, IDS, Outbound, PlatformConfig, serviceContext } from '@attestry/service-kit';
+import { CredentialDocuments, type DeliveredCredential } from '../credential-documents/credential-documents.js';
 import {
   endAttempt,
   isSuccess,
@@ -22,9 +23,6 @@ const QUICK_MS = 500;
 /** Bytes of a response body, which is discarded. */
 const MAX_ANSWER_BYTES = 16_384;
 
-type Credential =
-  { state: 'none' } | { state: 'open'; value: unknown } | { state: 'erased' } | { state: 'broken'; error: string };
-
 export interface Attempted {
   /** Position from which the queue shows it; absent when no attempt was due. */
   position?: string;
@@ -39,7 +37,7 @@ export interface Attempted {
 export class AttemptDelivery {
   constructor(
     private readonly streams: Streams,
-    private readonly sealing: Sealing,
+    private readonly documents: CredentialDocuments,
     private readonly keys: WebhookKeys,
     private readonly outbound: Outbound,
     private readonly config: PlatformConfig,
@@ -61,8 +59,8 @@ export class AttemptDelivery {
     if (!isPending(loaded.state)) return {};
     const { delivery } = loaded.state;
     const target = await this.target(due);
-    const credential: Credential =
-      'cancelled' in target ? { state: 'none' } : await this.openCredential(tenantId, delivery);
+    const credential: DeliveredCredential =
+      'cancelled' in target ? { state: 'none' } : await this.documents.open(tenantId, delivery, context);
     const cancelled =
       'cancelled' in target ? target.cancelled : credential.state === 'erased' ? 'credential-erased' : undefined;
     if (!mayStart()) return {};
@@ -117,24 +115,11 @@ export class AttemptDelivery {
     return state.disabled ? { cancelled: 'webhook-disabled' } : { url: state.url };
   }
 
-  /** A missing key or failed decryption is permanent: the delivery runs out of attempts, with this error. */
-  private async openCredential(tenantId: string, { sealedCredential }: ScheduledDelivery): Promise<Credential> {
-    if (!sealedCredential) return { state: 'none' };
-    try {
-      const opened = await this.sealing.openSealed(tenantId, 'delivery', sealedCredential.sealed);
-      return isErased(opened) ? { state: 'erased' } : { state: 'open', value: JSON.parse(opened) as unknown };
-    } catch (error) {
-      if (error instanceof KeyNotFound) return { state: 'broken', error: 'credential-key-missing' };
-      if (error instanceof SealBroken) return { state: 'broken', error: 'credential-seal-broken' };
-      throw error;
-    }
-  }
-
   private async send(
     { tenantId }: DueDelivery,
     url: string,
     { webhookId, event, payload }: ScheduledDelivery,
-    credential: Credential,
+    credential: DeliveredCredential,
     { deliveryId, attempt, now, context }: { deliveryId: string; attempt: number; now: Date; context: EventContext },
   ): Promise<Omit<AttemptOutcome, 'deliveryId'>> {
     if (credential.state === 'broken') return { error: credential.error };

@@ -368,6 +368,6 @@ const dueOf = ({ tenantId, requestId, host, decided }: Offer): DueDelivery | und
   if (position === undefined || !isPending(state)) return undefined;
   const { deliveryKey, webhookId, sealedCredential } = state.delivery;
   const due = { tenantId, deliveryKey, webhookId, requestId, host, cancel: null };
-  if ((sealedCredential?.sealed.length ?? 0) > MOST_CHARACTERS) return due;
+  if (sealedCredential && 'sealed' in sealedCredential && sealedCredential.sealed.length > MOST_CHARACTERS) return due;
   return { ...due, loaded: { state, revision, chain, position } };
 };

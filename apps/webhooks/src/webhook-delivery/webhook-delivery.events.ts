@@ -22,8 +22,11 @@ export type WebhookDeliveryEvent =
         webhookId: string;
         event: { id: string; type: WebhookEventType; timestamp: string };
         payload: DeliveryPayload;
-        /** Under the data key `keyId`, purpose `delivery`, destroyed with the last attempt (ADR 0058). */
-        sealedCredential?: { keyId: string; sealed: string };
+        /**
+         * Under the data key `keyId`, purpose `delivery`, destroyed with the last attempt (ADR 0058): from version 3 the session for which
+         * issuance returns the document (ADR 0070), before that the document.
+         */
+        sealedCredential?: { keyId: string; sessionId: string } | { keyId: string; sealed: string };
         /** Keys of all deliveries that need this data key, this one included; the last to end destroys it. */
         sharedBy?: string[];
         /** Of the first attempt. */

@@ -55,7 +55,7 @@ export const webhookDelivery: Aggregate<WebhookDeliveryState, WebhookDeliveryEve
   category: 'webhookDelivery',
   initial: { status: 'absent' },
   types: {
-    DeliveryScheduled: 2,
+    DeliveryScheduled: 3,
     DeliveryAttemptStarted: 1,
     DeliveryAttemptFailed: 1,
     DeliverySucceeded: 1,
@@ -63,7 +63,8 @@ export const webhookDelivery: Aggregate<WebhookDeliveryState, WebhookDeliveryEve
     DeliveryCancelled: 1,
     DeliveryRequeued: 1,
   },
-  // The additions of version 2 are optional, but a release that does not know them would start the attempt again.
-  upcasters: [{ type: 'DeliveryScheduled', from: 1, upcast: (data: ScheduledDelivery) => data }],
+  // The additions of version 2 are optional, but a release that does not know them would start the attempt again; one that does not know
+  // version 3 would send no credential.
+  upcasters: [1, 2].map((from) => ({ type: 'DeliveryScheduled', from, upcast: (data: ScheduledDelivery) => data })),
   evolve,
 };

@@ -3,7 +3,7 @@ import type { CredentialFormat, CredentialProfile } from './credential-configura
 
 /**
  * One per credential; the message id is the domain event's id and the webhook's `event.id`. The credential itself is
- * included only for tenants with an enabled webhook that subscribes to it, sealed under a delivery key of its own (ADR 0008).
+ * named by its key, only for tenants with an enabled webhook that subscribes to it (ADR 0008), and loaded from issuance (ADR 0070).
  */
 export const credentialIssued = defineIntegrationEvent<{
   tenantId: string;
@@ -16,7 +16,9 @@ export const credentialIssued = defineIntegrationEvent<{
   userId: string;
   sessionId: string;
   issuedAt: string;
-  /** Sealed under the data key `keyId`, purpose `delivery`; text: a JSON string or object. */
+  /** Data key, purpose `delivery`, of the document that `issuance.retrieve-credential-document` returns; absent when none is kept. */
+  documentKeyId?: string;
+  /** Only in messages of releases before ADR 0070: the document itself, sealed under the data key `keyId`. */
   sealedCredential?: { keyId: string; sealed: string };
 }>('issuance.credential-issued');
 

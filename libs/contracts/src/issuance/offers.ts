@@ -71,7 +71,10 @@ export class PreAuthorizedOfferRequest {
   @BoundedJson()
   credentials: unknown[];
 
-  /** Id of an existing user. Default: a new user is created. */
+  /**
+   * Id of an existing user. Default: a new user is created. If no claims are stored with the user, the user ends with an offer that expires
+   * unclaimed.
+   */
   @Optional() @Uuid() userId?: string;
 
   /** Protects the offer with a transaction code. Default: no code. */

@@ -1335,7 +1335,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         items: {},
         description: "Ids of the tenant's credential configurations to offer, each at most once.",
       },
-      userId: { type: 'string', description: 'Id of an existing user. Default: a new user is created.' },
+      userId: {
+        type: 'string',
+        description:
+          'Id of an existing user. Default: a new user is created. If no claims are stored with the user, the user ends with an offer that expires unclaimed.',
+      },
       transactionCodeConfiguration: {
         $ref: '#/components/schemas/TransactionCodeConfiguration',
         description: 'Protects the offer with a transaction code. Default: no code.',

@@ -1345,7 +1345,7 @@ export interface components {
       };
       /**
        * Format: uuid
-       * @description Id of an existing user. Default: a new user is created.
+       * @description Id of an existing user. Default: a new user is created. If no claims are stored with the user, the user ends with an offer that expires unclaimed.
        */
       userId?: string;
     };

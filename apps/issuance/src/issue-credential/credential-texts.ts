@@ -1,0 +1,19 @@
+import { oauthError } from '@attestry/contracts';
+
+/** Of a credential that is kept, JSON in UTF-8 (ADR 0070). */
+export const MAX_DOCUMENT_BYTES = 128 * 1024;
+
+/** The documents to keep, as JSON. @throws before anything is stored, when one is too large */
+export const credentialTexts = (credentials: readonly (string | Record<string, unknown>)[]): string[] =>
+  credentials.map((credential) => {
+    const text = JSON.stringify(credential);
+    if (Buffer.byteLength(text) > MAX_DOCUMENT_BYTES)
+      throw oauthError(
+        'credential_request_denied',
+        'a credential that is delivered to a webhook must be at most 128 KiB',
+        {
+          check: 'credential-texts',
+        },
+      );
+    return text;
+  });

@@ -1,0 +1,41 @@
+import type { CredentialFormat, CredentialProfile } from '@attestry/contracts';
+
+/** JSON of a credential, sealed under the data key `keyId`, purpose `delivery`. */
+export interface SealedDocument {
+  keyId: string;
+  sealed: string;
+}
+
+export type IssuedCredentialEvent = {
+  /** Appended together with `CredentialIssued` of the session; without that event the credential was not handed out (ADR 0070). */
+  type: 'CredentialRecorded';
+  data: {
+    /** uuid */
+    credentialId: string;
+    /** Of the response that carried it: one id for all credentials of a batch. */
+    answerId: string;
+    sessionId: string;
+    offerId?: string;
+    userId: string;
+    issuer: string;
+    issuerDid: string;
+    /** DID URL of the key that signed. */
+    verificationMethod: string;
+    format: CredentialFormat;
+    profile: CredentialProfile;
+    credentialType: string;
+    credentialConfigurationId: string;
+    configurationVersion: number;
+    /** Access token of the request. */
+    tokenId: string;
+    /** Public JWK of the holder. */
+    holderKey: Record<string, unknown>;
+    issuedAt: string;
+    validFrom: string;
+    validUntil?: string;
+    /** Only while a webhook subscribes to it (ADR 0008). */
+    document?: SealedDocument;
+  };
+};
+
+export type CredentialRecordedData = IssuedCredentialEvent['data'];

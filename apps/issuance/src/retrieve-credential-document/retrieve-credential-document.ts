@@ -1,0 +1,46 @@
+import {
+  notFound,
+  retrieveCredentialDocument,
+  type CredentialDocument,
+  type RetrieveCredentialDocumentRequest,
+} from '@attestry/contracts';
+import { EventStore, readEvent } from '@attestry/event-store';
+import { Operation, type RequestOf } from '@attestry/service-kit';
+import type { CredentialIssuedV1 } from '../issuance-session/issuance-session.events.js';
+import { issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import type { SealedDocument } from '../issued-credential/issued-credential.events.js';
+import { issuedCredential, issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
+
+const PAGE = 512;
+
+/** The text remains sealed: webhooks opens it with its own right to the key. */
+@Operation(retrieveCredentialDocument)
+export class RetrieveCredentialDocument {
+  constructor(private readonly store: EventStore) {}
+
+  async execute({ body }: RequestOf<typeof retrieveCredentialDocument>): Promise<CredentialDocument> {
+    const [stored] = await this.store.readStream(issuedCredentialStream(body.tenantId, body.credentialId), {
+      limit: 1,
+    });
+    const document = stored ? readEvent(issuedCredential, stored).data.document : await this.findInSession(body);
+    if (!document) throw notFound();
+    return { sealed: document.sealed };
+  }
+
+  /** Releases before ADR 0070 stored documents in the session's stream. */
+  private async findInSession({
+    tenantId,
+    sessionId,
+    credentialId,
+  }: RetrieveCredentialDocumentRequest): Promise<SealedDocument | undefined> {
+    const stream = issuanceSessionStream(tenantId, sessionId);
+    for (let from = 0; ; from += PAGE) {
+      const page = await this.store.readStream(stream, { from, limit: PAGE });
+      for (const { type, data } of page) {
+        const issued = data as CredentialIssuedV1;
+        if (type === 'CredentialIssued' && issued.credentialId === credentialId) return issued.sealedCredential;
+      }
+      if (page.length < PAGE) return undefined;
+    }
+  }
+}
