@@ -522,9 +522,9 @@ async function eventsPage() {
 projections read them. **Integration events** are published by a service for other services on the durable feed. They have a smaller, more
 stable shape, are published from a subscription to the event store, and have the id of the domain event.
 
-Every domain event has the envelope \`{id, type, schemaVersion, data, metadata}\`; the metadata is \`tenantId\`, \`requestId\`,
-\`actor\`, \`operation\`, \`correlationId\`, \`causationId\`, \`traceparent?\`, \`occurredAt\`, \`partitionKey\` and \`chain\`
-([ADR 0007](../adr/0007-chain-value-in-the-client.md)). Members named \`sealed…\` are encrypted; decrypting one whose key
+Every domain event has the envelope \`{id, type, schemaVersion, data, metadata, chain}\`; the metadata is \`tenantId\`, \`requestId\`,
+\`actor\`, \`operation\`, \`correlationId\`, \`causationId\`, \`traceparent?\`, \`occurredAt\` and \`partitionKey\`; \`chain\` links it to the previous event of its stream
+([ADR 0067](../adr/0067-chain-version-2.md)). Members named \`sealed…\` are encrypted; decrypting one whose key
 is destroyed returns \`Erased\`.
 
 ## Domain events

@@ -3,7 +3,7 @@ import { createPublicKey, generateKeyPairSync, randomUUID, sign, verify } from '
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EmbeddedEventStore } from '@attestry/event-store';
+import { CHAIN_START, chainEvent, EmbeddedEventStore } from '@attestry/event-store';
 import { connect } from './http.mjs';
 import { startServer } from './process.mjs';
 import { nodeFlags } from '../../scripts/node-flags.mjs';
@@ -65,23 +65,23 @@ export const bareRequest = async (port, seconds) => {
 export const groupedAppend = async (seconds) => {
   const folder = mkdtempSync(join(tmpdir(), 'attestry-bench-'));
   const store = await EmbeddedEventStore.openFile({ file: join(folder, 'events.db') });
-  const event = () => ({
-    id: randomUUID(),
-    type: 'Appended',
-    schemaVersion: 1,
-    data: { text: 'x'.repeat(400) },
-    metadata: {
-      tenantId: 't',
-      requestId: 'r',
-      actor: 'a',
-      operation: 'o',
-      correlationId: 'c',
-      causationId: 'c',
-      occurredAt: '',
-      partitionKey: 't',
-      chain: '',
-    },
-  });
+  const event = () =>
+    chainEvent(CHAIN_START, {
+      id: randomUUID(),
+      type: 'Appended',
+      schemaVersion: 1,
+      data: { text: 'x'.repeat(400) },
+      metadata: {
+        tenantId: 't',
+        requestId: 'r',
+        actor: 'a',
+        operation: 'o',
+        correlationId: 'c',
+        causationId: 'c',
+        occurredAt: '',
+        partitionKey: 't',
+      },
+    });
   const end = performance.now() + seconds * 1000;
   const before = process.cpuUsage();
   let count = 0;

@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EmbeddedEventStore } from '@attestry/event-store';
+import { CHAIN_START, chainEvent, EmbeddedEventStore } from '@attestry/event-store';
 import { EmbeddedReadModels, migratePostgresReadModels, openPostgresReadModels } from '@attestry/read-model';
 import { openEngines, parseConfig, startServices } from '@attestry/service-kit';
 import { findPostgres, PostgresServer } from '@attestry/testing';
@@ -147,16 +147,18 @@ const fill = async (store, { streams, also }, count) => {
     const at = time(serial);
     await store.append(
       stream,
-      events.map(([type, data]) => ({
-        id: uuid('9', serial++),
-        type,
-        schemaVersion: 1,
-        data,
-        metadata: {
-          ...{ tenantId: TENANT, requestId: uuid('8', serial), actor: 'client:c', operation: 'bench' },
-          ...{ correlationId: 'c', causationId: 'c', occurredAt: at, partitionKey: TENANT, chain: 'c'.repeat(43) },
-        },
-      })),
+      events.map(([type, data]) =>
+        chainEvent(CHAIN_START, {
+          id: uuid('9', serial++),
+          type,
+          schemaVersion: 1,
+          data,
+          metadata: {
+            ...{ tenantId: TENANT, requestId: uuid('8', serial), actor: 'client:c', operation: 'bench' },
+            ...{ correlationId: 'c', causationId: 'c', occurredAt: at, partitionKey: TENANT },
+          },
+        }),
+      ),
       revision,
     );
   };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { root } from '../setup.mjs';
 
-const KINDS = ['rebuild', 'lists', 'webhooks', 'against'];
+const KINDS = ['rebuild', 'lists', 'webhooks', 'chain', 'against'];
 
 /** docs/performance.md. */
 export default {
@@ -12,6 +12,7 @@ export default {
     { flags: '--rebuild', about: 'measure the rebuild of projections' },
     { flags: '--lists', about: 'measure pages of small and large lists' },
     { flags: '--webhooks', about: 'measure deliveries of webhooks' },
+    { flags: '--chain', about: 'measure the verification of hash chains' },
     { flags: '--against <ref>', about: 'compare the CPU time per credential with another version' },
     { flags: '--pairs <n>', about: 'with --against: number of pairs of slices' },
     { flags: '--only <names>', about: 'for example jwt_vc_json:64,ldp_vc:1, with --rebuild a history' },

@@ -14,11 +14,10 @@ import {
 } from '@attestry/contracts';
 import {
   CHAIN_START,
-  chainValue,
+  chainEvent,
   EventStoreUnavailable,
   NO_STREAM,
   verifyChain,
-  type NewEvent,
 } from '@attestry/event-store';
 import {
   openEngines,
@@ -268,14 +267,13 @@ describe('analytics', () => {
       partitionKey: T1,
       occurredAt: new Date(now).toISOString(),
     };
-    const moved: NewEvent = {
+    const moved = chainEvent(CHAIN_START, {
       id: '00000000-0000-4000-8000-999999999999',
       type: 'OperationStarted',
       schemaVersion: 1,
       data: fact,
-      metadata: { ...metadata, ...caused, sourceSequence: '9000000000000000', chain: '' },
-    };
-    moved.metadata.chain = chainValue(CHAIN_START, moved);
+      metadata: { ...metadata, ...caused, sourceSequence: '9000000000000000' },
+    });
     await engines.operationEvents.append(stream, [moved], NO_STREAM);
     await publish(message('START', 'r1'), message('SUCCESS', 'r1'));
     expect(await types({ requestIds: ['r1'] })).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);

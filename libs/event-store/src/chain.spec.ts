@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { CHAIN_START, chainValue, verifyChain } from './chain.js';
-import type { RecordedEvent } from './event-store.js';
+import { CHAIN_START, chainEvent, chainValueVersion1, readText, verifyChain } from './chain.js';
+import type { EventText, RecordedEvent } from './event-store.js';
+import { chainEventVersion1 } from './testing.js';
 
 const metadata = {
   tenantId: 't1',
@@ -12,47 +13,141 @@ const metadata = {
   occurredAt: '2026-01-02T03:04:05.678Z',
   partitionKey: 't1',
 };
-const chained = (): RecordedEvent[] => {
+const eventOf = (revision: number) => ({
+  id: `e${revision}`,
+  type: 'Counted',
+  schemaVersion: 1,
+  data: { n: revision, a: 'é' },
+  metadata,
+});
+const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url');
+
+type Version = typeof chainEvent;
+const VERSIONS: [string, Version[]][] = [
+  ['version 1', [chainEventVersion1, chainEventVersion1, chainEventVersion1]],
+  ['version 2', [chainEvent, chainEvent, chainEvent]],
+  ['version 2 after version 1', [chainEventVersion1, chainEvent, chainEvent]],
+  ['version 1 after version 2', [chainEvent, chainEventVersion1, chainEvent]],
+];
+const chained = (versions: readonly Version[]): RecordedEvent[] => {
   let chain = CHAIN_START;
-  return [0, 1, 2].map((revision) => {
-    const event = { id: `e${revision}`, type: 'Counted', schemaVersion: 1, data: { n: revision, a: 'é' }, metadata };
-    chain = chainValue(chain, event);
-    return { ...event, metadata: { ...metadata, chain }, stream: 'c-1', revision, position: String(revision + 1) };
+  return versions.map((version, revision) => {
+    const event = version(chain, eventOf(revision));
+    chain = event.chain;
+    return { ...event, stream: 'c-1', revision, position: String(revision + 1) };
   });
 };
+/** The event with other stored text, as a store that was tampered with returns it. */
+const withText = (event: RecordedEvent, change: (text: EventText) => EventText): RecordedEvent =>
+  readText(event, change(event.text));
 
 describe('chain', () => {
-  it('is the base64url SHA-256 of the previous value, a full stop and the RFC 8785 form', () => {
+  it('is the base64url SHA-256 of version, previous value, id, type, schema version and the stored text', () => {
+    const event = { id: 'e', type: 'T', schemaVersion: 3, data: { b: 1e21, a: 'é\n' }, metadata };
+    const hashed =
+      '"schemaVersion":3,"tenantId":"t1","requestId":"r1","actor":"service:test","operation":"test.run","correlationId":"r1",' +
+      '"causationId":"r1","occurredAt":"2026-01-02T03:04:05.678Z","partitionKey":"t1"}';
+    const expected = sha256(`2\nprevious\ne\nT\n3\n{"b":1e+21,"a":"é\\n"}\n${hashed}`);
+    const { chain, text } = chainEvent('previous', event);
+    expect(chain).toBe(expected);
+    expect(text).toEqual({ data: '{"b":1e+21,"a":"é\\n"}', metadata: `{"chain":"${expected}",${hashed}` });
+    expect(text.metadata.slice(55)).toBe(hashed);
+  });
+
+  it('was in version 1 the base64url SHA-256 of the previous value, a full stop and the RFC 8785 form', () => {
     const event = { id: 'e', type: 'T', schemaVersion: 1, data: { b: 1e21, a: 'é\n' }, metadata };
     const form =
       '{"data":{"a":"é\\n","b":1e+21},"id":"e","metadata":{"actor":"service:test","causationId":"r1","correlationId":"r1",' +
       '"occurredAt":"2026-01-02T03:04:05.678Z","operation":"test.run","partitionKey":"t1","requestId":"r1","tenantId":"t1"},' +
       '"schemaVersion":1,"type":"T"}';
-    expect(chainValue('previous', event)).toBe(createHash('sha256').update(`previous.${form}`).digest('base64url'));
+    expect(chainValueVersion1('previous', event)).toBe(sha256(`previous.${form}`));
+    const same = { ...event, data: { a: 'é\n', b: 1e21, c: undefined } };
+    expect(chainValueVersion1('', same)).toBe(chainValueVersion1('', event));
   });
 
-  it('does not depend on the chain value in the metadata, on member order or on undefined members', () => {
-    const event = { id: 'e', type: 'T', schemaVersion: 1, data: { a: 1, b: 2 }, metadata };
-    const same = { ...event, data: { b: 2, a: 1, c: undefined }, metadata: { ...metadata, chain: 'x' } };
-    expect(chainValue('', same)).toBe(chainValue('', event));
+  it('refuses a line feed in id or type, which would make the hashed text ambiguous', () => {
+    expect(() => chainEvent('', { ...eventOf(0), id: 'e\n' })).toThrow(RangeError);
+    expect(() => chainEvent('', { ...eventOf(0), type: 'T\n1' })).toThrow(RangeError);
   });
 
-  it('verifies an intact chain, from the beginning and from a known value', () => {
-    const events = chained();
-    expect(verifyChain(events)).toEqual({ intact: true, chain: events[2]!.metadata.chain });
-    expect(verifyChain(events.slice(1), events[0]!.metadata.chain)).toMatchObject({ intact: true });
-    expect(verifyChain([])).toEqual({ intact: true, chain: CHAIN_START });
+  describe.each(VERSIONS)('%s', (_name, versions) => {
+    it('is read as it was written', () => {
+      for (const event of chained(versions)) {
+        expect(readText(event, event.text)).toEqual(event);
+        expect(event.metadata).toEqual(metadata);
+      }
+    });
+
+    it('verifies an intact chain, from the beginning and from a known value', () => {
+      const events = chained(versions);
+      expect(verifyChain(events)).toEqual({ intact: true, chain: events[2]!.chain });
+      expect(verifyChain(events.slice(1), events[0]!.chain)).toMatchObject({ intact: true });
+      expect(verifyChain([])).toEqual({ intact: true, chain: CHAIN_START });
+    });
+
+    const change =
+      (at: number, text: (text: EventText) => Partial<EventText>) =>
+      (events: RecordedEvent[]): void => {
+        events[at] = withText(events[at]!, (before) => ({ ...before, ...text(before) }));
+      };
+    it.each<[string, (events: RecordedEvent[]) => unknown, number]>([
+      ['changed data', change(1, () => ({ data: '{"n":9,"a":"é"}' })), 1],
+      ['changed metadata', change(1, (text) => ({ metadata: text.metadata.replace('service', 'user') })), 1],
+      [
+        'another chain value',
+        change(1, (text) => ({ metadata: text.metadata.replace(/[\w-]{43}/, 'c'.repeat(43)) })),
+        1,
+      ],
+      ['a changed id', (events) => (events[2]!.id = 'x'), 2],
+      ['a changed type', (events) => (events[2]!.type = 'X'), 2],
+      ['a changed schema version', (events) => (events[2]!.schemaVersion = 2), 2],
+      ['a missing event', (events) => events.splice(1, 1), 2],
+      ['a swapped order', (events) => events.reverse(), 2],
+    ])('finds %s', (_, tamper, revision) => {
+      const events = chained(versions);
+      tamper(events);
+      expect(verifyChain(events)).toMatchObject({ intact: false, revision });
+    });
   });
 
-  it.each<[string, (events: RecordedEvent[]) => unknown, number]>([
-    ['changed data', (events) => (events[1]!.data = { n: 9, a: 'é' }), 1],
-    ['changed metadata', (events) => (events[1]!.metadata.actor = 'user:mallory'), 1],
-    ['a changed id', (events) => (events[2]!.id = 'x'), 2],
-    ['a missing event', (events) => events.splice(1, 1), 2],
-    ['a swapped order', (events) => events.reverse(), 2],
-  ])('finds %s', (_, tamper, revision) => {
-    const events = chained();
-    tamper(events);
-    expect(verifyChain(events)).toMatchObject({ intact: false, revision });
+  it('finds text of version 2 that means the same but is written differently', () => {
+    const tampered: ((text: EventText) => EventText)[] = [
+      (text) => ({ ...text, data: text.data.replace(':', ': ') }),
+      (text) => ({ ...text, data: text.data.replace('{', '{"n":9,') }),
+      (text) => ({ ...text, metadata: text.metadata.replace('"actor"', ' "actor"') }),
+      (text) => ({ ...text, metadata: text.metadata.replace('",', '" ,').replace(',"schema', '"schema') }),
+    ];
+    for (const [at, change] of tampered.entries()) {
+      const events = chained([chainEvent, chainEvent, chainEvent]);
+      const text = change(events[1]!.text);
+      expect(text).not.toEqual(events[1]!.text);
+      events[1] = { ...events[1]!, text };
+      expect([at, verifyChain(events)]).toMatchObject([at, { intact: false, revision: 1 }]);
+    }
+  });
+
+  it('accepts no event in the form of the other version', () => {
+    const asVersion1 = (event: RecordedEvent) =>
+      withText(event, ({ data }) => ({ data, metadata: JSON.stringify({ ...event.metadata, chain: event.chain }) }));
+    const asVersion2 = (event: RecordedEvent) =>
+      withText(event, ({ data }) => ({
+        data,
+        metadata: `{"chain":"${event.chain}","schemaVersion":1,${JSON.stringify(event.metadata).slice(1)}`,
+      }));
+    const newer = chained([chainEvent, chainEvent]);
+    expect(verifyChain([newer[0]!, asVersion1(newer[1]!)])).toMatchObject({ intact: false, revision: 1 });
+    const older = chained([chainEventVersion1, chainEventVersion1]);
+    expect(verifyChain([older[0]!, asVersion2(older[1]!)])).toMatchObject({ intact: false, revision: 1 });
+  });
+
+  it('verifies version 2 without reading anything but the text', () => {
+    const [event] = chained([chainEvent]);
+    for (const name of ['data', 'metadata'])
+      Object.defineProperty(event, name, {
+        get: () => {
+          throw new Error('parsed');
+        },
+      });
+    expect(verifyChain([event!])).toMatchObject({ intact: true });
   });
 });

@@ -2,20 +2,74 @@ import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { EventMetadata, NewEvent, RecordedEvent } from './event-store.js';
 
-export type UnchainedEvent = Omit<NewEvent, 'metadata'> & { metadata: Omit<EventMetadata, 'chain'> };
+/** An event before its place in a stream is known. */
+export type UnchainedEvent<Type extends string = string, Data = unknown> = Omit<NewEvent<Type, Data>, 'chain' | 'text'>;
 
 /** Chain value before the first event of a stream. */
 export const CHAIN_START = '';
 
+/** Metadata of version 2 begin with this, the 43 characters of the chain value, and {@link AFTER}. */
+const BEFORE = '{"chain":"';
+const AFTER = '",';
+const VALUE_END = BEFORE.length + 43;
+const HASHED_FROM = VALUE_END + AFTER.length;
+
 /**
- * The chain value of an event: base64url SHA-256 over `previous`, a full stop and the RFC 8785 form of
- * @throws Error when the event contains values that I-JSON cannot represent (NaN, a lone surrogate, a cycle)
- * @throws Error when the event holds what I-JSON cannot (NaN, a lone surrogate, a cycle)
+ * An event linked to the one before it, with the text that every engine stores byte for byte (ADR 0067). The chain value is the base64url
+ * SHA-256 over the UTF-8 form of
+ *
+ *     2 LF previous chain value LF id LF type LF schema version LF data LF metadata
+ *
+ * where LF is a line feed, which occurs in none of the members as they are written here: in JSON it is escaped. `data` is the stored text, and
+ * `metadata` the stored text behind its first 55 characters, `{"chain":"<43 characters>",`.
+ *
+ * @throws RangeError when id or type contains a line feed
  */
-export function chainValue(previous: string, event: UnchainedEvent): string {
-  const { id, type, schemaVersion, data } = event;
-  const { chain: _, ...metadata } = event.metadata as EventMetadata;
+export function chainEvent(previous: string, event: UnchainedEvent): NewEvent {
+  const { id, type, schemaVersion, data, metadata } = event;
+  if (id.includes('\n') || type.includes('\n')) throw new RangeError(`${id}: id and type must have no line feed`);
+  const body = JSON.stringify(data);
+  const hashed = `"schemaVersion":${schemaVersion},${JSON.stringify(metadata).slice(1)}`;
+  const chain = chainValue(previous, event, body, hashed);
+  const text = { data: body, metadata: `${BEFORE}${chain}${AFTER}${hashed}` };
+  return { id, type, schemaVersion, data, metadata, chain, text };
+}
+
+const chainValue = (
+  previous: string,
+  { id, type, schemaVersion }: Pick<NewEvent, 'id' | 'type' | 'schemaVersion'>,
+  data: string,
+  hashed: string,
+): string => hash('sha256', `2\n${previous}\n${id}\n${type}\n${schemaVersion}\n${data}\n${hashed}`, 'base64url');
+
+/** Version 1: over `previous`, a full stop and the RFC 8785 form of the event (ADR 0007). Only read, no longer written. */
+export function chainValueVersion1(previous: string, event: UnchainedEvent): string {
+  const { id, type, schemaVersion, data, metadata } = event;
   return hash('sha256', `${previous}.${canonicalize({ id, type, schemaVersion, data, metadata })}`, 'base64url');
+}
+
+/** The schema version in metadata of version 2, for the engine that has no member of its own for it. */
+export const schemaVersionIn = (metadata: string): number | undefined => {
+  const [, version] = /^\{"chain":"[\w-]{43}","schemaVersion":(\d+),/.exec(metadata) ?? [];
+  return version === undefined ? undefined : Number(version);
+};
+
+/** An event as its stored text has it, in either version. */
+export function readText(
+  stored: Pick<RecordedEvent, 'id' | 'type' | 'schemaVersion' | 'stream' | 'revision' | 'position'>,
+  text: RecordedEvent['text'],
+): RecordedEvent {
+  const { id, type, schemaVersion, stream, revision, position } = stored;
+  const data = JSON.parse(text.data) as unknown;
+  if (!text.metadata.startsWith(BEFORE)) {
+    const { chain, ...metadata } = JSON.parse(text.metadata) as EventMetadata & { chain: string };
+    return { id, type, schemaVersion, data, metadata, chain, text, stream, revision, position };
+  }
+  const chain = text.metadata.slice(BEFORE.length, VALUE_END);
+  // Behind the schema version.
+  const rest = text.metadata.slice(text.metadata.indexOf(',', HASHED_FROM) + 1);
+  const metadata = JSON.parse(`{${rest}`) as EventMetadata;
+  return { id, type, schemaVersion, data, metadata, chain, text, stream, revision, position };
 }
 
 export type ChainCheck =
@@ -23,7 +77,8 @@ export type ChainCheck =
 
 /**
  * Verifies the events of one stream as they are stored (not upcast), in order. A gap between revisions breaks the chain as a changed event
- * does. A truncated end is detected only with a chain value stored elsewhere.
+ * does. A truncated end is detected only with a chain value stored elsewhere. The form of an event's metadata determines the version of its
+ * chain value: no event is accepted in a version other than that of its form.
  *
  * @param start chain value before the first event given, when it is not the first of its stream
  */
@@ -33,9 +88,13 @@ export function verifyChain(
 ): ChainCheck {
   let chain = start;
   for (const event of events) {
-    const expected = chainValue(chain, event);
-    if (event.metadata.chain !== expected)
-      return { intact: false, revision: event.revision, expected, found: event.metadata.chain };
+    const { data, metadata } = event.text;
+    const isVersion2 = metadata.startsWith(BEFORE);
+    const expected = isVersion2
+      ? chainValue(chain, event, data, metadata.slice(HASHED_FROM))
+      : chainValueVersion1(chain, event);
+    const isEqual = isVersion2 ? metadata.startsWith(`${BEFORE}${expected}${AFTER}`) : event.chain === expected;
+    if (!isEqual) return { intact: false, revision: event.revision, expected, found: event.chain };
     chain = expected;
   }
   return { intact: true, chain };

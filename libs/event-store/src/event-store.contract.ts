@@ -1,6 +1,17 @@
-import type { AllPage, EventStore, Leases, NewEvent, Position, RecordedEvent, Subscription } from './event-store.js';
+import { CHAIN_START, chainEvent, verifyChain } from './chain.js';
+import type {
+  AllPage,
+  EventMetadata,
+  EventStore,
+  Leases,
+  NewEvent,
+  Position,
+  RecordedEvent,
+  Subscription,
+} from './event-store.js';
 import { itGrantsLeases } from './leases.contract.js';
 import { AppendTooLarge, MAX_APPEND_BYTES, NO_STREAM, WrongExpectedRevision } from './event-store.js';
+import { chainEventVersion1 } from './testing.js';
 
 /** Provided by an adapter: a separate store for every test, which no other test writes to, or a shared one. */
 export interface EventStoreUnderTest {
@@ -18,23 +29,29 @@ let serial = 0;
 const unique = () => `${process.pid.toString(36)}${Date.now().toString(36)}${(serial++).toString(36)}`;
 const eventId = () => `00000000-0000-4000-8000-${(serial++).toString(16).padStart(12, '0')}`;
 
-const anEvent = (type = 'ThingHappened', data: unknown = { n: serial }): NewEvent => ({
-  id: eventId(),
-  type,
-  schemaVersion: 1,
-  data,
-  metadata: {
-    tenantId: 't1',
-    requestId: 'r1',
-    actor: 'service:contract',
-    operation: 'contract.test',
-    correlationId: 'r1',
-    causationId: 'r1',
-    occurredAt: '2026-01-02T03:04:05.678Z',
-    partitionKey: 't1',
-    chain: 'c',
-  },
-});
+const anEvent = (
+  type = 'ThingHappened',
+  data: unknown = { n: serial },
+  more: Partial<EventMetadata> = {},
+  schemaVersion = 1,
+): NewEvent =>
+  chainEvent(CHAIN_START, {
+    id: eventId(),
+    type,
+    schemaVersion,
+    data,
+    metadata: {
+      tenantId: 't1',
+      requestId: 'r1',
+      actor: 'service:contract',
+      operation: 'contract.test',
+      correlationId: 'r1',
+      causationId: 'r1',
+      occurredAt: '2026-01-02T03:04:05.678Z',
+      partitionKey: 't1',
+      ...more,
+    },
+  });
 const events = (count: number, type?: string): NewEvent[] => Array.from({ length: count }, () => anEvent(type));
 const idsOf = (list: readonly { id: string }[]) => list.map((event) => event.id);
 
@@ -127,12 +144,9 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
       it('stores several events in order, complete, from revision 0', async () => {
         const written = [
           anEvent('First', { a: 1, nested: { list: [1, null, true, 'x'] } }),
-          anEvent('Second'),
-          anEvent('Third', {}),
+          anEvent('Second', {}, { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }, 7),
+          anEvent('Third', {}, { sourceSequence: '42' }),
         ];
-        written[1]!.schemaVersion = 7;
-        written[1]!.metadata.traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-        written[2]!.metadata.sourceSequence = '42';
         const result = await store.append(stream, written, NO_STREAM);
         expect(result.revision).toBe(2);
         const read = await store.readStream(stream);
@@ -218,6 +232,28 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         await store.append(`${category}-ümläut 😀`, [anEvent('Wörte', data)], NO_STREAM);
         const [read] = await store.readStream(`${category}-ümläut 😀`);
         expect(read).toMatchObject({ type: 'Wörte', data, stream: `${category}-ümläut 😀` });
+      });
+
+      it('returns the stored text byte for byte, and verifies streams with events of both chain versions', async () => {
+        const versions = [chainEventVersion1, chainEventVersion1, chainEvent, chainEventVersion1, chainEvent];
+        let chain = CHAIN_START;
+        const written = versions.map((version, n) => {
+          const { id, data, metadata } = anEvent('Wörte', {
+            n,
+            text: 'ä \u0000 \u2028 "\\/\n',
+            ['1']: [1e21, -0, 1.5],
+          });
+          const event = version(chain, { id, type: 'Wörte', schemaVersion: 1 + n, data, metadata });
+          chain = event.chain;
+          return event;
+        });
+        await store.append(stream, written, NO_STREAM);
+        const read = await store.readStream(stream);
+        expect(read.map(({ text }) => text)).toEqual(written.map(({ text }) => text));
+        expect(read.map((event) => event.chain)).toEqual(written.map((event) => event.chain));
+        expect(read.map(({ metadata }) => metadata)).toEqual(written.map(({ metadata }) => metadata));
+        expect(verifyChain(read)).toEqual({ intact: true, chain });
+        expect(verifyChain(await readEverything(store, [category], 2, origin))).toEqual({ intact: true, chain });
       });
 
       it('accepts an append close to 1 MiB and refuses a larger one with a clear error', async () => {

@@ -16,7 +16,7 @@ export type Position = string;
 export type Revision = number;
 export const NO_STREAM: Revision = -1;
 
-/** The metadata of every event: its cause, and its link in the stream's chain (ADR 0007). */
+/** The metadata of every event: its cause. */
 export interface EventMetadata {
   tenantId: string;
   requestId: string;
@@ -30,8 +30,6 @@ export interface EventMetadata {
   /** RFC 3339, UTC, milliseconds. */
   occurredAt: string;
   partitionKey: string;
-  /** base64url SHA-256 over the previous event's chain value and the RFC 8785 form of this event; see chain.ts. */
-  chain: string;
   /** Consumers that copy from a feed store its sequence here, so that a redelivery cannot duplicate an event. */
   sourceSequence?: string;
 }
@@ -42,6 +40,15 @@ export interface NewEvent<Type extends string = string, Data = unknown> {
   schemaVersion: number;
   data: Data;
   metadata: EventMetadata;
+  /** Links the event to the one before it in its stream; see chain.ts. */
+  chain: string;
+  text: EventText;
+}
+
+/** Data and metadata as JSON, as they are hashed, stored and returned, byte for byte; the metadata begin with the chain value (ADR 0067). */
+export interface EventText {
+  data: string;
+  metadata: string;
 }
 
 export interface RecordedEvent<Type extends string = string, Data = unknown> extends NewEvent<Type, Data> {

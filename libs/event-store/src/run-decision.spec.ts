@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { waitUntil } from '@attestry/testing';
 import type { Aggregate } from './aggregate.js';
 import { UnknownEventType } from './aggregate.js';
-import { verifyChain } from './chain.js';
+import { CHAIN_START, chainEvent, verifyChain } from './chain.js';
 import { EmbeddedEventStore } from './embedded/embedded-event-store.js';
 import { WrongExpectedRevision } from './event-store.js';
 import { randomIds } from './facts.js';
@@ -484,7 +484,7 @@ describe('Streams', () => {
       store.append(
         stream,
         [
-          {
+          chainEvent(CHAIN_START, {
             id: 'old',
             type,
             schemaVersion,
@@ -495,9 +495,8 @@ describe('Streams', () => {
               causationId: 'r',
               occurredAt: '2025-01-01T00:00:00.000Z',
               partitionKey: 't1',
-              chain: 'c',
             },
-          },
+          }),
         ],
         -1,
       );

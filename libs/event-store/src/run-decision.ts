@@ -3,7 +3,7 @@ import { deserialize, serialize } from 'node:v8';
 import { LRUCache } from 'lru-cache';
 import type { Aggregate, Decided, DomainEvent, EventContext, Loaded } from './aggregate.js';
 import { UnknownEventType } from './aggregate.js';
-import { CHAIN_START, chainValue } from './chain.js';
+import { CHAIN_START, chainEvent } from './chain.js';
 import type {
   AppendResult,
   EventMetadata,
@@ -292,7 +292,7 @@ export class Streams {
       const goesOn = last === page.at(-1) && page.length === PAGE;
       if (last && !goesOn) {
         const { revision, position } = last;
-        return { state, revision, chain: last.metadata.chain, events, recorded, position };
+        return { state, revision, chain: last.chain, events, recorded, position };
       }
       if (page.length < PAGE) return undefined;
     }
@@ -315,7 +315,7 @@ export class Streams {
     let state = loaded.state;
     for (const event of events) state = aggregate.evolve(state, event);
     const { revision, position }: AppendResult = await this.store.append(stream, recorded, loaded.revision);
-    const after = { state, revision, chain: recorded[recorded.length - 1]!.metadata.chain };
+    const after = { state, revision, chain: recorded[recorded.length - 1]!.chain };
     this.cacheState(aggregate, stream, after);
     return { ...after, events: [...events], recorded, position };
   }
@@ -341,18 +341,13 @@ export class Streams {
         causationId: context.causationId ?? context.requestId,
         occurredAt,
         partitionKey: context.partitionKey ?? context.tenantId,
-        chain: '',
       };
       if (context.traceparent !== undefined) metadata.traceparent = context.traceparent;
       if (context.sourceSequence !== undefined) metadata.sourceSequence = context.sourceSequence;
-      const recorded: NewEvent = {
-        id: event.id ?? this.ids.uuid(),
-        type,
-        schemaVersion: aggregate.types[type],
-        data: event.data,
-        metadata,
-      };
-      metadata.chain = chain = chainValue(chain, recorded);
+      const id = event.id ?? this.ids.uuid();
+      const schemaVersion = aggregate.types[type];
+      const recorded = chainEvent(chain, { id, type, schemaVersion, data: event.data, metadata });
+      chain = recorded.chain;
       all.push(recorded);
     }
     return all;
@@ -371,7 +366,7 @@ export class Streams {
         throw new Error(`${stream}: revision ${revision + 1} is missing, found ${stored.revision}`);
       state = aggregate.evolve(state, readEvent(aggregate, stored));
       revision = stored.revision;
-      chain = stored.metadata.chain;
+      chain = stored.chain;
     }
     return { loaded: { state, revision, chain }, isFull: page.length === PAGE };
   }
@@ -400,7 +395,7 @@ export class Streams {
       const { revision, chain } = snapshot;
       const [event] = await this.store.readStream(stream, { from: revision, limit: 1 });
       // Of another history, after events were restored from an older backup.
-      if (event?.revision !== revision || event.metadata.chain !== chain) return start;
+      if (event?.revision !== revision || event.chain !== chain) return start;
       const state = deserialize(snapshot.state) as State;
       this.snapshotRevisions?.set(stream, revision);
       return { state, revision, chain };

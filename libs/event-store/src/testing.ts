@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Aggregate, DomainEvent } from './aggregate.js';
+import { chainValueVersion1, type UnchainedEvent } from './chain.js';
+import type { NewEvent } from './event-store.js';
 
 // As the store returns them: without `undefined` members, dates as text.
 const stored = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
@@ -13,6 +15,13 @@ const assertPlainData = (value: unknown, what: string): void => {
   const members =
     name === 'Map' || name === 'Set' ? [...(value as Map<unknown, unknown>)].flat() : Object.values(value);
   for (const member of members) assertPlainData(member, `${what}: a member`);
+};
+
+/** An event as releases up to version 1 of the chain appended it. */
+export const chainEventVersion1 = (previous: string, event: UnchainedEvent): NewEvent => {
+  const chain = chainValueVersion1(previous, event);
+  const { data, metadata } = event;
+  return { ...event, chain, text: { data: JSON.stringify(data), metadata: JSON.stringify({ ...metadata, chain }) } };
 };
 
 export interface Outcome<State, Event extends DomainEvent> {

@@ -1,5 +1,5 @@
 import type { ColumnType, CompiledQuery, Kysely, KyselyPlugin, SelectQueryBuilder } from 'kysely';
-import { Leases } from '@attestry/event-store';
+import { CHAIN_START, chainEvent, Leases } from '@attestry/event-store';
 import type { EventStore, Lease, NewEvent, RecordedEvent } from '@attestry/event-store';
 import { CursorCodec, InvalidCursor, page } from './cursor.js';
 import type { KyselyReadModels, ReadModelOptions } from './kysely-read-models.js';
@@ -37,7 +37,7 @@ class Things {
     const stream = `${category}-t1+s`;
     const events = Array.from({ length: count }, (): NewEvent => {
       const n = this.serial++;
-      return {
+      return chainEvent(CHAIN_START, {
         id: idOf(n),
         type,
         schemaVersion: 1,
@@ -51,9 +51,8 @@ class Things {
           causationId: 'r1',
           occurredAt: created(n),
           partitionKey: 't1',
-          chain: 'c',
         },
-      };
+      });
     });
     const result = await this.store.append(stream, events, this.revisions.get(stream) ?? -1);
     this.revisions.set(stream, result.revision);

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EmbeddedEventStore, type RecordedEvent } from '@attestry/event-store';
+import { CHAIN_START, chainEvent, EmbeddedEventStore, type RecordedEvent } from '@attestry/event-store';
 import { KeyCheckpoints } from '@attestry/keys';
 import { waitUntil } from '@attestry/testing';
 import { Health } from './health.js';
@@ -44,8 +44,9 @@ describe('replayed destructions', () => {
   };
   const append = async (n: number) => {
     const ids = { tenantId: 't', requestId: 'r', actor: 'a', operation: 'o', correlationId: 'r', causationId: 'r' };
-    const metadata = { ...ids, occurredAt: '2026-01-02T03:04:05.678Z', partitionKey: 't', chain: 'c' };
-    await store.append(`thing-${n}`, [{ id: `e${n}`, type: 'Happened', schemaVersion: 1, data: {}, metadata }], -1);
+    const metadata = { ...ids, occurredAt: '2026-01-02T03:04:05.678Z', partitionKey: 't' };
+    const event = chainEvent(CHAIN_START, { id: `e${n}`, type: 'Happened', schemaVersion: 1, data: {}, metadata });
+    await store.append(`thing-${n}`, [event], -1);
   };
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'attestry-destructions-'));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { chainValue, EmbeddedEventStore, type NewEvent, type RecordedEvent } from '@attestry/event-store';
+import { chainEvent, EmbeddedEventStore, type NewEvent, type RecordedEvent } from '@attestry/event-store';
 
 /** An event for a stream: its type and data as `evolve` of its aggregate expects them. */
 interface FurtherEvent {
@@ -21,16 +21,15 @@ const lengthen = async (
 ): Promise<void> => {
   const [last] = await store.readStream(stream, { direction: 'backwards', limit: 1 });
   if (!last) throw new Error(`${stream} does not exist`);
-  let { revision } = last;
-  let { chain } = last.metadata;
+  let { revision, chain } = last;
   const requestId = randomUUID();
   const metadata = { ...last.metadata, requestId, correlationId: requestId, causationId: requestId };
   while (revision + 1 < length) {
     const events: NewEvent[] = [];
     for (let index = revision + 1; index < length && events.length < BATCH; index++) {
       const { type, data } = next(index);
-      const event = { id: randomUUID(), type, schemaVersion: 1, data, metadata: { ...metadata, chain: '' } };
-      event.metadata.chain = chain = chainValue(chain, event);
+      const event = chainEvent(chain, { id: randomUUID(), type, schemaVersion: 1, data, metadata });
+      chain = event.chain;
       events.push(event);
     }
     ({ revision } = await store.append(stream, events, revision));

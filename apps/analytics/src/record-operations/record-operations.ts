@@ -12,7 +12,7 @@ import {
 } from '@attestry/contracts';
 import {
   CHAIN_START,
-  chainValue,
+  chainEvent,
   EventStore,
   LeasedWorker,
   NO_STREAM,
@@ -361,16 +361,15 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
         occurredAt: record.occurredAt,
         partitionKey: record.tenantId,
         sourceSequence,
-        chain: '',
       };
-      const event: NewEvent = {
+      const event = chainEvent(chain, {
         id: record.id,
         type: record.event.type,
         schemaVersion: OPERATION_EVENT_TYPES[record.event.type],
         data: record.event.data,
         metadata,
-      };
-      metadata.chain = chain = chainValue(chain, event);
+      });
+      chain = event.chain;
       return event;
     });
     return { events, chain, sourceSequence };
@@ -394,7 +393,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     const head: Head = last
       ? {
           revision: last.revision,
-          chain: last.metadata.chain,
+          chain: last.chain,
           sourceSequence: this.ofThisFeed(last.metadata.sourceSequence ?? ''),
         }
       : { revision: NO_STREAM, chain: CHAIN_START, sourceSequence: '' };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   CHAIN_START,
-  chainValue,
+  chainEvent,
   EmbeddedEventStore,
   openEventStoreDb,
   openPostgresEvents,
@@ -54,14 +54,14 @@ const eventsOf = (tenantId: string, count: number, type = 'Happened'): NewEvent[
   let chain = CHAIN_START;
   return Array.from({ length: count }, (_, n) => {
     const metadata = { tenantId, requestId: 'r', actor: 'a', operation: 'o', correlationId: 'r', causationId: 'r' };
-    const event: NewEvent = {
+    const event = chainEvent(chain, {
       id: randomUUID(),
       type,
       schemaVersion: 1,
       data: { n },
-      metadata: { ...metadata, occurredAt: new Date().toISOString(), partitionKey: tenantId, chain: '' },
-    };
-    event.metadata.chain = chain = chainValue(chain, event);
+      metadata: { ...metadata, occurredAt: new Date().toISOString(), partitionKey: tenantId },
+    });
+    chain = event.chain;
     return event;
   });
 };

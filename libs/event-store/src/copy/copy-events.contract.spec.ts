@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { findPostgres, PostgresServer, skipSuite, startEventStoreDbStandIn } from '@attestry/testing';
-import { CHAIN_START, chainValue, verifyChain } from '../chain.js';
+import { CHAIN_START, chainEvent, verifyChain } from '../chain.js';
 import { EmbeddedEventStore } from '../embedded/embedded-event-store.js';
 import {
   EventStoreUnavailable,
@@ -16,6 +16,7 @@ import {
 } from '../event-store.js';
 import { openEventStoreDb } from '../eventstoredb/load-eventstoredb.js';
 import { migratePostgresEvents, openPostgresEvents } from '../postgres/load-postgres.js';
+import { chainEventVersion1 } from '../testing.js';
 import { BrokenChain, copyEvents, TargetDiffers } from './copy-events.js';
 
 const programs = findPostgres();
@@ -66,7 +67,9 @@ class Author {
   async write(stream: StreamName, count = 1, data?: (n: number) => unknown): Promise<void> {
     let { revision, chain } = this.ends.get(stream) ?? { revision: NO_STREAM, chain: CHAIN_START };
     const events = Array.from({ length: count }, (_, n): NewEvent => {
-      const event: NewEvent = {
+      // Histories written by several releases: the first events of a stream have version 1.
+      const version = revision + n < 2 ? chainEventVersion1 : chainEvent;
+      const event = version(chain, {
         id: randomUUID(),
         type: 'Happened',
         schemaVersion: 1 + (n % 2),
@@ -80,12 +83,11 @@ class Author {
           causationId: 'r1',
           occurredAt: '2026-01-02T03:04:05.678Z',
           partitionKey: this.tenantId,
-          chain: '',
           ...(n % 3 === 0 && { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }),
           ...(n % 3 === 1 && { sourceSequence: String(1000 + n) }),
         },
-      };
-      event.metadata.chain = chain = chainValue(chain, event);
+      });
+      chain = event.chain;
       return event;
     });
     ({ revision } = await this.store.append(stream, events, revision));

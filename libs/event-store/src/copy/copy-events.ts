@@ -185,7 +185,7 @@ class Copying {
         throw new BrokenChain(stream, 0, `the source begins with revision ${head.offset}`);
       const [before] =
         revision > head.offset ? await this.source.readStream(stream, { from: revision - 1, limit: 1 }) : [];
-      head.chain = before?.metadata.chain;
+      head.chain = before?.chain;
     }
     const [newest] = await this.target.readStream(stream, { direction: 'backwards', limit: 1 });
     if (!newest) return head;
@@ -202,8 +202,7 @@ class Copying {
     const at = async (store: EventStore, event: RecordedEvent, revision: Revision) =>
       event.revision === revision ? event : (await store.readStream(stream, { from: revision, limit: 1 }))[0];
     const [theirs, ours] = await Promise.all([at(this.source, end!, both + offset), at(this.target, newest, both)]);
-    if (theirs?.id !== ours?.id || theirs?.metadata.chain !== ours?.metadata.chain)
-      throw new TargetDiffers(stream, both);
+    if (theirs?.id !== ours?.id || theirs?.chain !== ours?.chain) throw new TargetDiffers(stream, both);
   }
 
   private async copyEvent(event: RecordedEvent, wanted?: true): Promise<void> {
@@ -217,7 +216,7 @@ class Copying {
         throw new BrokenChain(event.stream, event.revision, `expected ${check.expected}, found ${check.found}`);
     }
     head.revision = event.revision;
-    head.chain = event.metadata.chain;
+    head.chain = event.chain;
     const revision = event.revision - head.offset;
     if (revision <= head.there) {
       this.counts.present++;
@@ -234,22 +233,22 @@ class Copying {
     await this.enqueue(event, revision);
   }
 
-  private async enqueue({ stream, id, type, schemaVersion, data, metadata }: RecordedEvent, revision: Revision) {
-    const characters = JSON.stringify(data).length + JSON.stringify(metadata).length;
+  private async enqueue({ stream, ...event }: RecordedEvent, revision: Revision) {
+    const characters = event.text.data.length + event.text.metadata.length;
     const newest = this.window.at(-1);
     if (
       newest?.stream === stream &&
       newest.events.length < MOST_EVENTS &&
       newest.characters + characters <= MOST_CHARACTERS
     ) {
-      newest.events.push({ id, type, schemaVersion, data, metadata });
+      newest.events.push(event);
       newest.characters += characters;
     } else {
       if (this.window.length === MOST_APPENDS || this.characters + characters > WINDOW_CHARACTERS) await this.flush();
       this.window.push({
         stream,
         expected: revision === 0 ? NO_STREAM : revision - 1,
-        events: [{ id, type, schemaVersion, data, metadata }],
+        events: [event],
         characters,
       });
     }

@@ -1,28 +1,29 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { CHAIN_START, chainEvent, verifyChain } from '../chain.js';
 import type { NewEvent } from '../event-store.js';
 import { EventStoreUnavailable, WrongExpectedRevision } from '../event-store.js';
 import { EmbeddedEventStore } from './embedded-event-store.js';
 
-const at = (occurredAt: string, id: string): NewEvent => ({
-  id,
-  type: 'Happened',
-  schemaVersion: 1,
-  data: {},
-  metadata: {
-    tenantId: 't1',
-    requestId: 'r1',
-    actor: 'service:test',
-    operation: 'test',
-    correlationId: 'r1',
-    causationId: 'r1',
-    occurredAt,
-    partitionKey: 't1',
-    chain: 'c',
-  },
-});
+const at = (occurredAt: string, id: string): NewEvent =>
+  chainEvent(CHAIN_START, {
+    id,
+    type: 'Happened',
+    schemaVersion: 1,
+    data: {},
+    metadata: {
+      tenantId: 't1',
+      requestId: 'r1',
+      actor: 'service:test',
+      operation: 'test',
+      correlationId: 'r1',
+      causationId: 'r1',
+      occurredAt,
+      partitionKey: 't1',
+    },
+  });
 
 describe('EmbeddedEventStore', () => {
   let folder: string;
@@ -51,6 +52,35 @@ describe('EmbeddedEventStore', () => {
     const store = await EmbeddedEventStore.openFile({ file });
     expect(await store.snapshots.read('op-a')).toBeUndefined();
     expect(await store.readStream('op-a')).toHaveLength(1);
+    await store.close();
+  });
+
+  it.each([1, 2])('reads, verifies and continues a file that 9519c29 wrote, of schema version %i', async (version) => {
+    const old = new DatabaseSync(file);
+    old.exec(await readFile(join(import.meta.dirname, 'events-of-9519c29.sql'), 'utf8'));
+    if (version === 2) {
+      const blob = 'state_version TEXT NOT NULL, state BLOB NOT NULL) STRICT';
+      old.exec(
+        `CREATE TABLE snapshots (stream TEXT PRIMARY KEY, revision INTEGER NOT NULL, chain TEXT NOT NULL, ${blob}`,
+      );
+      old.exec('PRAGMA user_version = 2');
+    }
+    const before = old.prepare('SELECT id, data, metadata FROM events ORDER BY position').all();
+    old.close();
+    const store = await EmbeddedEventStore.openFile({ file });
+    const { events } = await store.readAll({ limit: 100 });
+    expect(events.map(({ id, text }) => ({ id, ...text }))).toEqual(before.map((row) => ({ ...row })));
+    const streams = Map.groupBy(events, ({ stream }) => stream);
+    expect([streams.size, events.length]).toEqual([7, 19]);
+    for (const [stream, ofStream] of streams) {
+      const { chain, revision, metadata, id } = ofStream.at(-1)!;
+      expect(metadata).not.toHaveProperty('chain');
+      expect(verifyChain(ofStream)).toEqual({ intact: true, chain });
+      // The next decision continues in version 2.
+      const next = chainEvent(chain, { id: `after ${id}`, type: 'Happened', schemaVersion: 1, data: {}, metadata });
+      await store.append(stream, [next], revision);
+      expect(verifyChain(await store.readStream(stream))).toEqual({ intact: true, chain: next.chain });
+    }
     await store.close();
   });
 

@@ -23,6 +23,7 @@ import {
   MAX_APPEND_BYTES,
   WrongExpectedRevision,
 } from '../event-store.js';
+import { readText } from '../chain.js';
 import { EmbeddedCheckpoints } from './embedded-checkpoints.js';
 import { COLUMNS } from './columns.js';
 import { Tail } from './tail.js';
@@ -104,11 +105,9 @@ export class EmbeddedEventStore extends EventStore {
     const category = stream.slice(0, dash);
     const args: AppendArgs = [stream, category, expected];
     let characters = 0;
-    for (const { id, type, schemaVersion, data, metadata } of events) {
-      const dataText = JSON.stringify(data);
-      const metadataText = JSON.stringify(metadata);
-      characters += dataText.length + metadataText.length;
-      args.push(id, type, schemaVersion, dataText, metadataText);
+    for (const { id, type, schemaVersion, text } of events) {
+      characters += text.data.length + text.metadata.length;
+      args.push(id, type, schemaVersion, text.data, text.metadata);
     }
     // A UTF-16 unit is at most three bytes, so counting bytes is for the few large appends only.
     if (characters * 3 > MAX_APPEND_BYTES) {
@@ -290,16 +289,16 @@ const toNumber = (position: Position): number => {
 
 const fromRows = (rows: Rows): RecordedEvent[] => {
   const events: RecordedEvent[] = [];
-  for (let at = 0; at < rows.length; at += 8)
-    events.push({
+  for (let at = 0; at < rows.length; at += 8) {
+    const stored = {
       position: String(rows[at]),
       stream: rows[at + 1] as string,
       revision: rows[at + 2] as number,
       id: rows[at + 3] as string,
       type: rows[at + 4] as string,
       schemaVersion: rows[at + 5] as number,
-      data: JSON.parse(rows[at + 6] as string) as unknown,
-      metadata: JSON.parse(rows[at + 7] as string) as RecordedEvent['metadata'],
-    });
+    };
+    events.push(readText(stored, { data: rows[at + 6] as string, metadata: rows[at + 7] as string }));
+  }
   return events;
 };

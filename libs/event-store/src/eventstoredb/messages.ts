@@ -2,6 +2,7 @@ import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import type { BatchAppendReq, ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { readText, schemaVersionIn } from '../chain.js';
 import type { NewEvent, RecordedEvent, Revision, StreamName } from '../event-store.js';
 import { toText, type LogPosition } from './log-position.js';
 
@@ -30,8 +31,8 @@ const { Options } = Read;
 const SEARCH_WINDOW = 256;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The schema version is part of the metadata: the server has no member for it. */
-export const encodeEvent = ({ id, type, schemaVersion, data, metadata }: NewEvent): EncodedEvent => {
+/** The schema version is part of the metadata, in version 1 of the chain behind them: the server has no member for it. */
+export const encodeEvent = ({ id, type, schemaVersion, text }: NewEvent): EncodedEvent => {
   // The server returns an id in lower case, so another spelling would not be the same id any more.
   if (!UUID.test(id))
     throw new RangeError(`${id} must be a UUID in lower case, as EventStoreDB requires for event ids`);
@@ -39,8 +40,12 @@ export const encodeEvent = ({ id, type, schemaVersion, data, metadata }: NewEven
   return {
     id,
     type,
-    data: Buffer.from(JSON.stringify(data)),
-    metadata: Buffer.from(JSON.stringify({ ...metadata, schemaVersion })),
+    data: Buffer.from(text.data),
+    metadata: Buffer.from(
+      schemaVersionIn(text.metadata) === undefined
+        ? `${text.metadata.slice(0, -1)},"schemaVersion":${schemaVersion}}`
+        : text.metadata,
+    ),
   };
 };
 
@@ -148,29 +153,26 @@ export const recordOf = (response: ReadResp): LogRecord | undefined => {
   const stream = textOf(record.getStreamIdentifier()!.getStreamName_asU8());
   const revision = Number(record.getStreamRevision());
   const type = record.getMetadataMap().get('type')!;
-  const metadata = parsed(record.getCustomMetadata_asU8());
-  if (!isOurs(metadata) || type.startsWith('$')) return { position, stream, revision };
-  const { schemaVersion, ...rest } = metadata;
-  return {
-    position,
-    stream,
-    revision,
-    event: {
-      id: record.getId()!.getString(),
-      type,
-      schemaVersion,
-      data: parsed(record.getData_asU8()),
-      metadata: rest as unknown as RecordedEvent['metadata'],
-      stream,
-      revision,
-      position: toText(position),
-    },
-  };
+  const stored = type.startsWith('$') ? undefined : decodeMetadata(textOf(record.getCustomMetadata_asU8()));
+  if (!stored) return { position, stream, revision };
+  const { schemaVersion, metadata } = stored;
+  const ids = { id: record.getId()!.getString(), type, schemaVersion, stream, revision, position: toText(position) };
+  return { position, stream, revision, event: readText(ids, { data: textOf(record.getData_asU8()), metadata }) };
 };
 
-const parsed = (bytes: Uint8Array): unknown => {
+/** The metadata that {@link encodeEvent} was given; `undefined` when another application wrote them. */
+const decodeMetadata = (stored: string): { schemaVersion: number; metadata: string } | undefined => {
+  const version = schemaVersionIn(stored);
+  if (version !== undefined) return { schemaVersion: version, metadata: stored };
+  const found = parsed(stored);
+  if (!isOurs(found)) return undefined;
+  const { schemaVersion, ...metadata } = found;
+  return { schemaVersion, metadata: JSON.stringify(metadata) };
+};
+
+const parsed = (text: string): unknown => {
   try {
-    return JSON.parse(textOf(bytes));
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

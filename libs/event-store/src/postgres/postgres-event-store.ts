@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { openDatabase, requireVersion, schemaVersion, type PostgresOptions } from '@attestry/postgres';
+import { readText } from '../chain.js';
 import {
   AppendTooLarge,
   EventStore,
@@ -86,8 +87,8 @@ export class PostgresEventStore extends EventStore {
   async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
     if (stream.indexOf('-') < 1) throw new RangeError(`${stream} is not a stream name of the form <category>-<id>`);
     if (events.length === 0) throw new RangeError(`nothing to append to ${stream}`);
-    const values = events.map(({ id, type, schemaVersion, data, metadata }): EventValues => {
-      return [id, type, schemaVersion, JSON.stringify(data), JSON.stringify(metadata)];
+    const values = events.map(({ id, type, schemaVersion, text }): EventValues => {
+      return [id, type, schemaVersion, text.data, text.metadata];
     });
     const bytes = values.reduce((sum, [, , , data, metadata]) => sum + byteLength(data) + byteLength(metadata), 0);
     if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge(stream, bytes);
@@ -232,13 +233,5 @@ const toNumber = (position: Position): number => {
   return Number(position);
 };
 
-const toEvent = ([position, stream, revision, id, type, schemaVersion, data, metadata]: EventRow): RecordedEvent => ({
-  position,
-  stream,
-  revision: Number(revision),
-  id,
-  type,
-  schemaVersion,
-  data: JSON.parse(data) as unknown,
-  metadata: JSON.parse(metadata) as RecordedEvent['metadata'],
-});
+const toEvent = ([position, stream, revision, id, type, schemaVersion, data, metadata]: EventRow): RecordedEvent =>
+  readText({ position, stream, revision: Number(revision), id, type, schemaVersion }, { data, metadata });

@@ -1,5 +1,6 @@
 import { describeOnPostgres, waitUntil } from '@attestry/testing';
 import type pg from 'pg';
+import { CHAIN_START, chainEvent } from '../chain.js';
 import { EventStoreUnavailable, type Position } from '../event-store.js';
 import { anEvent, Collector, Fixture } from './fixture.js';
 import type { PostgresEventStore } from './postgres-event-store.js';
@@ -157,7 +158,7 @@ describeOnPostgres('event store: order on PostgreSQL', (server) => {
 
   it('ends a page early when it would be too large, without losing events', async () => {
     const store = await fixture.open();
-    const large = (id: string) => ({ ...anEvent(id), data: 'x'.repeat(1_000_000) });
+    const large = (id: string) => chainEvent(CHAIN_START, { ...anEvent(id), data: 'x'.repeat(1_000_000) });
     const ids = Array.from({ length: 20 }, (_, n) => `large ${n}`);
     await Promise.all(ids.map((id) => store.append(`a-${id}`, [large(id)], -1)));
     const page = await store.readAll({ limit: 100 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { migratePostgresEvents, openPostgresEvents } from '@attestry/event-store';
+import { CHAIN_START, chainEvent, migratePostgresEvents, openPostgresEvents } from '@attestry/event-store';
 import type { EventStore, Leases, NewEvent } from '@attestry/event-store';
 import { findPostgres, PostgresServer, SilentProxy, skipSuite, waitUntil } from '@attestry/testing';
 import { sql, type Kysely } from 'kysely';
@@ -83,23 +83,24 @@ if (programs === undefined) {
 
     /** Waits while the store is unreachable; an append is repeated under the same ids, so none is stored twice. */
     const add = async (count: number) => {
-      const added = Array.from({ length: count }, (): NewEvent => ({
-        id: randomUUID(),
-        type: 'ItemAdded',
-        schemaVersion: 1,
-        data: { n: serial++ },
-        metadata: {
-          tenantId: 't',
-          requestId: 'r',
-          actor: 'service:spec',
-          operation: 'spec',
-          correlationId: 'r',
-          causationId: 'r',
-          occurredAt: '2026-01-01T00:00:00.000Z',
-          partitionKey: 't',
-          chain: 'c',
-        },
-      }));
+      const added = Array.from({ length: count }, (): NewEvent =>
+        chainEvent(CHAIN_START, {
+          id: randomUUID(),
+          type: 'ItemAdded',
+          schemaVersion: 1,
+          data: { n: serial++ },
+          metadata: {
+            tenantId: 't',
+            requestId: 'r',
+            actor: 'service:spec',
+            operation: 'spec',
+            correlationId: 'r',
+            causationId: 'r',
+            occurredAt: '2026-01-01T00:00:00.000Z',
+            partitionKey: 't',
+          },
+        }),
+      );
       const stream = `item-t+${randomUUID()}`;
       const append = () => events.append(stream, added, -1);
       return (await waitUntil(append, { timeoutMs: 20_000, what: 'an append' })).position;

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CheckpointBeyondHead, EmbeddedEventStore } from '@attestry/event-store';
+import { CHAIN_START, chainEvent, CheckpointBeyondHead, EmbeddedEventStore } from '@attestry/event-store';
 import { refuseOlderEvents } from './refuse-older-events.js';
 
 describe('events that are older than their checkpoints and projections', () => {
@@ -19,8 +19,8 @@ describe('events that are older than their checkpoints and projections', () => {
       causationId: 'r',
     };
     const event = { id: 'e1', type: 'Happened', schemaVersion: 1, data: {} };
-    const more = { occurredAt: '2026-01-02T03:04:05.678Z', partitionKey: 't', chain: 'c' };
-    await store.append('thing-1', [{ ...event, metadata: { ...metadata, ...more } }], -1);
+    const more = { occurredAt: '2026-01-02T03:04:05.678Z', partitionKey: 't' };
+    await store.append('thing-1', [chainEvent(CHAIN_START, { ...event, metadata: { ...metadata, ...more } })], -1);
   });
   afterEach(async () => {
     await store.close();

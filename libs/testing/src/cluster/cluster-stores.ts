@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EventStore, RecordedEvent } from '@attestry/event-store';
 import { openProcessEngines, parseConfig, type ProcessEngines, type StateEngines } from '@attestry/service-kit';
-import canonicalize from 'canonicalize';
 import pg from 'pg';
 import type { Cluster } from './cluster.js';
 
@@ -22,7 +21,7 @@ export interface StoredEvent extends Omit<RecordedEvent, 'data'> {
 
 /**
  * All events of a store, each checked on the way without the platform's own code: revisions without a gap, ids that occur
- * once, and the chain of each stream (SHA-256 over the previous value and the RFC 8785 form of the event).
+ * once, and the chain of each stream (SHA-256 over the previous value and the stored text of the event).
  */
 export const readCheckedEvents = async (store: EventStore, faults: string[]): Promise<StoredEvent[]> => {
   const heads = new Map<string, { revision: number; chain: string }>();
@@ -31,12 +30,11 @@ export const readCheckedEvents = async (store: EventStore, faults: string[]): Pr
   for (let after: string | undefined, atEnd = false; !atEnd;) {
     const page = await store.readAll({ ...(after !== undefined && { after }), limit: 1000 });
     for (const event of page.events as StoredEvent[]) {
-      const { stream, revision, id, type, schemaVersion, data, metadata } = event;
-      const { chain, ...rest } = metadata;
+      const { stream, revision, id, type, schemaVersion, chain, text } = event;
       const head = heads.get(stream) ?? { revision: -1, chain: '' };
       if (revision !== head.revision + 1) faults.push(`${stream} goes from revision ${head.revision} to ${revision}`);
-      const form = canonicalize({ id, type, schemaVersion, data, metadata: rest });
-      const expected = createHash('sha256').update(`${head.chain}.${form}`).digest('base64url');
+      const hashed = ['2', head.chain, id, type, schemaVersion, text.data, text.metadata.slice(55)].join('\n');
+      const expected = createHash('sha256').update(hashed).digest('base64url');
       if (chain !== expected) faults.push(`the chain of ${stream} is broken at revision ${revision}`);
       if (ids.has(id)) faults.push(`event ${id} of ${stream} is stored twice`);
       ids.add(id);
