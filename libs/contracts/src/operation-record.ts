@@ -1,0 +1,60 @@
+import type { BusParticipant } from './services.js';
+
+/** What a record is about: the resource that the operation created, changed or read. */
+export interface OperationObject {
+  /** Singular noun of the resource, for example `did`, `tenant-client`, `session`. */
+  type: string;
+  id: string;
+}
+
+/**
+ * A call of an operation and its outcome, in the metadata of the first event that the operation appends (ADR 0072). Tenant, request id,
+ * caller, operation and the time of the outcome are those of the event. `GET /v1/events` shows it as START and outcome.
+ */
+export interface OperationRecord {
+  prefix: string;
+  category: string;
+  /** RFC 3339, UTC, milliseconds. */
+  startedAt: string;
+  outcome: 'SUCCESS' | 'FAIL';
+  /** Metadata of START: `{limit}`. Never values of the request. */
+  start?: Record<string, unknown>;
+  /** Metadata of the outcome: `{entriesCount, nextCursor}`, `{error: {status, code, message}}`, ids. Never values. */
+  metadata?: Record<string, unknown>;
+  /** Request, sealed by analytics; absent at logging level 1. */
+  requestData?: string;
+  /** Response, sealed by analytics; absent at logging level 1. */
+  data?: string;
+  object?: OperationObject;
+  /**
+   * A management call: it is listed in the platform's trail, and in that of the tenant of the event or `about` of the message.
+   */
+  isManagement?: true;
+}
+
+/** A record that no event carries: a query, a refusal, or an operation with effects outside its append. A message on the feed. */
+export interface OperationRecordMessage extends OperationRecord {
+  /** `PLATFORM_TENANT` for a management call and other operations without tenant. */
+  tenantId: string;
+  requestId: string;
+  operation: string;
+  clientId?: string;
+  managementUserId?: string;
+  /** RFC 3339, UTC, milliseconds. */
+  endedAt: string;
+  /** Tenant that a management call names, if it exists: the record is listed in its trail, too. */
+  about?: string;
+}
+
+/**
+ * START of an operation with effects outside its append. Its outcome is a record, in an event or a message, with the same tenant and
+ * request id; without one by the deadline analytics closes it as FAIL.
+ */
+export type OperationStartMessage = Omit<OperationRecordMessage, 'outcome' | 'endedAt' | 'metadata' | 'data'> & {
+  /** Milliseconds since the epoch. */
+  deadline: number;
+};
+
+/** Each participant has a subject of its own, so that a service can record its own operations only. */
+export const recordSubject = (kind: 'record' | 'started', participant: BusParticipant): string =>
+  `operation.${participant}.${kind}`;
