@@ -1,13 +1,7 @@
 import { KEYS_DESTROYED_SUBJECT } from './integration-event.js';
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
 import * as managementEvents from './management/management.integration-events.js';
-import {
-  OPERATION_SUBJECTS,
-  operationSubject,
-  OUTCOMES,
-  OVERDUE_MARK_SUBJECT,
-  REQUESTS_COMMITTED_SUBJECT,
-} from './operation-event.js';
+import { OPERATION_SUBJECTS, operationSubject, OUTCOMES } from './operation-event.js';
 import type { Operation } from './operation.js';
 import { INTEGRATION_EVENTS, OPERATIONS } from './registry.js';
 import { PARTICIPANTS, type BusParticipant } from './services.js';
@@ -109,7 +103,6 @@ const READS: Readonly<Partial<Record<BusParticipant, Reads>>> = {
   analytics: {
     // Includes integration events, which are skipped: a query waits for the newest message of the feed of any kind.
     consumes: [{ name: 'analytics.operations', subjects: [OPERATION_SUBJECTS, 'event.>'] }],
-    publishes: [OVERDUE_MARK_SUBJECT],
   },
 };
 
@@ -134,8 +127,6 @@ const published = (participant: BusParticipant): string[] => {
   const events = INTEGRATION_EVENTS.filter(({ name }) => name.startsWith(`${participant}.`));
   return [
     ...events.map(({ subject }) => subject),
-    // The requests that caused the stored events are published with them.
-    ...(events.length ? [REQUESTS_COMMITTED_SUBJECT] : []),
     ...(records ? OUTCOMES.map((outcome) => operationSubject(outcome, participant)) : []),
     ...(participant === 'gateway' ? [] : [KEYS_DESTROYED_SUBJECT]),
     ...(READS[participant]?.publishes ?? []),

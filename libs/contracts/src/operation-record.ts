@@ -55,6 +55,19 @@ export type OperationStartMessage = Omit<OperationRecordMessage, 'outcome' | 'en
   deadline: number;
 };
 
+/**
+ * State of a process that records operations: `started` before its first record, `alive` at least every 10 s, `closed` after its last. A
+ * recorder that was not closed has lost what it had not sent (ADR 0073).
+ */
+export interface RecorderMessage {
+  /** uuid, new for every start. */
+  instance: string;
+  participant: BusParticipant;
+  state: 'started' | 'alive' | 'closed';
+  /** RFC 3339, UTC, milliseconds. */
+  at: string;
+}
+
 /** Each participant has a subject of its own, so that a service can record its own operations only. */
-export const recordSubject = (kind: 'record' | 'started', participant: BusParticipant): string =>
+export const recordSubject = (kind: 'record' | 'started' | 'recorder', participant: BusParticipant): string =>
   `operation.${participant}.${kind}`;

@@ -9,6 +9,7 @@ export * from './event-context.js';
 export { Operation, type RequestOf, type ResponseOf } from './use-case.js';
 export { toAppError } from './operation-handler.js';
 export { LocalOperations } from './local-operations.js';
+export { PendingRecords } from './pending-records.js';
 export * from './service-client.js';
 export * from './operation-recorder.js';
 export * from './health.js';

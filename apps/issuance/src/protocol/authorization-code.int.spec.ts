@@ -17,7 +17,6 @@ import {
   listUsers,
   oauthError,
   OPERATION_SUBJECTS,
-  REQUESTS_COMMITTED_SUBJECT,
   reserveIssuerKey,
   retrieveUser,
   type AccessTokenResponse,
@@ -95,8 +94,7 @@ const open = async () => {
     };
   });
   engines.bus.consume({ name: 'spec.operations', subjects: [OPERATION_SUBJECTS] }, async (messages) => {
-    const events = messages.filter(({ subject }) => subject !== REQUESTS_COMMITTED_SUBJECT);
-    operations.push(...events.map(({ data }) => data as OperationEventMessage));
+    operations.push(...messages.map(({ data }) => data as OperationEventMessage));
   });
   services = await startServices([issuanceService], engines);
   client = new ServiceClient(engines.bus, 'gateway');

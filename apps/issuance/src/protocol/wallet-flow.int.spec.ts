@@ -19,7 +19,6 @@ import {
   jwtVcConfigurations,
   listUserCredentials,
   OPERATION_SUBJECTS,
-  REQUESTS_COMMITTED_SUBJECT,
   reserveIssuerKey,
   retrieveAuthorizationServerMetadata,
   retrieveIssuerMetadata,
@@ -251,8 +250,7 @@ const open = async () => {
     return { ok: true, data: key };
   });
   engines.bus.consume({ name: 'spec.operations', subjects: [OPERATION_SUBJECTS] }, async (messages) => {
-    const events = messages.filter(({ subject }) => subject !== REQUESTS_COMMITTED_SUBJECT);
-    operations.push(...events.map(({ data }) => data as OperationEventMessage));
+    operations.push(...messages.map(({ data }) => data as OperationEventMessage));
   });
   engines.bus.consume({ name: 'spec.issued', subjects: [credentialIssued.subject] }, async (messages) => {
     issued.push(...messages);

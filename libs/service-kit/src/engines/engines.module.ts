@@ -18,6 +18,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { observedCanonicalization } from '../observed/observed-canonicalization.js';
 import { Outbound } from '../outbound.js';
 import { OutboundResolver } from '../outbound-resolver.js';
+import { PendingRecords } from '../pending-records.js';
 import { SignInRegistry } from '../sign-in-registry.js';
 import { Tracing } from '../tracing/tracing.js';
 import { CHECKPOINTS, CLOCK, IDS, LOGGER, OPERATION_EVENT_STORE, OPERATION_READ_MODELS } from '../tokens.js';
@@ -40,6 +41,7 @@ export class EnginesModule {
       [Health, engines.health],
       [Metrics, engines.metrics],
       [Tracing, engines.tracing],
+      [PendingRecords, engines.pendingRecords],
       [EventStore, engines.events],
       [Streams, engines.streams],
       [Leases, engines.leases],
