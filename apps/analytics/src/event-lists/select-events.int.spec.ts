@@ -160,7 +160,7 @@ const FILTERS: [string, (tenantId: string) => EventFilters][] = [
   ['refusals of a client', () => ({ outcome: 'FAIL', clientIds: ['client1'] })],
   ['successes of a category', () => ({ outcome: 'SUCCESS', categories: ['did'] })],
   ['the outcome of requests', () => ({ outcome: 'SUCCESS', requestIds: ['request7', 'request300'] })],
-  ['successes about an object', () => ({ outcome: 'SUCCESS', objectId: 'did7' })],
+  ['successes about an object', () => ({ outcome: 'SUCCESS', objectId: 'user3' })],
   ['requests and a type', () => ({ requestIds: ['request2', 'request40'], types: ['USER_CREATE_START'] })],
 ];
 
