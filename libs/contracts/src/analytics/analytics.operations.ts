@@ -39,7 +39,7 @@ class EventsQuery {
   /** Only events about resources of this type, for example `did`. */
   @Optional() @BoundedText(128, 1) objectType?: string;
   /** Only events about the resource with this id. */
-  @Optional() @BoundedText(128, 1) objectId?: string;
+  @Optional() @BoundedText(2048, 1) objectId?: string;
   /** Only outcomes of this kind, `SUCCESS` or `FAIL`; START is not an outcome. */
   @Optional()
   @IsIn(['SUCCESS', 'FAIL'], { message: 'must be one of: SUCCESS, FAIL' })
