@@ -1,13 +1,8 @@
 import { KEYS_DESTROYED_SUBJECT } from './integration-event.js';
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
 import * as managementEvents from './management/management.integration-events.js';
-import {
-  OPERATION_SUBJECTS,
-  operationSubject,
-  OUTCOMES,
-  OVERDUE_MARK_SUBJECT,
-  REQUESTS_COMMITTED_SUBJECT,
-} from './operation-event.js';
+import { OPERATION_SUBJECTS, OVERDUE_MARK_SUBJECT, REQUESTS_COMMITTED_SUBJECT } from './operation-event.js';
+import { isRecordedByGateway, recordSubject } from './operation-record.js';
 import type { Operation } from './operation.js';
 import { INTEGRATION_EVENTS, OPERATIONS } from './registry.js';
 import { PARTICIPANTS, type BusParticipant } from './services.js';
@@ -125,18 +120,20 @@ export const subjectsReadBy = (name: string): readonly string[] => {
 export const callersOf = ({ access }: Operation): readonly BusParticipant[] =>
   access.kind === 'internal' ? access.callers : ['gateway'];
 
-/** Participant that records an operation's events; see Analytics. */
-const recorderOf = ({ service, analytics }: Operation): BusParticipant | undefined =>
-  analytics && (analytics.recordedBy === 'service' ? service : 'gateway');
+/** Participants that record calls of an operation: the gateway, and its service for commands that append no event. */
+const recordersOf = (operation: Operation): readonly BusParticipant[] => {
+  if (!operation.analytics) return [];
+  return isRecordedByGateway(operation) ? ['gateway', operation.service] : [operation.service];
+};
 
 const published = (participant: BusParticipant): string[] => {
-  const records = OPERATIONS.some((operation) => recorderOf(operation) === participant);
+  const records = OPERATIONS.some((operation) => recordersOf(operation).includes(participant));
   const events = INTEGRATION_EVENTS.filter(({ name }) => name.startsWith(`${participant}.`));
   return [
     ...events.map(({ subject }) => subject),
     // The requests that caused the stored events are published with them.
     ...(events.length ? [REQUESTS_COMMITTED_SUBJECT] : []),
-    ...(records ? OUTCOMES.map((outcome) => operationSubject(outcome, participant)) : []),
+    ...(records ? (['record', 'started', 'recorder'] as const).map((kind) => recordSubject(kind, participant)) : []),
     ...(participant === 'gateway' ? [] : [KEYS_DESTROYED_SUBJECT]),
     ...(READS[participant]?.publishes ?? []),
   ];

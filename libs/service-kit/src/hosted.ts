@@ -2,7 +2,7 @@ import type { DynamicModule, Provider, Type } from '@nestjs/common';
 import { busRights, type BusParticipant } from '@attestry/contracts';
 import { MessageBus, RestrictedBus } from '@attestry/messaging';
 import type { ProcessEngines } from './engines/engines.js';
-import { OperationRecorder } from './operation-recorder.js';
+import { OperationRecorder, OperationRecorders } from './operation-recorder.js';
 import { Reactions } from './reactions.js';
 import { ServiceClient } from './service-client.js';
 
@@ -22,7 +22,8 @@ export const hostedModule = ({ name, module }: Hosted, engines: ProcessEngines):
   const providers: Provider[] = [
     { provide: MessageBus, useValue: bus },
     { provide: ServiceClient, useValue: new ServiceClient(bus, name, engines.localOperations) },
-    { provide: OperationRecorder, useValue: new OperationRecorder(bus, engines.clock, engines.ids, name) },
+    { provide: OperationRecorder, useValue: engines.recorders.of(name) },
+    { provide: OperationRecorders, useValue: engines.recorders },
     Reactions,
   ];
   return { module, providers };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BusParticipant } from '@attestry/contracts';
+import { busRights, type BusParticipant } from '@attestry/contracts';
 import {
   EmbeddedEventStore,
   openEventStoreDb,
@@ -28,7 +28,7 @@ import {
   type MasterKeysGiven,
   type SignInStore,
 } from '@attestry/keys';
-import { InProcessBus, openNatsBus, type MessageBus, type NatsOptions } from '@attestry/messaging';
+import { InProcessBus, openNatsBus, RestrictedBus, type MessageBus, type NatsOptions } from '@attestry/messaging';
 import { EmbeddedReadModels, openPostgresReadModels, type ReadModels } from '@attestry/read-model';
 import { lockDataFolder } from '@attestry/sqlite';
 import { ConfigError, type PlatformConfig } from '../config.js';
@@ -36,6 +36,7 @@ import { Health } from '../health.js';
 import { LocalOperations } from '../local-operations.js';
 import { createLogger, type Logger } from '../logger.js';
 import { Metrics } from '../metrics/metrics.js';
+import { OperationRecorders } from '../operation-recorder.js';
 import { ObservedBus } from '../observed/observed-bus.js';
 import { ObservedEventStore } from '../observed/observed-event-store.js';
 import { ObservedLeases } from '../observed/observed-leases.js';
@@ -364,6 +365,9 @@ export const openProcessEngines = async (
     // Its consumers use all of the above: opened last, closed first.
     const bus = await opening.bus();
     if (vault && config.natsServers) opening.keepUntilClose(evictDestroyedKeys(vault, bus, ids, logger));
+    const busOf = (participant: BusParticipant) => new RestrictedBus(bus, busRights(participant));
+    const recorders = new OperationRecorders({ clock, ids, logger }, busOf);
+    opening.keepUntilClose(recorders);
     if (domain && config.natsServers === undefined && config.databaseUrl !== undefined)
       opening.keepUntilClose(await claimDatabase(domain.leases, (error) => options.onFatal?.(error)));
     return {
@@ -375,6 +379,7 @@ export const openProcessEngines = async (
       metrics: opening.metrics,
       tracing: opening.tracing,
       bus,
+      recorders,
       ...(options.callsByReference && { localOperations: new LocalOperations(opening.metrics) }),
       ...domain,
       ...operations,
