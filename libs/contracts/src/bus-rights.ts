@@ -1,8 +1,8 @@
 import { KEYS_DESTROYED_SUBJECT } from './integration-event.js';
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
 import * as managementEvents from './management/management.integration-events.js';
-import { OPERATION_SUBJECTS, OVERDUE_MARK_SUBJECT, REQUESTS_COMMITTED_SUBJECT } from './operation-event.js';
-import { isRecordedByGateway, recordSubject } from './operation-record.js';
+import { OPERATION_SUBJECTS, operationSubject, OUTCOMES } from './operation-event.js';
+import { isRecordedByGateway, RECORD_KINDS, recordSubject } from './operation-record.js';
 import type { Operation } from './operation.js';
 import { INTEGRATION_EVENTS, OPERATIONS } from './registry.js';
 import { PARTICIPANTS, type BusParticipant } from './services.js';
@@ -104,7 +104,6 @@ const READS: Readonly<Partial<Record<BusParticipant, Reads>>> = {
   analytics: {
     // Includes integration events, which are skipped: a query waits for the newest message of the feed of any kind.
     consumes: [{ name: 'analytics.operations', subjects: [OPERATION_SUBJECTS, 'event.>'] }],
-    publishes: [OVERDUE_MARK_SUBJECT],
   },
 };
 
@@ -131,9 +130,9 @@ const published = (participant: BusParticipant): string[] => {
   const events = INTEGRATION_EVENTS.filter(({ name }) => name.startsWith(`${participant}.`));
   return [
     ...events.map(({ subject }) => subject),
-    // The requests that caused the stored events are published with them.
-    ...(events.length ? [REQUESTS_COMMITTED_SUBJECT] : []),
-    ...(records ? (['record', 'started', 'recorder'] as const).map((kind) => recordSubject(kind, participant)) : []),
+    ...(records ? RECORD_KINDS.map((kind) => recordSubject(kind, participant)) : []),
+    // Of processes of the previous release, which run beside this one during an upgrade.
+    ...(records ? OUTCOMES.map((outcome) => operationSubject(outcome, participant)) : []),
     ...(participant === 'gateway' ? [] : [KEYS_DESTROYED_SUBJECT]),
     ...(READS[participant]?.publishes ?? []),
   ];

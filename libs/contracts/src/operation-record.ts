@@ -60,14 +60,14 @@ export type OperationStartMessage = Omit<OperationRecordMessage, 'outcome' | 'en
 };
 
 /**
- * A recorder announces itself on the feed, says at least every 10 s that it runs, and `closed` after its last record: from an earlier
- * recorder that did not, records of up to a second may be missing.
+ * State of a process that records operations: `started` before its first record, `alive` at least every 10 s, `closed` after its last. A
+ * recorder that was not closed has lost what it had not sent (ADR 0073).
  */
 export interface RecorderMessage {
-  /** uuid of the instance. */
-  recorder: string;
+  /** uuid, new for every start. */
+  instance: string;
   participant: BusParticipant;
-  state: 'opened' | 'alive' | 'closed';
+  state: 'started' | 'alive' | 'closed';
   /** RFC 3339, UTC, milliseconds. */
   at: string;
 }
@@ -187,6 +187,7 @@ export const recordMessageOf = (
   ...(about !== undefined && { about }),
 });
 
+export const RECORD_KINDS = ['record', 'started', 'recorder'] as const;
 /** Each participant has a subject of its own, so that a service can record its own operations only. */
-export const recordSubject = (kind: 'record' | 'started' | 'recorder', participant: BusParticipant): string =>
+export const recordSubject = (kind: (typeof RECORD_KINDS)[number], participant: BusParticipant): string =>
   `operation.${participant}.${kind}`;

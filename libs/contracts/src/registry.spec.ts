@@ -149,8 +149,8 @@ describe('analytics of operations', () => {
     expect(outside.map(([, { kind }]) => kind)).toEqual(outside.map(() => 'command'));
     expect(outside.map(([, { analytics }]) => analytics!.prefix)).toEqual([
       'CONFIG_CUSTOM_DOMAIN_VERIFY',
-      'CREDENTIAL_CONFIGURATION_WEB_SEMANTIC_CREATE',
-      'CREDENTIAL_CONFIGURATION_JWT_VC_CREATE',
+      'CREDENTIAL_WEB_SEMANTIC_CREDENTIAL_CONFIGURATION_CREATE',
+      'CREDENTIAL_JWT_VC_CREDENTIAL_CONFIGURATION_CREATE',
       'OPENID_AUTHORIZE',
       'USER_DELETE',
     ]);

@@ -168,6 +168,11 @@ export abstract class EventStore {
   /** Negative, 0 or positive, as `Array.prototype.sort` wants it. */
   abstract comparePositions(a: Position, b: Position): number;
 
+  /** Whether a consumer at this position is ahead of the log. */
+  isBeyond(position: Position, head: Position | undefined): boolean {
+    return head === undefined || this.comparePositions(position, head) > 0;
+  }
+
   abstract close(): Promise<void>;
 }
 

@@ -1,5 +1,12 @@
 export { ReadModels, ReadModelUnavailable } from './read-model.js';
-export type { Page, Projection, ProjectionHealth, RunningProjection } from './read-model.js';
+export type {
+  Page,
+  Projection,
+  ProjectionHealth,
+  RawProjection,
+  RunningProjection,
+  SelectiveProjection,
+} from './read-model.js';
 export { CursorCodec, InvalidCursor, page } from './cursor.js';
 export type { CursorCodecOptions, CursorKey, PageOptions } from './cursor.js';
 export { BatchedRows } from './batched-rows.js';

@@ -55,7 +55,8 @@ export class ProjectionFeed<Tables> {
   private storedAt = 0;
   private readonly worker: LeasedWorker<EventBatch>;
   private readonly names: TableNames;
-  private readonly types: ReadonlySet<string>;
+  /** Absent: raw. */
+  private readonly types: ReadonlySet<string> | undefined;
 
   constructor(
     readonly generation: Generation,
@@ -63,7 +64,7 @@ export class ProjectionFeed<Tables> {
   ) {
     this.position = this.stored = generation.position;
     this.names = new TableNames(o.projection.tables, tableSuffix(generation.version, generation.generation));
-    this.types = new Set(o.projection.types);
+    this.types = o.projection.types && new Set(o.projection.types);
     this.worker = new LeasedWorker<EventBatch>({
       name: o.projection.name,
       within: o.term,
@@ -123,7 +124,8 @@ export class ProjectionFeed<Tables> {
   }
 
   private async batch(events: readonly RecordedEvent[], next: Position): Promise<number> {
-    const stop = events.findIndex((event) => !this.types.has(event.type));
+    const { types } = this;
+    const stop = types ? events.findIndex((event) => !types.has(event.type)) : -1;
     const known = stop < 0 ? events : events.slice(0, stop);
     const to = stop < 0 ? next : known.at(-1)?.position;
     if (to !== undefined) await this.write(known, to);
@@ -142,7 +144,7 @@ export class ProjectionFeed<Tables> {
         // The checkpoint first: a former holder is refused before it changes a row, and waits where rows are locked.
         await this.o.registry.advance(trx, this.generation, this.o.term.epoch, this.stored, to);
         if (events.length) {
-          await this.o.projection.project(trx.withPlugin(this.names) as unknown as Transaction<Tables>, events);
+          await this.o.projection.project(trx.withPlugin(this.names) as unknown as Transaction<Tables>, events, to);
         }
       });
       this.stored = to;
@@ -161,7 +163,7 @@ export const covers = async (
   eventStore: EventStore,
   position: Position | undefined,
   target: Position | undefined,
-  categories: readonly string[],
+  categories: readonly string[] | undefined,
 ): Promise<boolean> => {
   if (target === undefined) return true;
   for (let after = position; ;) {

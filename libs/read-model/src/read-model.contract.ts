@@ -3,7 +3,7 @@ import { Leases } from '@attestry/event-store';
 import type { EventStore, Lease, NewEvent, RecordedEvent } from '@attestry/event-store';
 import { CursorCodec, InvalidCursor, page } from './cursor.js';
 import type { KyselyReadModels, ReadModelOptions } from './kysely-read-models.js';
-import type { Projection } from './read-model.js';
+import type { RawProjection, SelectiveProjection } from './read-model.js';
 
 /** Provided by a dialect: a separate database for every test. */
 export interface ReadModelsUnderTest {
@@ -65,8 +65,12 @@ type Hook = (events: readonly RecordedEvent[], generationTrx: unknown) => void |
 
 /** One row per event, and a count that a batch applied twice would spoil. */
 const things = (
-  options: Partial<Projection<ThingTables>> & { before?: Hook; after?: Hook; label?: (text: string) => string } = {},
-): Projection<ThingTables> => {
+  options: Partial<SelectiveProjection<ThingTables>> & {
+    before?: Hook;
+    after?: Hook;
+    label?: (text: string) => string;
+  } = {},
+): SelectiveProjection<ThingTables> => {
   const { before, after, label = (text: string) => text, ...rest } = options;
   return {
     name: 'things',
@@ -319,6 +323,60 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         const readModels = await open();
         await readModels.start(things());
         await expect(readModels.start(things())).rejects.toThrow('has already been started');
+      });
+    });
+
+    describe('a raw projection', () => {
+      it('receives every event as stored, of all categories and unknown types, once and in order', async () => {
+        const received: RecordedEvent[] = [];
+        await store.add(2);
+        await store.add(2, { category: 'other', type: 'OtherHappened' });
+        const readModels = await open({ batchSize: 3 });
+        const running = await readModels.start(raw((events) => void received.push(...events)));
+        expect(await running.waitForHead(5000)).toBe(true);
+        await store.add(1, { type: 'ThingPainted' });
+        const position = await store.add(1, { category: 'third', type: 'ThirdHappened' });
+        expect(await running.waitFor(position, 5000)).toBe(true);
+        expect(received).toEqual((await under.eventStore.readAll({ limit: 10 })).events);
+        expect(received.map(({ type }) => type)).toEqual([
+          'ThingAdded',
+          'ThingAdded',
+          'OtherHappened',
+          'OtherHappened',
+          'ThingPainted',
+          'ThirdHappened',
+        ]);
+        expect(received[4]!.metadata).toMatchObject({ requestId: 'r1', operation: 'contract.test' });
+        expect(running.health).toEqual({ name: 'raw', healthy: true, position, caughtUp: true });
+      });
+
+      it('commits the rows of a batch with the position at which it ends, or neither', async () => {
+        const ends: string[] = [];
+        let failures = 0;
+        const position = await store.add(5);
+        const readModels = await open({ batchSize: 2 });
+        const running = await readModels.start(
+          raw((_events, to) => {
+            if (failures++ % 2 === 0) throw new Error('crash before commit');
+            ends.push(to);
+          }),
+        );
+        expect(await running.waitForHead(5000)).toBe(true);
+        const { events } = await under.eventStore.readAll({ limit: 10 });
+        expect(ends).toEqual([events[1]!.position, events[3]!.position, position]);
+        expect(await running.db.selectFrom('sound').select('id').orderBy('id').execute()).toEqual(
+          events.map(({ id }) => ({ id })),
+        );
+        expect(await readModels.checkpoints()).toEqual([{ name: 'raw', position }]);
+      });
+
+      it('is rebuilt beside the tables that are read', async () => {
+        await store.add(3, { category: 'other', type: 'OtherHappened' });
+        const running = await (await open()).start(raw(() => undefined));
+        expect(await running.waitForHead(5000)).toBe(true);
+        await running.db.deleteFrom('sound').execute();
+        await running.rebuild();
+        expect(await running.db.selectFrom('sound').select('id').execute()).toHaveLength(3);
       });
     });
 
@@ -605,8 +663,30 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
   });
 };
 
+/** One row per event, written before `after`. */
+const raw = (
+  after: (events: readonly RecordedEvent[], to: string) => void,
+): RawProjection<{ sound: { id: string } }> => ({
+  name: 'raw',
+  version: 1,
+  raw: true,
+  tables: ['sound'],
+  create: (db) =>
+    db.schema
+      .createTable('sound')
+      .addColumn('id', 'text', (c) => c.primaryKey())
+      .execute(),
+  async project(trx, events, to) {
+    await trx
+      .insertInto('sound')
+      .values(events.map(({ id }) => ({ id })))
+      .execute();
+    after(events, to);
+  },
+});
+
 /** Tables of the second projection in the same database. */
-const renamed: Partial<Projection<ThingTables>> = {
+const renamed: Partial<SelectiveProjection<ThingTables>> = {
   tables: ['sound'] as never,
   async create(db) {
     await db.schema

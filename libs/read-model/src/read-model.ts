@@ -1,25 +1,42 @@
 import type { Kysely, Transaction } from 'kysely';
-import type { RecordedEvent } from '@attestry/event-store';
+import type { Position, RecordedEvent } from '@attestry/event-store';
 
-/**
- * A projection: versioned tables filled from the event store in batches, rows and checkpoint in one transaction.
- * Raising `version` makes the runner fill new tables beside the old ones and switch when they have caught up.
- */
-export interface Projection<Tables> {
+/** Versioned tables, filled from the event store in batches. */
+interface ProjectedTables<Tables> {
   /** Permanent: names the checkpoint and the lease. */
   readonly name: string;
   readonly version: number;
-  /** Event categories of the projection. */
-  readonly categories: readonly string[];
-  /** Event types it supports; a newer, unknown type stops the projection until a newer release takes over (ADR 0057). */
-  readonly types: readonly string[];
   /** Logical table names, as used in `Tables`; the library maps them to `<name>_v<version>`. */
   readonly tables: readonly (keyof Tables & string)[];
   /** Creates the tables (through the mapped Kysely instance). */
   create(db: Kysely<Tables>): Promise<void>;
-  /** Applies one batch, in order. Must be idempotent per event, as a batch may be redelivered. */
-  project(trx: Transaction<Tables>, events: readonly RecordedEvent[]): Promise<void>;
+  /**
+   * Applies one batch, in order. Its rows are committed together with the checkpoint `to`, up to which every event has then been applied once.
+   */
+  project(trx: Transaction<Tables>, events: readonly RecordedEvent[], to: Position): Promise<void>;
 }
+
+/** A projection of some categories, all of whose event types it supports. */
+export interface SelectiveProjection<Tables> extends ProjectedTables<Tables> {
+  readonly raw?: undefined;
+  /** Event categories of the projection. */
+  readonly categories: readonly string[];
+  /** Event types it supports; a newer, unknown type stops the projection until a newer release takes over (ADR 0057). */
+  readonly types: readonly string[];
+}
+
+/** A projection of every event as stored: of all categories, also of types that this release does not know. */
+export interface RawProjection<Tables> extends ProjectedTables<Tables> {
+  readonly raw: true;
+  readonly categories?: undefined;
+  readonly types?: undefined;
+}
+
+/**
+ * Rows and checkpoint are written in one transaction. Raising `version` makes the runner fill new tables beside the old ones and switch
+ * when they have caught up.
+ */
+export type Projection<Tables> = SelectiveProjection<Tables> | RawProjection<Tables>;
 
 export interface ProjectionHealth {
   name: string;

@@ -2,7 +2,7 @@ import type { DynamicModule, Provider, Type } from '@nestjs/common';
 import { busRights, type BusParticipant } from '@attestry/contracts';
 import { MessageBus, RestrictedBus } from '@attestry/messaging';
 import type { ProcessEngines } from './engines/engines.js';
-import { OperationRecorder, OperationRecorders } from './operation-recorder.js';
+import { OperationRecorder } from './operation-recorder.js';
 import { Reactions } from './reactions.js';
 import { ServiceClient } from './service-client.js';
 
@@ -23,7 +23,6 @@ export const hostedModule = ({ name, module }: Hosted, engines: ProcessEngines):
     { provide: MessageBus, useValue: bus },
     { provide: ServiceClient, useValue: new ServiceClient(bus, name, engines.localOperations) },
     { provide: OperationRecorder, useValue: engines.recorders.of(name) },
-    { provide: OperationRecorders, useValue: engines.recorders },
     Reactions,
   ];
   return { module, providers };

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import type { OperationRecordMessage, OperationStartMessage } from '@attestry/contracts';
 import { randomIds, systemClock } from '@attestry/event-store';
 import type { MessageBus, OutgoingMessage } from '@attestry/messaging';
@@ -98,24 +99,24 @@ describe('a recorder', () => {
     void recorder.add(record('r1'), later());
     await recorder.close();
     expect(states(sent())).toEqual([
-      ['operation.gateway.recorder', 'opened'],
+      ['operation.gateway.recorder', 'started'],
       ['operation.gateway.record', 'record'],
       ['operation.gateway.recorder', 'closed'],
     ]);
     const ids = sent()
       .flat()
-      .flatMap(([, data]) => (data as { recorder?: string }).recorder ?? []);
+      .flatMap(([, data]) => (data as { instance?: string }).instance ?? []);
     expect(new Set(ids).size).toBe(1);
   });
 
-  it('says that it runs when it has had nothing to send', async () => {
+  it('says every ten seconds that it runs', async () => {
     jest.useFakeTimers();
     try {
       const { needs, sent } = feed();
       const recorder = new OperationRecorder(needs, 'gateway').open();
       await recorder.flush();
       await jest.advanceTimersByTimeAsync(20_000);
-      expect(states(sent()).map(([, state]) => state)).toEqual(['opened', 'alive']);
+      expect(states(sent()).map(([, state]) => state)).toEqual(['started', 'alive', 'alive']);
       await recorder.close();
     } finally {
       jest.useRealTimers();
@@ -128,12 +129,20 @@ describe('a recorder', () => {
     expect(batches).toEqual([]);
   });
 
+  it('does not prevent a list of records during an outage of the feed', async () => {
+    const recorders = new OperationRecorders(feed().needs, () => ({ publish: () => new Promise(() => {}) }) as never);
+    void recorders.of('gateway').add(record('r1'), later());
+    const began = performance.now();
+    await recorders.flush(50);
+    expect(performance.now() - began).toBeLessThan(5000);
+  });
+
   it('is one for each participant of a process', async () => {
     const { needs, sent } = feed();
     const recorders = new OperationRecorders(needs, () => needs.bus);
     expect(recorders.of('dids')).toBe(recorders.of('dids'));
     void recorders.of('gateway').add(record('r1'), later());
-    await recorders.flush();
+    await recorders.flush(1000);
     await recorders.close();
     const last = states(sent()).slice(-2);
     expect(last.map(([, state]) => state)).toEqual(['closed', 'closed']);

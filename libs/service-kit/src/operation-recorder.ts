@@ -36,29 +36,25 @@ export interface RecorderNeeds {
  * of the last second.
  */
 export class OperationRecorder {
-  private readonly recorder: string;
+  private readonly instance: string;
   private waiting: OutgoingMessage[] = [];
   private publishing: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
   private alive: NodeJS.Timeout | undefined;
-  private isSilent = false;
   private isClosed = false;
 
   constructor(
     private readonly needs: RecorderNeeds,
     private readonly participant: BusParticipant,
   ) {
-    this.recorder = needs.ids.uuid();
+    this.instance = needs.ids.uuid();
   }
 
   /** Announces this recorder; nothing where the participant records no calls. */
   open(): this {
     if (!busRights(this.participant).publishes.includes(recordSubject('recorder', this.participant))) return this;
-    this.sendState('opened');
-    this.alive = setInterval(() => {
-      if (this.isSilent) this.sendState('alive');
-      this.isSilent = true;
-    }, ALIVE_MS).unref();
+    this.sendState('started');
+    this.alive = setInterval(() => this.sendState('alive'), ALIVE_MS).unref();
     return this;
   }
 
@@ -102,7 +98,6 @@ export class OperationRecorder {
       try {
         await this.needs.bus.publish(batch);
         this.waiting.splice(0, batch.length);
-        this.isSilent = false;
         attempt = 1;
       } catch (error) {
         if (attempt === 1)
@@ -113,8 +108,8 @@ export class OperationRecorder {
   }
 
   private sendState(state: RecorderMessage['state']): void {
-    const { recorder, participant } = this;
-    const message: RecorderMessage = { recorder, participant, state, at: this.needs.clock.now().toISOString() };
+    const { instance, participant } = this;
+    const message: RecorderMessage = { instance, participant, state, at: this.needs.clock.now().toISOString() };
     this.waiting.push(this.messageOf('recorder', message));
     void this.flush();
   }
@@ -148,8 +143,13 @@ export class OperationRecorders {
     return recorder;
   }
 
-  async flush(): Promise<void> {
-    await Promise.all([...this.byParticipant.values()].map((recorder) => recorder.flush()));
+  /** Resolves when all records added so far are durable, and at the latest after `maxMs`: during an outage of the feed they keep waiting. */
+  async flush(maxMs: number): Promise<void> {
+    const flushing = [...this.byParticipant.values()].map((recorder) => recorder.flush());
+    const isLate = new AbortController();
+    const late = pause(maxMs, undefined, { ref: false, signal: isLate.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(flushing), late]);
+    isLate.abort();
   }
 
   async close(): Promise<void> {

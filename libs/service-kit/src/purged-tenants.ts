@@ -1,6 +1,6 @@
 import type { ServiceName } from '@attestry/contracts';
 import type { Aggregate, RecordedEvent, Streams } from '@attestry/event-store';
-import type { Projection } from '@attestry/read-model';
+import type { SelectiveProjection } from '@attestry/read-model';
 import type { Kysely } from 'kysely';
 import { serviceContext } from './event-context.js';
 import type { Reactions } from './reactions.js';
@@ -37,26 +37,29 @@ export const recordPurgedTenants = (
 };
 
 /** A projection all of whose tables have a column `tenant_id`, and whose rows are deleted with their tenant. */
-export const purgingTenants = <Tables>(service: ServiceName, projection: Projection<Tables>): Projection<Tables> => {
+export const purgingTenants = <Tables>(
+  service: ServiceName,
+  projection: SelectiveProjection<Tables>,
+): SelectiveProjection<Tables> => {
   const { category, types } = purgedTenant(service);
   return {
     ...projection,
     categories: [...projection.categories, category],
     types: [...projection.types, ...Object.keys(types)],
-    async project(trx, events) {
+    async project(trx, events, to) {
       let before: RecordedEvent[] = [];
       for (const stored of events) {
         if (!stored.stream.startsWith(`${category}-`)) {
           before.push(stored);
           continue;
         }
-        if (before.length) await projection.project(trx, before);
+        if (before.length) await projection.project(trx, before, to);
         before = [];
         const rows = trx as unknown as Kysely<{ [table: string]: { tenant_id: string } }>;
         for (const table of projection.tables as readonly string[])
           await rows.deleteFrom(table).where('tenant_id', '=', stored.metadata.tenantId).execute();
       }
-      if (before.length) await projection.project(trx, before);
+      if (before.length) await projection.project(trx, before, to);
     },
   };
 };

@@ -1087,7 +1087,7 @@ describe('operation events', () => {
     await collect(token, { credential_configuration_id: jwtVc, proofs });
     const collecting = `request-${requests}`;
     await eventually(() => outcomes(collecting).length > 0);
-    await engines.recorders.flush();
+    await engines.recorders.flush(1000);
     const ids = { sessionId: made.id, offerId: made.id, userId: made.userId };
     const object = { type: 'session', id: made.id };
     const recordOf = (requestId: string) => records.find((record) => record.requestId === requestId);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { busRights, type BusParticipant } from '@attestry/contracts';
 import {
   EmbeddedEventStore,
+  JoinedEventStore,
   openEventStoreDb,
   openPostgresCoordination,
   openPostgresEvents,
@@ -173,14 +174,19 @@ class Opening {
     return { events, streams, leases, checkpoints, readModels };
   }
 
-  async operations(): Promise<Pick<StateEngines, 'operationEvents' | 'operationReadModels'>> {
+  /** @param domain the other store from which analytics projects its rows; EventStoreDB holds both (ADR 0073) */
+  async operations(
+    domain: Promise<Pick<StateEngines, 'events'>> | undefined,
+  ): Promise<Pick<StateEngines, 'operationEvents' | 'operationReadModels'>> {
     const { operationEventsDays: retentionDays } = this.config;
     const { events, leases, checkpoints } = await this.observed(
       'operations',
       this.events('operations', { retentionDays }),
     );
-    const readModels = await this.readModels('analytics', events, leases);
-    await refuseOlderEvents(events, checkpoints, readModels, this.patienceMs);
+    const both = this.config.eventStoreUrl === undefined && (await domain);
+    const followed = both ? new JoinedEventStore(events, both.events) : events;
+    const readModels = await this.readModels('analytics', followed, leases);
+    await refuseOlderEvents(followed, checkpoints, readModels, this.patienceMs);
     return { operationEvents: events, operationReadModels: readModels };
   }
 
@@ -354,10 +360,11 @@ export const openProcessEngines = async (
     }
     await opening.trace();
     const keys = needs.has('keys') ? opening.keys() : undefined;
+    const opened = needs.has('domain') ? opening.domain(keys) : undefined;
     const [vault, domain, operations, replayGuard, rates, signIn] = await all([
       keys,
-      needs.has('domain') ? opening.domain(keys) : undefined,
-      needs.has('operations') ? opening.operations() : undefined,
+      opened,
+      needs.has('operations') ? opening.operations(opened) : undefined,
       needs.has('replay-guard') ? opening.replayGuard() : undefined,
       needs.has('rates') ? opening.rates() : undefined,
       needs.has('sign-in') ? opening.signIn() : undefined,

@@ -24,11 +24,11 @@ export class ObservedReadModels extends ReadModels {
     const running = await this.inner.start<Tables>({
       ...projection,
       create: (db) => projection.create(db),
-      project: async (trx, batch) => {
+      project: async (trx, batch, to) => {
         const startedAt = performance.now();
         const end = batchSpans(this.tracing, `project ${name}`, batch);
         try {
-          await projection.project(trx, batch);
+          await projection.project(trx, batch, to);
         } catch (error) {
           end('error');
           throw error;
