@@ -34,6 +34,8 @@ export interface EventMetadata {
   chain: string;
   /** Consumers that copy from a feed store its sequence here, so that a redelivery cannot duplicate an event. */
   sourceSequence?: string;
+  /** Record of the call that appended the event, on the first event of the call (ADR 0072). */
+  record?: object;
 }
 
 export interface NewEvent<Type extends string = string, Data = unknown> {

@@ -3,7 +3,7 @@ import type { AnalyticsEvent, EventFilters, ListEventsQuery, PageOf } from '@att
 import { Macs } from '@attestry/keys';
 import { MessageBus } from '@attestry/messaging';
 import type { Clock } from '@attestry/event-store';
-import { CLOCK, DEFAULT_LIMIT, listCursors, PendingRecords, PlatformConfig } from '@attestry/service-kit';
+import { CLOCK, DEFAULT_LIMIT, listCursors, OperationRecorders, PlatformConfig } from '@attestry/service-kit';
 import { LoggedDataKeys } from '../logged-data/logged-data-keys.js';
 import { RecordOperations } from '../record-operations/record-operations.js';
 import { namedActor } from './event-actors.js';
@@ -27,13 +27,13 @@ export class EventPages {
     private readonly macs: Macs,
     private readonly keys: LoggedDataKeys,
     private readonly config: PlatformConfig,
-    private readonly pending: PendingRecords,
+    private readonly pending: OperationRecorders,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /** Waits until the events acknowledged before the query are listed. */
   async settled(): Promise<void> {
-    await this.pending.flush();
+    await this.pending.flush(this.config.ownWriteMs);
     await this.writer.waitFor(await this.bus.head(), this.config.ownWriteMs);
     await this.readModel.running.ownWrites();
   }

@@ -7,7 +7,7 @@ import {
   type PreAuthorizedOffer,
   type PreAuthorizedOfferRequest,
 } from '@attestry/contracts';
-import { Streams, type Clock, type Ids } from '@attestry/event-store';
+import { Streams, withoutRecord, type Clock, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, Macs, randomSecret, Sealing } from '@attestry/keys';
 import {
   bytesFor,
@@ -164,7 +164,7 @@ export class CreatePreAuthorizedOffer {
       userStream(tenantId, userId),
       this.streams.initial(user),
       (state) => createUser(state, { userId, createdAt, ...(sealed && { sealedClaims: sealed.sealed }) }),
-      eventContext(context),
+      withoutRecord(eventContext(context)),
       { once: true },
     );
     await Promise.all([created, sealed?.durable]);
@@ -197,7 +197,7 @@ export class CreatePreAuthorizedOffer {
           throw error;
         }
       },
-      eventContext(context),
+      withoutRecord(eventContext(context)),
     );
   }
 }

@@ -16,7 +16,7 @@ import {
   jwtVcConfigurations,
   listUsers,
   oauthError,
-  OPERATION_SUBJECTS,
+  recordSubject,
   reserveIssuerKey,
   retrieveUser,
   type AccessTokenResponse,
@@ -24,7 +24,8 @@ import {
   type CompletedSignIn,
   type HttpAnswer,
   type OperationContext,
-  type OperationEventMessage,
+  type OperationRecordMessage,
+  type OperationStartMessage,
   type PageOf,
   type User,
 } from '@attestry/contracts';
@@ -60,7 +61,7 @@ let client: ServiceClient;
 let configurationId: string;
 /** Milliseconds the clock is ahead. */
 let ahead = 0;
-const operations: OperationEventMessage[] = [];
+const operations: (OperationStartMessage | OperationRecordMessage)[] = [];
 
 /** A simulated tenant-config service: the query determines the user who signs in. */
 const people = new Map<string, Omit<CompletedSignIn, 'url'>>();
@@ -93,8 +94,9 @@ const open = async () => {
       data: { did, verificationMethod: `${did}#${encodeMultikey(publicJwk)}`, kmsKeyId: keyId, algorithm: 'P-256' },
     };
   });
-  engines.bus.consume({ name: 'spec.operations', subjects: [OPERATION_SUBJECTS] }, async (messages) => {
-    operations.push(...messages.map(({ data }) => data as OperationEventMessage));
+  const subjects = [recordSubject('started', 'issuance'), recordSubject('record', 'issuance')];
+  engines.bus.consume({ name: 'spec.operations', subjects }, async (messages) => {
+    operations.push(...messages.map(({ data }) => data as OperationStartMessage | OperationRecordMessage));
   });
   services = await startServices([issuanceService], engines);
   client = new ServiceClient(engines.bus, 'gateway');
@@ -344,7 +346,11 @@ describe('between the wallet and the provider', () => {
         ...{ state: 'of the wallet', iss: ISSUER },
       });
       await waitUntil(() => operations.length >= before + 2, { what: 'START and FAIL' });
-      expect(operations.slice(before).map(({ prefix, outcome, tenantId }) => [prefix, outcome, tenantId])).toEqual([
+      expect(
+        operations
+          .slice(before)
+          .map((sent) => [sent.prefix, 'outcome' in sent ? sent.outcome : 'START', sent.tenantId]),
+      ).toEqual([
         ['OPENID_AUTHORIZE', 'START', TENANT],
         ['OPENID_AUTHORIZE', 'FAIL', TENANT],
       ]);

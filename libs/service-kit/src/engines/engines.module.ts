@@ -16,9 +16,9 @@ import { PlatformConfig } from '../config.js';
 import { Health } from '../health.js';
 import { Metrics } from '../metrics/metrics.js';
 import { observedCanonicalization } from '../observed/observed-canonicalization.js';
+import { OperationRecorders } from '../operation-recorder.js';
 import { Outbound } from '../outbound.js';
 import { OutboundResolver } from '../outbound-resolver.js';
-import { PendingRecords } from '../pending-records.js';
 import { SignInRegistry } from '../sign-in-registry.js';
 import { Tracing } from '../tracing/tracing.js';
 import { CHECKPOINTS, CLOCK, IDS, LOGGER, OPERATION_EVENT_STORE, OPERATION_READ_MODELS } from '../tokens.js';
@@ -41,7 +41,7 @@ export class EnginesModule {
       [Health, engines.health],
       [Metrics, engines.metrics],
       [Tracing, engines.tracing],
-      [PendingRecords, engines.pendingRecords],
+      [OperationRecorders, engines.recorders],
       [EventStore, engines.events],
       [Streams, engines.streams],
       [Leases, engines.leases],

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BusParticipant } from '@attestry/contracts';
+import { busRights, type BusParticipant } from '@attestry/contracts';
 import {
   EmbeddedEventStore,
   JoinedEventStore,
@@ -29,7 +29,7 @@ import {
   type MasterKeysGiven,
   type SignInStore,
 } from '@attestry/keys';
-import { InProcessBus, openNatsBus, type MessageBus, type NatsOptions } from '@attestry/messaging';
+import { InProcessBus, openNatsBus, RestrictedBus, type MessageBus, type NatsOptions } from '@attestry/messaging';
 import { EmbeddedReadModels, openPostgresReadModels, type ReadModels } from '@attestry/read-model';
 import { lockDataFolder } from '@attestry/sqlite';
 import { ConfigError, type PlatformConfig } from '../config.js';
@@ -37,11 +37,11 @@ import { Health } from '../health.js';
 import { LocalOperations } from '../local-operations.js';
 import { createLogger, type Logger } from '../logger.js';
 import { Metrics } from '../metrics/metrics.js';
+import { OperationRecorders } from '../operation-recorder.js';
 import { ObservedBus } from '../observed/observed-bus.js';
 import { ObservedEventStore } from '../observed/observed-event-store.js';
 import { ObservedLeases } from '../observed/observed-leases.js';
 import { ObservedReadModels } from '../observed/observed-read-models.js';
-import { PendingRecords } from '../pending-records.js';
 import { openTracing } from '../tracing/load-tracing.js';
 import type { Tracing } from '../tracing/tracing.js';
 import { databases } from './databases.js';
@@ -372,6 +372,9 @@ export const openProcessEngines = async (
     // Its consumers use all of the above: opened last, closed first.
     const bus = await opening.bus();
     if (vault && config.natsServers) opening.keepUntilClose(evictDestroyedKeys(vault, bus, ids, logger));
+    const busOf = (participant: BusParticipant) => new RestrictedBus(bus, busRights(participant));
+    const recorders = new OperationRecorders({ clock, ids, logger }, busOf);
+    opening.keepUntilClose(recorders);
     if (domain && config.natsServers === undefined && config.databaseUrl !== undefined)
       opening.keepUntilClose(await claimDatabase(domain.leases, (error) => options.onFatal?.(error)));
     return {
@@ -383,7 +386,7 @@ export const openProcessEngines = async (
       metrics: opening.metrics,
       tracing: opening.tracing,
       bus,
-      pendingRecords: new PendingRecords(),
+      recorders,
       ...(options.callsByReference && { localOperations: new LocalOperations(opening.metrics) }),
       ...domain,
       ...operations,
