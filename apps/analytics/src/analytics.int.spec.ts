@@ -420,14 +420,6 @@ describe('analytics', () => {
       expect(await requests(T2)).toEqual(new Set());
     });
 
-    it('are sent to the feed before a query, when this process has not done so', async () => {
-      const waiting = [record('r1')];
-      engines.pendingRecords.add(async () => {
-        for (const data of waiting.splice(0)) await send('gateway', data);
-      });
-      expect(await types()).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
-    });
-
     it('are stored in an unbroken chain, and not twice when the feed delivers them again', async () => {
       const message = { id: randomUUID(), subject: recordSubject('record', 'gateway'), data: record('r1') };
       await engines.bus.publish([message]);
