@@ -6,11 +6,14 @@ import { join } from 'node:path';
 import {
   listEvents,
   operationSubject,
-  REQUESTS_COMMITTED_SUBJECT,
+  recordSubject,
   type BusParticipant,
   type ClientContext,
   type OperationEventMessage,
+  type OperationRecord,
+  type OperationRecordMessage,
   type Outcome,
+  type RecorderMessage,
 } from '@attestry/contracts';
 import {
   CHAIN_START,
@@ -18,6 +21,9 @@ import {
   EventStoreUnavailable,
   NO_STREAM,
   verifyChain,
+  type EventMetadata,
+  type EventStore,
+  type NewEvent,
 } from '@attestry/event-store';
 import {
   openEngines,
@@ -76,6 +82,55 @@ const publish = (...messages: OperationEventMessage[]) =>
     messages.map((data) => ({ id: data.id, subject: operationSubject(data.outcome, 'gateway'), data })),
   );
 
+const record = (requestId: string, more: Partial<OperationRecordMessage> = {}): OperationRecordMessage => ({
+  prefix: 'DID_CREATE',
+  category: 'did',
+  startedAt: new Date(now - 5).toISOString(),
+  outcome: 'SUCCESS',
+  tenantId: T1,
+  requestId,
+  operation: 'dids.create-did',
+  clientId: 'c1',
+  endedAt: new Date(now).toISOString(),
+  ...more,
+});
+const send = (by: BusParticipant, data: OperationRecordMessage) =>
+  engines.bus.publish([{ id: randomUUID(), subject: recordSubject('record', by), data }]);
+
+interface Appended {
+  type: string;
+  data: unknown;
+  about: Partial<EventMetadata> & { record?: OperationRecord };
+}
+const appendTo = async (store: EventStore, stream: string, events: readonly Appended[]) => {
+  let chain = CHAIN_START;
+  const chained = events.map(({ type, data, about }): NewEvent => {
+    const metadata: EventMetadata = {
+      tenantId: T1,
+      requestId: 'r1',
+      actor: 'client:c1',
+      operation: 'dids.create-did',
+      correlationId: 'r1',
+      causationId: 'r1',
+      occurredAt: new Date(now).toISOString(),
+      partitionKey: T1,
+      ...about,
+    };
+    const event = chainEvent(chain, { id: randomUUID(), type, schemaVersion: 1, data, metadata });
+    chain = event.chain;
+    return event;
+  });
+  await store.append(stream, chained, NO_STREAM);
+};
+/** A domain event that carries the record of its request. */
+const appendRecord = (category: string, requestId: string, more: Partial<OperationRecord> = {}) => {
+  const { prefix, startedAt, outcome } = record(requestId);
+  const own: OperationRecord = { prefix, category: 'did', startedAt, outcome, ...more };
+  return appendTo(engines.events, `${category}-${T1}+${requestId}`, [
+    { type: 'Happened', data: {}, about: { requestId, record: own } },
+  ]);
+};
+
 const list = async (query: object = {}, tenantId = T1) => {
   const context: ClientContext = {
     tenant: { id: tenantId, host: 'h', baseUrl: 'http://h' },
@@ -91,6 +146,7 @@ const list = async (query: object = {}, tenantId = T1) => {
       metadata: Record<string, unknown>;
       timestamp: string;
       clientId?: string;
+      object?: { type: string; id: string };
     }[];
     nextCursor?: string;
   }>;
@@ -134,18 +190,18 @@ describe('analytics', () => {
     await publish(message('START', 'r1'));
     expect(await types()).toEqual(['DID_CREATE_START']);
     const store = engines.operationEvents;
-    const there = { append: store.append.bind(store), head: store.head.bind(store) };
-    let [appends, heads] = [0, 0];
+    const there = { append: store.append.bind(store), readStream: store.readStream.bind(store) };
+    let [appends, reads] = [0, 0];
     store.append = () => {
       appends += 1;
       return Promise.reject(new EventStoreUnavailable('away'));
     };
-    store.head = () => {
-      heads += 1;
+    store.readStream = () => {
+      reads += 1;
       return Promise.reject(new EventStoreUnavailable('away'));
     };
     await publish(message('SUCCESS', 'r1'));
-    await waitUntil(() => appends > 0 && heads > 3, { what: 'attempts in vain' });
+    await waitUntil(() => appends > 0 && reads > 3, { what: 'attempts in vain' });
     Object.assign(store, there);
     await waitUntil(async () => (await types()).length === 2, { what: 'the outcome' });
     expect(await types()).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
@@ -201,18 +257,6 @@ describe('analytics', () => {
     await publish(message('SUCCESS', 'r2'));
     expect(await types({ requestIds: ['r2'] })).toEqual(['DID_CREATE_FAIL', 'DID_CREATE_START']);
     expect(await types({ requestIds: ['r1'] })).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
-  });
-
-  it('closes a START as SUCCESS when the events of its request are stored, also after a restart', async () => {
-    await publish(message('START', 'r1'));
-    const committed = { requests: [{ requestId: 'r1', tenantId: T1, operation: 'dids.create-did' }] };
-    await engines.bus.publish([{ id: 'x.committed', subject: REQUESTS_COMMITTED_SUBJECT, data: committed }]);
-    expect(await types()).toEqual(['DID_CREATE_START']);
-    await close();
-    await open();
-    now += 10_000;
-    await until(async () => (await types()).length === 2);
-    expect(await types()).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
   });
 
   it('accepts an outcome that was in the feed until after its deadline', async () => {
@@ -292,6 +336,186 @@ describe('analytics', () => {
     );
     expect(await types()).toEqual(['TENANT_CREATE_SUCCESS', 'TENANT_CREATE_START']);
     expect(await types({}, T2)).toEqual([]);
+  });
+
+  it('of an operation whose events an earlier release reported as stored, a START without outcome becomes a SUCCESS', async () => {
+    const about = { requestId: 'r1', tenantId: T1, occurredAt: new Date(now).toISOString() };
+    const fact = { prefix: 'DID_CREATE', category: 'did', operation: 'dids.create-did', metadata: {}, clientId: 'c1' };
+    await appendTo(engines.operationEvents, operationStream(T1, about.occurredAt), [
+      { type: 'OperationStarted', data: { ...fact, deadline: now + 1000 }, about },
+      { type: 'OperationCommitted', data: { operation: fact.operation }, about },
+    ]);
+    now += 10_000;
+    await until(async () => (await types()).length === 2);
+    expect((await list()).data[0]).toMatchObject({
+      type: 'DID_CREATE_SUCCESS',
+      metadata: { closedBy: 'analytics' },
+      clientId: 'c1',
+    });
+  });
+
+  describe('records', () => {
+    it('of queries and refusals come through the feed, from the gateway for all and from a service for its own', async () => {
+      await send('gateway', record('r1', { metadata: { entriesCount: 2 }, start: { limit: 2 } }));
+      await send('dids', record('r2', { outcome: 'FAIL', metadata: { error: { status: 404 } } }));
+      await send('webhooks', record('r3'));
+      const { data } = await list({ clientIds: ['c1'] });
+      expect(data.map(({ type, requestId, metadata }) => [type, requestId, metadata])).toEqual([
+        ['DID_CREATE_FAIL', 'r2', { error: { status: 404 } }],
+        ['DID_CREATE_SUCCESS', 'r1', { entriesCount: 2 }],
+        ['DID_CREATE_START', 'r2', {}],
+        ['DID_CREATE_START', 'r1', { limit: 2 }],
+      ]);
+      expect(data.at(-1)!.timestamp).toBe(new Date(now - 5).toISOString());
+    });
+
+    it('in events of every category and type are listed as soon as the event is stored, with their object', async () => {
+      await appendRecord('did', 'r1', { object: { type: 'did' } as never });
+      await appendRecord('unheardOf', 'r2', { object: { type: 'offer', id: 'o1' }, outcome: 'FAIL' });
+      await appendTo(engines.events, `did-${T1}+other`, [{ type: 'DidCreated', data: {}, about: { requestId: 'r3' } }]);
+      const { data } = await list();
+      expect(data.map(({ type, requestId, object }) => [type, requestId, object])).toEqual([
+        ['DID_CREATE_FAIL', 'r2', { type: 'offer', id: 'o1' }],
+        ['DID_CREATE_SUCCESS', 'r1', { type: 'did', id: 'r1' }],
+        ['DID_CREATE_START', 'r2', { type: 'offer', id: 'o1' }],
+        ['DID_CREATE_START', 'r1', { type: 'did', id: 'r1' }],
+      ]);
+    });
+
+    it('are filtered by object and outcome', async () => {
+      await appendRecord('did', 'r1', { object: { type: 'did', id: 'd1' } });
+      await appendRecord('offer', 'r2', { object: { type: 'offer', id: 'o1' }, outcome: 'FAIL' });
+      await send('gateway', record('r3', { object: { type: 'did', id: 'd1' }, outcome: 'FAIL' }));
+      await send('gateway', record('r4'));
+      const requests = async (query: object) => (await list(query)).data.map(({ requestId }) => requestId).sort();
+      expect(await requests({ objectType: 'did' })).toEqual(['r1', 'r1', 'r3', 'r3']);
+      expect(await requests({ objectId: 'o1' })).toEqual(['r2', 'r2']);
+      expect(await requests({ objectId: 'o1', objectType: 'did' })).toEqual([]);
+      expect(await requests({ outcome: 'FAIL' })).toEqual(['r2', 'r3']);
+      expect(await requests({ outcome: 'SUCCESS' })).toEqual(['r1', 'r4']);
+      expect(await requests({ outcome: 'FAIL', objectId: 'd1' })).toEqual(['r3']);
+      expect(await types({ outcome: 'SUCCESS', objectType: 'did' })).toEqual(['DID_CREATE_SUCCESS']);
+      expect(await types({ outcome: 'FAIL', categories: ['did'], requestIds: ['r3'] })).toEqual(['DID_CREATE_FAIL']);
+      await expect(list({ outcome: 'START' })).rejects.toMatchObject({ kind: 'invalid' });
+    });
+
+    it('in an event replace those in a message, also when the message came first; one row stays', async () => {
+      await send('gateway', record('r1', { outcome: 'FAIL' }));
+      expect(await types()).toEqual(['DID_CREATE_FAIL', 'DID_CREATE_START']);
+      await appendRecord('did', 'r1');
+      expect(await types()).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
+      await send('gateway', record('r1', { outcome: 'FAIL' }));
+      expect(await types()).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
+    });
+
+    it('of management calls are listed for the platform and for the tenant, whatever the outcome', async () => {
+      await send('gateway', record('r1', { isManagement: true, tenantId: 'platform', about: T1, outcome: 'FAIL' }));
+      await send('gateway', record('r2', { isManagement: true, tenantId: 'platform' }));
+      await appendRecord('tenant', 'r3', { isManagement: true });
+      const requests = async (tenantId: string) => new Set((await list({}, tenantId)).data.map((it) => it.requestId));
+      expect(await requests(T1)).toEqual(new Set(['r1', 'r3']));
+      expect(await requests('platform')).toEqual(new Set(['r1', 'r2', 'r3']));
+      expect(await requests(T2)).toEqual(new Set());
+    });
+
+    it('are stored in an unbroken chain, and not twice when the feed delivers them again', async () => {
+      const message = { id: randomUUID(), subject: recordSubject('record', 'gateway'), data: record('r1') };
+      await engines.bus.publish([message]);
+      await send('gateway', record('r2'));
+      expect(await types()).toHaveLength(4);
+      const events = await engines.operationEvents.readStream(operationStream(T1, new Date(now).toISOString()));
+      expect(events.map(({ type }) => type)).toEqual(['OperationRecorded', 'OperationRecorded']);
+      expect(verifyChain(events)).toMatchObject({ intact: true });
+      await close();
+      await open();
+      expect(await types()).toHaveLength(4);
+    });
+
+    it('older than OPERATION_EVENTS_DAYS are hidden in every list', async () => {
+      await appendRecord('did', 'r1');
+      await send('gateway', record('r2'));
+      expect(await types()).toHaveLength(4);
+      now += engines.config.operationEventsDays * 86_400_000 - 6;
+      expect(await types()).toHaveLength(4);
+      now += 3;
+      expect(await types()).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_SUCCESS']);
+      now += 4;
+      expect(await types()).toEqual([]);
+      expect(await types({ requestIds: ['r1'] })).toEqual([]);
+    });
+  });
+
+  describe('a START of its own', () => {
+    const started = (requestId: string) => {
+      const { outcome: _outcome, endedAt: _endedAt, ...start } = record(requestId);
+      return { ...start, deadline: now + 1000 };
+    };
+    const begin = (requestId: string) =>
+      engines.bus.publish([
+        { id: randomUUID(), subject: recordSubject('started', 'gateway'), data: started(requestId) },
+      ]);
+
+    it('is listed at once, and its outcome when a record arrives, in an event or a message', async () => {
+      await begin('r1');
+      await begin('r2');
+      expect(await types()).toEqual(['DID_CREATE_START', 'DID_CREATE_START']);
+      await send('gateway', record('r1'));
+      await appendRecord('did', 'r2');
+      now += 10_000;
+      await new Promise((resolve) => setTimeout(resolve, 2500));
+      expect(await types({ outcome: 'SUCCESS' })).toHaveLength(2);
+      expect(await types()).toHaveLength(4);
+    });
+
+    it('is closed as FAIL after its deadline, also after a restart, and a record in an event replaces that', async () => {
+      await begin('r1');
+      expect(await types()).toEqual(['DID_CREATE_START']);
+      await close();
+      await open();
+      now += 10_000;
+      await until(async () => (await types()).length === 2);
+      expect((await list()).data[0]).toMatchObject({
+        type: 'DID_CREATE_FAIL',
+        metadata: { closedBy: 'analytics', error: { status: 503 } },
+      });
+      await appendRecord('did', 'r1');
+      expect(await types()).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
+    });
+  });
+
+  describe('unclean ends', () => {
+    const report = (instance: string, state: RecorderMessage['state']) => {
+      const data: RecorderMessage = { instance, participant: 'gateway', state, at: new Date(now).toISOString() };
+      return engines.bus.publish([{ id: randomUUID(), subject: recordSubject('recorder', 'gateway'), data }]);
+    };
+    const uncleanEnds = async () =>
+      /^attestry_unclean_ends_total\{.*participant="gateway".*\} (\d+)$/m.exec(await engines.metrics.text())?.[1];
+
+    it('of a recorder that was not closed before the next start is counted once, with the bounds of the gap', async () => {
+      const warnings: object[] = [];
+      engines.logger.warn = ((fields: object) => void warnings.push(fields)) as never;
+      const first = new Date(now).toISOString();
+      await report('first', 'started');
+      now += 5000;
+      await report('first', 'alive');
+      now += 5000;
+      expect(await types()).toEqual([]);
+      await close();
+      await open();
+      engines.logger.warn = ((fields: object) => void warnings.push(fields)) as never;
+      await report('second', 'started');
+      await until(async () => (await uncleanEnds()) === '1');
+      expect(warnings).toContainEqual({
+        participant: 'gateway',
+        instance: 'first',
+        after: first,
+        before: new Date(now).toISOString(),
+      });
+      await report('third', 'started');
+      await report('second', 'closed');
+      await new Promise((resolve) => setTimeout(resolve, 2500));
+      expect(await uncleanEnds()).toBe('1');
+    });
   });
 
   it('keeps an unbroken chain in the stream', async () => {

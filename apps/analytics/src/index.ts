@@ -4,7 +4,7 @@ import { eventsProjection } from './event-lists/events.read-model.js';
 
 export const analyticsService: ServiceDefinition = {
   name: 'analytics',
-  needs: ['operations', 'keys'],
+  needs: ['domain', 'operations', 'keys'],
   module: AnalyticsModule,
   projections: [{ projection: eventsProjection, follows: 'operations' }],
 };

@@ -1,13 +1,8 @@
 import { KEYS_DESTROYED_SUBJECT } from './integration-event.js';
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
 import * as managementEvents from './management/management.integration-events.js';
-import {
-  OPERATION_SUBJECTS,
-  operationSubject,
-  OUTCOMES,
-  OVERDUE_MARK_SUBJECT,
-  REQUESTS_COMMITTED_SUBJECT,
-} from './operation-event.js';
+import { OPERATION_SUBJECTS, operationSubject, OUTCOMES } from './operation-event.js';
+import { isRecordedByGateway, RECORD_KINDS, recordSubject } from './operation-record.js';
 import type { Operation } from './operation.js';
 import { INTEGRATION_EVENTS, OPERATIONS } from './registry.js';
 import { PARTICIPANTS, type BusParticipant } from './services.js';
@@ -113,7 +108,6 @@ const READS: Readonly<Partial<Record<BusParticipant, Reads>>> = {
   analytics: {
     // Includes integration events, which are skipped: a query waits for the newest message of the feed of any kind.
     consumes: [{ name: 'analytics.operations', subjects: [OPERATION_SUBJECTS, 'event.>'] }],
-    publishes: [OVERDUE_MARK_SUBJECT],
   },
 };
 
@@ -129,17 +123,19 @@ export const subjectsReadBy = (name: string): readonly string[] => {
 export const callersOf = ({ access }: Operation): readonly BusParticipant[] =>
   access.kind === 'internal' ? access.callers : ['gateway'];
 
-/** Participant that records an operation's events; see Analytics. */
-const recorderOf = ({ service, analytics }: Operation): BusParticipant | undefined =>
-  analytics && (analytics.recordedBy === 'service' ? service : 'gateway');
+/** Participants that record calls of an operation: the gateway, and its service for commands that append no event. */
+const recordersOf = (operation: Operation): readonly BusParticipant[] => {
+  if (!operation.analytics) return [];
+  return isRecordedByGateway(operation) ? ['gateway', operation.service] : [operation.service];
+};
 
 const published = (participant: BusParticipant): string[] => {
-  const records = OPERATIONS.some((operation) => recorderOf(operation) === participant);
+  const records = OPERATIONS.some((operation) => recordersOf(operation).includes(participant));
   const events = INTEGRATION_EVENTS.filter(({ name }) => name.startsWith(`${participant}.`));
   return [
     ...events.map(({ subject }) => subject),
-    // The requests that caused the stored events are published with them.
-    ...(events.length ? [REQUESTS_COMMITTED_SUBJECT] : []),
+    ...(records ? RECORD_KINDS.map((kind) => recordSubject(kind, participant)) : []),
+    // Of processes of the previous release, which run beside this one during an upgrade.
     ...(records ? OUTCOMES.map((outcome) => operationSubject(outcome, participant)) : []),
     ...(participant === 'gateway' ? [] : [KEYS_DESTROYED_SUBJECT]),
     ...(READS[participant]?.publishes ?? []),

@@ -1,3 +1,4 @@
+import type { BegunRecord, PendingRecord } from './operation-record.js';
 import type { Access } from './operation.js';
 
 /** The tenant a request is for, from the gateway's tenant directory. */
@@ -80,8 +81,16 @@ export type PlatformContext = PlatformCall<'public'>;
 export type TenantServiceContext = TenantCall<'internal'>;
 export type ServiceContext = PlatformCall<'internal'>;
 
+/** Of a command that is recorded. */
+interface Recorded {
+  /** Set by the gateway. */
+  record?: BegunRecord;
+  /** Set by the service; never sent. */
+  pendingRecord?: PendingRecord;
+}
+
 /** Any of them: for code that serves every operation. */
-export interface OperationContext extends CallContext, Idempotent, Partial<Addressed> {
+export interface OperationContext extends CallContext, Idempotent, Partial<Addressed>, Recorded {
   caller: Caller;
   tenant?: TenantContext;
 }
@@ -100,6 +109,12 @@ export type ContextOf<O> = O extends { access: infer A extends Access; forTenant
         (O extends { idempotent: true } ? Idempotent : unknown) &
         (O extends { publicUrl: true } ? Addressed : unknown)
   : never;
+
+/** The caller as operation records name it. */
+export const actorIds = (caller: Caller): { clientId?: string; managementUserId?: string } => {
+  if (caller.kind === 'client' || caller.kind === 'management') return { clientId: caller.clientId };
+  return caller.kind === 'user' ? { managementUserId: caller.userId } : {};
+};
 
 /** `actor` of event metadata. */
 export const actorOf = (caller: Caller): string => {

@@ -1,4 +1,4 @@
-/** Operation events: what `GET /v1/events` shows (ADR 0004). */
+/** Operation events: what `GET /v1/events` shows. The messages are those of releases before records (ADR 0073); analytics still reads them. */
 
 import type { BusParticipant } from './services.js';
 
@@ -40,15 +40,3 @@ export interface OperationEventMessage {
 export const operationSubject = (outcome: Outcome, participant: BusParticipant): string =>
   `operation.${participant}.${outcome.toLowerCase()}`;
 export const OPERATION_SUBJECTS = 'operation.>';
-
-/**
- * Sent by every service's publisher, one message per published batch: requests whose domain events are stored. With it
- * analytics closes a START whose outcome was never recorded (ADR 0004).
- */
-export interface RequestsCommitted {
-  requests: { requestId: string; tenantId: string; operation: string }[];
-}
-export const REQUESTS_COMMITTED_SUBJECT = 'operation.committed';
-
-/** Sent by analytics to itself: overdue STARTs are closed when it has passed through the feed. */
-export const OVERDUE_MARK_SUBJECT = 'operation.mark';

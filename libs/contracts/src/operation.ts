@@ -122,11 +122,21 @@ export interface Analytics {
   prefix: string;
   /** Kebab-case group (specification notes, Categories). */
   category: string;
-  /** `service` on wallet endpoints: START is written once the code or token names a session (ADR 0004). Default `gateway`. */
+  /** `service` on wallet endpoints: a call is recorded once the code or token names a session (ADR 0004). Default `gateway`. */
   recordedBy?: 'gateway' | 'service';
   /**
-   * On the management host: the tenant a successful call was about, whose own events then list it too. Taken from the
-   * parameter `tenantId` or the response's `id`. Never on failure: a caller without access must not add events to a tenant.
+   * The resource that a call is about; absent for lists. `stream`: the id in the name of the stream of the record's event; `event.<member>`:
+   * a member of that event's data; `tenant` and `caller`: their ids.
+   */
+  object?: { type: string; from: 'stream' | 'tenant' | 'caller' | `params.${string}` | `event.${string}` };
+  /**
+   * `outside`: the command has effects before its append, or in other services: START is acknowledged before it begins, and its outcome before
+   * its answer (ADR 0072).
+   */
+  effects?: 'outside';
+  /**
+   * On the management host: the tenant a call is about, whose own events list it too. Taken from the parameter `tenantId` or the response's
+   * `id`. Never for a caller without access, which must not add events to a tenant.
    */
   tenantFrom?: 'params' | 'answer';
 }
@@ -149,7 +159,7 @@ export interface OperationDeclaration<Body, Params, Query, Response> {
   analytics?: Analytics;
   /** How errors are rendered (specification notes, Errors). Default: as the API of its host does, `management` or `tenant`. */
   errors?: 'tenant' | 'management' | 'oauth';
-  /** `command` changes state: START is acknowledged first, and it is never sent again. Default: `query` for GET. */
+  /** `command` changes state: its record is in the event that it appends, and it is never sent again. Default: `query` for GET. */
   kind?: 'command' | 'query';
   rate?: RateClass;
   body?: DtoClass<Body>;

@@ -6,6 +6,15 @@ import { OPERATIONS, operationsOf } from './registry.js';
 import { SERVICE_NAMES } from './services.js';
 
 const apps = join(import.meta.dirname, '..', '..', '..', 'apps');
+/** Recorded operations that are about no single resource, or whose service names it. */
+const WITHOUT_OBJECT: ReadonlySet<string> = new Set([
+  // Only a link is made from configurations.
+  'issuance.create-offer',
+  // The session that the code or token names.
+  'issuance.authorize',
+  'issuance.exchange-token',
+  'issuance.issue-credential',
+]);
 const described = OPERATIONS.map((operation) => [operation.name, operation] as const);
 const overHttp = described.filter(([, { http }]) => http);
 
@@ -115,6 +124,39 @@ describe('analytics of operations', () => {
   it.each(recorded)('%s has a prefix in capitals and a category in lower case', (_name, { analytics }) => {
     expect(analytics!.prefix).toMatch(/^[A-Z]+(?:_[A-Z]+)*$/);
     expect(analytics!.category).toMatch(/^[a-z]+(?:-[a-z]+)*$/);
+  });
+
+  it.each(recorded)('%s is a list, or names its object', (name, { analytics, response, http, kind, forTenant }) => {
+    if (Array.isArray(response) || WITHOUT_OBJECT.has(name)) return expect(analytics!.object).toBeUndefined();
+    const { type, from } = analytics!.object!;
+    expect(type).toMatch(/^[a-z]+(?:-[a-z]+)*$/);
+    const [source, member] = from.split('.') as [string, string?];
+    if (source === 'params') expect(http!.path).toContain(`:${member}`);
+    // A query appends nothing.
+    if (source === 'stream' || source === 'event') expect(kind).toBe('command');
+    if (source === 'tenant') expect(forTenant).toBe(true);
+  });
+
+  it('of a management call name the tenant in the path', () => {
+    const ofTenants = recorded.filter(
+      ([, { access, http }]) => access.kind === 'management' && http!.path.includes(':tenantId'),
+    );
+    expect(ofTenants.filter(([, { analytics }]) => analytics!.tenantFrom !== 'params').map(([name]) => name)).toEqual([
+      // Not listed in the tenant's own events, which would grow with every query.
+      'management.list-tenant-events',
+    ]);
+  });
+
+  it('are a START of their own for effects outside the append of a command', () => {
+    const outside = recorded.filter(([, { analytics }]) => analytics!.effects);
+    expect(outside.map(([, { kind }]) => kind)).toEqual(outside.map(() => 'command'));
+    expect(outside.map(([, { analytics }]) => analytics!.prefix)).toEqual([
+      'CONFIG_CUSTOM_DOMAIN_VERIFY',
+      'CREDENTIAL_WEB_SEMANTIC_CREDENTIAL_CONFIGURATION_CREATE',
+      'CREDENTIAL_JWT_VC_CREDENTIAL_CONFIGURATION_CREATE',
+      'OPENID_AUTHORIZE',
+      'USER_DELETE',
+    ]);
   });
 
   // Client token calls, public documents, key sets, nonce and analytics queries are exempt (ADR 0004).

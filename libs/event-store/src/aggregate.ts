@@ -1,4 +1,4 @@
-import type { NewEvent, RecordedEvent } from './event-store.js';
+import type { NewEvent, RecordedEvent, StreamName } from './event-store.js';
 
 /** An event in the domain: a type and its data, without the store's members. */
 export interface DomainEvent {
@@ -24,6 +24,15 @@ export interface Aggregate<State, Event extends DomainEvent> {
   readonly types: Readonly<Record<Event['type'], number>>;
   evolve(state: State, event: Event): State;
   readonly upcasters?: readonly Upcaster[];
+  /** Its events prepare the effect of a call or clean up after it, and carry no record of the call (ADR 0072). */
+  readonly isAuxiliary?: boolean;
+}
+
+/** The record of a call, stored in the metadata of the first event that is appended with it. */
+export interface EventRecord {
+  recordFor(stream: StreamName, event: DomainEvent): object;
+  /** Set once an event holds it. */
+  isStored: boolean;
 }
 
 /** Cause of a decision's events; becomes their metadata. */
@@ -44,7 +53,12 @@ export interface EventContext {
   callBeganAt?: string;
   /** Sequence of the copied feed message; see EventMetadata. */
   sourceSequence?: string;
+  /** Absent for events without a call, and for those that are not its effect. */
+  record?: EventRecord;
 }
+
+/** For events that are not the effect of the call. */
+export const withoutRecord = ({ record: _, ...context }: EventContext): EventContext => context;
 
 export interface Loaded<State> {
   state: State;

@@ -29,12 +29,12 @@ export const REBUILD_READ_MODEL =
 
 /** @throws CheckpointBeyondHead */
 export const refuseBeyondHead = (
-  store: Pick<EventStore, 'comparePositions'>,
+  store: Pick<EventStore, 'isBeyond'>,
   consumer: string,
   checkpoint: Position | undefined,
   head: Position | undefined,
   remedy: string,
 ): void => {
-  if (checkpoint !== undefined && (head === undefined || store.comparePositions(checkpoint, head) > 0))
+  if (checkpoint !== undefined && store.isBeyond(checkpoint, head))
     throw new CheckpointBeyondHead(consumer, checkpoint, head, remedy);
 };

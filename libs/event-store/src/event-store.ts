@@ -32,6 +32,8 @@ export interface EventMetadata {
   partitionKey: string;
   /** Consumers that copy from a feed store its sequence here, so that a redelivery cannot duplicate an event. */
   sourceSequence?: string;
+  /** Record of the call that appended the event, on the first event of the call (ADR 0072). */
+  record?: object;
 }
 
 export interface NewEvent<Type extends string = string, Data = unknown> {
@@ -172,6 +174,11 @@ export abstract class EventStore {
 
   /** Negative, 0 or positive, as `Array.prototype.sort` wants it. */
   abstract comparePositions(a: Position, b: Position): number;
+
+  /** Whether a consumer at this position is ahead of the log. */
+  isBeyond(position: Position, head: Position | undefined): boolean {
+    return head === undefined || this.comparePositions(position, head) > 0;
+  }
 
   abstract close(): Promise<void>;
 }

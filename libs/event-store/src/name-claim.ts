@@ -76,6 +76,7 @@ export const nameClaim = <Member extends string = never>(kind: NameClaimKind<Mem
   };
   return {
     category,
+    isAuxiliary: true,
     initial: { status: 'free' },
     types: { [claimed]: 1, ...(released !== undefined && { [released]: 1 }) },
     evolve: (_state, { type, data }) =>

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '@attestry/testing';
 import type { Aggregate } from './aggregate.js';
-import { UnknownEventType } from './aggregate.js';
+import { UnknownEventType, withoutRecord } from './aggregate.js';
 import { CHAIN_START, chainEvent, verifyChain } from './chain.js';
 import { EmbeddedEventStore } from './embedded/embedded-event-store.js';
 import { WrongExpectedRevision } from './event-store.js';
@@ -39,6 +39,16 @@ const close = (): AccountEvent[] => [{ type: 'Closed', data: {} }];
 const refused = (state: Account) => Object.assign(new Error(`account is ${state.status}`), { code: 'Conflict' });
 const context = { tenantId: 't1', requestId: 'r1', actor: 'client:c1', operation: 'accounts.deposit' };
 const stream = 'account-t1+a';
+
+const claims = { ...account, category: 'claim', isAuxiliary: true };
+const recordOfCall = () => {
+  const asked: string[] = [];
+  const recordFor = (of: string, { type }: { type: string }) => {
+    asked.push(of);
+    return { prefix: 'ACCOUNT', of, type };
+  };
+  return { asked, record: { recordFor, isStored: false } };
+};
 
 describe('Streams', () => {
   let folder: string;
@@ -535,5 +545,72 @@ describe('Streams', () => {
     await expect(streams.runDecision(account, 'did-t1+a', open('Ada'), context)).rejects.toThrow(
       'is not a stream of category',
     );
+  });
+
+  describe('the record of a call', () => {
+    const stored = async (of: string) =>
+      (await store.readStream(of)).map(({ type, metadata }) => [type, metadata.record ?? null]);
+
+    it('is on the first event of the first append, and chained with it', async () => {
+      const { record } = recordOfCall();
+      const both = () => [...open('Ann')(), ...deposit(1)()];
+      await streams.runDecision(account, stream, both, { ...context, record });
+      await streams.runDecision(account, stream, deposit(2), { ...context, record });
+      expect(await stored(stream)).toEqual([
+        ['Opened', { prefix: 'ACCOUNT', of: stream, type: 'Opened' }],
+        ['Deposited', null],
+        ['Deposited', null],
+      ]);
+      const events = await store.readStream(stream);
+      expect(verifyChain(events)).toMatchObject({ intact: true });
+      const forged = events.map((event) => ({ ...event, metadata: { ...event.metadata, record: {} } }));
+      expect(verifyChain(forged)).toMatchObject({ intact: false, revision: 0 });
+    });
+
+    it('is not on events that prepare the effect', async () => {
+      const { record } = recordOfCall();
+      const ofCall = { ...context, record };
+      await streams.runDecision(claims, 'claim-t1+a', open('Ann'), ofCall);
+      await streams.runDecision(account, 'account-t1+b', open('Ann'), withoutRecord(ofCall));
+      expect(record.isStored).toBe(false);
+      await streams.runDecision(account, stream, open('Ann'), ofCall);
+      expect([await stored('claim-t1+a'), await stored('account-t1+b')]).toEqual([
+        [['Opened', null]],
+        [['Opened', null]],
+      ]);
+      expect(record.isStored).toBe(true);
+    });
+
+    it('is on the event of the attempt that was stored', async () => {
+      const { record, asked } = recordOfCall();
+      await streams.runDecision(account, stream, open('Ann'), context);
+      let isFirst = true;
+      await streams.runDecision(
+        account,
+        stream,
+        async () => {
+          if (isFirst) await elsewhere.runDecision(account, stream, deposit(1), context);
+          isFirst = false;
+          return deposit(2)();
+        },
+        { ...context, record },
+      );
+      expect([(await stored(stream)).map(([, of]) => of !== null), asked.length]).toEqual([[false, false, true], 2]);
+    });
+
+    it('is not stored by a decision without events, or one that refuses', async () => {
+      const { record } = recordOfCall();
+      await streams.runDecision(account, stream, () => [], { ...context, record });
+      const refusing = streams.runDecision(
+        account,
+        stream,
+        (state) => {
+          throw refused(state);
+        },
+        { ...context, record },
+      );
+      await expect(refusing).rejects.toThrow('account is none');
+      expect(record.isStored).toBe(false);
+    });
   });
 });

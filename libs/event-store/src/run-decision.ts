@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
 import { LRUCache } from 'lru-cache';
-import type { Aggregate, Decided, DomainEvent, EventContext, Loaded } from './aggregate.js';
+import type { Aggregate, Decided, DomainEvent, EventContext, EventRecord, Loaded } from './aggregate.js';
 import { UnknownEventType } from './aggregate.js';
 import { CHAIN_START, chainEvent } from './chain.js';
 import type {
@@ -310,11 +310,13 @@ export class Streams {
       const { state, revision, chain } = loaded;
       return { state, revision, chain, events: [], recorded: [] };
     }
-    const recorded = this.toNewEvents(aggregate, loaded.chain, events, context);
+    const record = context.record?.isStored || aggregate.isAuxiliary ? undefined : context.record;
+    const recorded = this.toNewEvents(aggregate, stream, loaded.chain, events, context, record);
     // Folded before the append: an event that `evolve` cannot handle must not get into the stream.
     let state = loaded.state;
     for (const event of events) state = aggregate.evolve(state, event);
     const { revision, position }: AppendResult = await this.store.append(stream, recorded, loaded.revision);
+    if (record) record.isStored = true;
     const after = { state, revision, chain: recorded[recorded.length - 1]!.chain };
     this.cacheState(aggregate, stream, after);
     return { ...after, events: [...events], recorded, position };
@@ -322,9 +324,11 @@ export class Streams {
 
   private toNewEvents<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
+    stream: StreamName,
     previous: string,
     events: readonly Decision<Event>[],
     context: EventContext,
+    record: EventRecord | undefined,
   ): NewEvent[] {
     const occurredAt = this.clock.now().toISOString();
     let chain = previous;
@@ -344,6 +348,7 @@ export class Streams {
       };
       if (context.traceparent !== undefined) metadata.traceparent = context.traceparent;
       if (context.sourceSequence !== undefined) metadata.sourceSequence = context.sourceSequence;
+      if (record && all.length === 0) metadata.record = record.recordFor(stream, event);
       const id = event.id ?? this.ids.uuid();
       const schemaVersion = aggregate.types[type];
       const recorded = chainEvent(chain, { id, type, schemaVersion, data: event.data, metadata });

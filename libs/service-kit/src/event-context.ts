@@ -19,6 +19,7 @@ export function eventContext(context: OperationContext, tenantId = context.tenan
       callBeganAt: context.idempotentCall.beganAt,
     }),
     ...(context.traceparent && { traceparent: context.traceparent }),
+    ...(context.pendingRecord && { record: context.pendingRecord }),
   };
 }
 

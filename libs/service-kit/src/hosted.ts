@@ -22,7 +22,7 @@ export const hostedModule = ({ name, module }: Hosted, engines: ProcessEngines):
   const providers: Provider[] = [
     { provide: MessageBus, useValue: bus },
     { provide: ServiceClient, useValue: new ServiceClient(bus, name, engines.localOperations) },
-    { provide: OperationRecorder, useValue: new OperationRecorder(bus, engines.clock, engines.ids, name) },
+    { provide: OperationRecorder, useValue: engines.recorders.of(name) },
     Reactions,
   ];
   return { module, providers };

@@ -10,6 +10,7 @@ export { Operation, type RequestOf, type ResponseOf } from './use-case.js';
 export { toAppError } from './operation-handler.js';
 export { LocalOperations } from './local-operations.js';
 export * from './service-client.js';
+export { CallRecord } from './call-record.js';
 export * from './operation-recorder.js';
 export * from './health.js';
 export { ReplayedDestructions } from './replayed-destructions.js';

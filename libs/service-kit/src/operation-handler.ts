@@ -1,9 +1,18 @@
 import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { CommandHandler, QueryHandler, type CommandBus, type QueryBus } from '@nestjs/cqrs';
-import { AppError, invalid, type Operation, type OperationContext, type OperationRequest } from '@attestry/contracts';
+import {
+  AppError,
+  carriesRecord,
+  invalid,
+  type Operation,
+  type OperationContext,
+  type OperationRequest,
+} from '@attestry/contracts';
 import type { BusContext, Reply } from '@attestry/messaging';
 import { requestFields, type LoggedContext, type Logger } from './logger.js';
+import { CallRecord } from './call-record.js';
 import { checkCaller } from './check-caller.js';
+import type { ProcessEngines } from './engines/engines.js';
 import { freezeDeep, frozenData } from './frozen-data.js';
 import { contextFromHeaders } from './operation-headers.js';
 import type { IdempotentCalls } from './idempotency/idempotent-calls.js';
@@ -63,15 +72,37 @@ export type OperationHandler = (
   isChecked: boolean,
 ) => Promise<Reply>;
 
-/** Caller, deadline, shape where this process has not checked it, use case, reply envelope. Causes are logged and not returned. */
-export const operationHandler =
-  (operation: Operation, useCase: UseCase, logger: Logger, idempotentCalls?: IdempotentCalls): OperationHandler =>
-  async (given, context, from, isChecked) => {
+/**
+ * Caller, deadline, shape where this process has not checked it, use case, reply envelope. Causes are logged and not returned. A recorded command
+ * that succeeds without an event is recorded by a message.
+ */
+export const operationHandler = (
+  operation: Operation,
+  useCase: UseCase,
+  engines: Pick<ProcessEngines, 'logger' | 'clock' | 'recorders'>,
+  idempotentCalls?: IdempotentCalls,
+): OperationHandler => {
+  const { logger, clock } = engines;
+  const recorder = carriesRecord(operation) ? engines.recorders.of(operation.service) : undefined;
+  const recordWithoutEvent = async (record: CallRecord, context: OperationContext, result: unknown): Promise<void> => {
+    const message = record.messageOf(clock.now().toISOString(), result);
     try {
-      freezeDeep(context);
+      await (operation.analytics!.effects
+        ? recorder!.write(message, context.deadline)
+        : recorder!.add(message, context.deadline));
+    } catch (error) {
+      logger.error({ ...requestFields(context), error: String(error) }, 'operation event not recorded');
+    }
+  };
+  return async (given, sent, from, isChecked) => {
+    let context = freezeDeep(sent);
+    try {
       checkCaller(operation, context, from);
       if (Date.now() > context.deadline) throw new AppError('unavailable', 'Deadline exceeded');
       const request = isChecked ? given : checkRequest(operation, given);
+      const record =
+        recorder && context.record && new CallRecord(operation, context, context.record, request.params as object);
+      if (record) context = Object.freeze({ ...context, pendingRecord: record });
       const result: unknown = await (idempotentCalls && context.idempotencyKey !== undefined
         ? idempotentCalls.runIdempotently(
             operation,
@@ -81,11 +112,13 @@ export const operationHandler =
             async () => useCase.checkRetry?.(request, context),
           )
         : useCase.execute(request, context));
+      if (record && !record.isStored) await recordWithoutEvent(record, context, result);
       return { ok: true, data: frozenData(result) };
     } catch (error) {
       return errorReply(error, { ...context, operation: operation.name }, logger);
     }
   };
+};
 
 /** Handles messages of the bus. Checks of another process do not count here. */
 export const messageHandler =

@@ -1,4 +1,5 @@
 import {
+  carriesRecord,
   createDid,
   issueCredential,
   issueToken,
@@ -39,6 +40,12 @@ const service: ContextOf<typeof lookUpTenant> = { ...call, caller: { kind: 'serv
 const kinds = [
   ['client', createDid, client],
   ['client with an idempotency key', createDid, { ...client, idempotencyKey: 'k 1' }],
+  ['client of a recorded command', createDid, { ...client, record: { startedAt: '2026-01-02T03:04:05.678Z' } }],
+  [
+    'client of a recorded command with data',
+    createDid,
+    { ...client, record: { startedAt: '2026-01-02T03:04:05.678Z', requestData: 'sealed' } },
+  ],
   ['user', listTenants, user],
   ['machine', listTenants, machine],
   ['holder', issueCredential, { ...holder, traceparent }],
@@ -66,7 +73,12 @@ describe('the context in the headers of a message', () => {
   });
 
   it.each(kinds)('must have every member of the kind %s', (_kind, operation, context) => {
-    const { traceparent: _trace, 'idempotency-key': _key, ...headers } = contextToHeaders(operation, context);
+    const {
+      traceparent: _trace,
+      'idempotency-key': _key,
+      record: _record,
+      ...headers
+    } = contextToHeaders(operation, context);
     expect(Object.keys(headers).length).toBeGreaterThanOrEqual(4);
     for (const member of Object.keys(headers)) {
       for (const wrong of [without(member, headers), { ...headers, [member]: '' }])
@@ -78,9 +90,10 @@ describe('the context in the headers of a message', () => {
     'must not have members that the operation does not have, for the kind %s',
     (_kind, operation, context) => {
       const headers = contextToHeaders(operation, context);
-      const all = { tenant: JSON.stringify(tenant), 'public-url': 'https://a', 'idempotency-key': 'k' };
+      const all = { tenant: JSON.stringify(tenant), 'public-url': 'https://a', 'idempotency-key': 'k', record: '{}' };
       for (const [name, value] of Object.entries(all)) {
         if (name in headers || (name === 'idempotency-key' && operation.idempotent)) continue;
+        if (name === 'record' && carriesRecord(operation)) continue;
         expect(refusalOf(operation, { ...headers, [name]: value })).toBe(
           `context of ${operation.name}: ${name} is no member of it`,
         );
@@ -95,6 +108,8 @@ describe('the context in the headers of a message', () => {
       publicUrl: 'https://a',
       idempotencyKey: 'k',
       idempotentCall: {},
+      record: { startedAt: '2026-01-02T03:04:05.678Z' },
+      pendingRecord: {},
     } as OperationContext;
     const headers = contextToHeaders(listTenants, more);
     expect(contextFromHeaders(listTenants, headers)).toEqual(user);
@@ -108,11 +123,26 @@ describe('the context in the headers of a message', () => {
     ['caller', '{"kind":"client"}', 'caller.clientId must be a text that is not empty'],
     ['caller', '{"kind":"client","clientId":7}', 'caller.clientId must be a text that is not empty'],
     ['caller', '{"kind":"toString"}', 'must be a text that is not empty'],
+    ['record', 'x', 'record must be a JSON object'],
+    ['record', '{}', 'record.startedAt must be a text that is not empty'],
+    ['record', '{"startedAt":"now"}', 'record.startedAt must be a time'],
+    ['record', '{"startedAt":"2026-01-02T03:04:05.678Z","requestData":7}', 'record.requestData must be a text'],
+    [
+      'record',
+      JSON.stringify({ startedAt: '2026-01-02T03:04:05.678Z', requestData: 'x'.repeat(65_537) }),
+      'is too long',
+    ],
     ['tenant', '[]', 'tenant.id must be a text that is not empty'],
     ['tenant', '{"id":"t1","host":"h"}', 'tenant.baseUrl must be a text that is not empty'],
     ['tenant', '{"id":"t1","host":"","baseUrl":"b"}', 'tenant.host must be a text that is not empty'],
   ])('is refused with %s = %s', (name, value, problem) => {
     expect(refusalOf(createDid, { ...contextToHeaders(createDid, client), [name]: value })).toContain(problem);
+  });
+
+  it('has of a record only what the gateway knows', () => {
+    const record = { startedAt: '2026-01-02T03:04:05.678Z', outcome: 'FAIL', object: { type: 'x', id: 'y' } };
+    const headers = { ...contextToHeaders(createDid, client), record: JSON.stringify(record) };
+    expect(contextFromHeaders(createDid, headers).record).toEqual({ startedAt: record.startedAt });
   });
 
   it('ignores headers and members of a newer release', () => {

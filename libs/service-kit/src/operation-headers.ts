@@ -1,4 +1,12 @@
-import { AppError, type Caller, type Operation, type OperationContext } from '@attestry/contracts';
+import {
+  AppError,
+  carriesRecord,
+  MAX_REQUEST_DATA,
+  type BegunRecord,
+  type Caller,
+  type Operation,
+  type OperationContext,
+} from '@attestry/contracts';
 import type { Headers } from '@attestry/messaging';
 
 /** The members of the context that the operation has, as message headers. */
@@ -11,7 +19,11 @@ export const contextToHeaders = (operation: Operation, context: OperationContext
   ...(operation.forTenant && { tenant: JSON.stringify(context.tenant) }),
   ...(operation.publicUrl && { 'public-url': context.publicUrl! }),
   ...(operation.idempotent && context.idempotencyKey !== undefined && { 'idempotency-key': context.idempotencyKey }),
+  ...(context.record && carriesRecord(operation) && { record: JSON.stringify(context.record) }),
 });
+
+/** RFC 3339, UTC, milliseconds. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** The member of a caller beside its kind. */
 const NAME_OF_CALLER: Record<string, string> = {
@@ -48,8 +60,17 @@ export const contextFromHeaders = (operation: Operation, headers: Headers): Oper
     ['tenant', forTenant],
     ['public-url', publicUrl],
     ['idempotency-key', idempotent],
+    ['record', carriesRecord(operation)],
   ] as const)
     if (!has && headers[member] !== undefined) throw refusal(member, 'is no member of it');
+  const beginning = (): BegunRecord => {
+    const { startedAt, requestData } = recordOf('record');
+    if (!TIME.test(textOf('record.startedAt', startedAt))) throw refusal('record.startedAt', 'must be a time');
+    if (requestData === undefined) return { startedAt: startedAt as string };
+    const data = textOf('record.requestData', requestData);
+    if (data.length > MAX_REQUEST_DATA) throw refusal('record.requestData', 'is too long');
+    return { startedAt: startedAt as string, requestData: data };
+  };
   const deadline = Number(textOf('deadline'));
   if (!Number.isSafeInteger(deadline)) throw refusal('deadline', 'must be milliseconds since the epoch');
   const caller = recordOf('caller');
@@ -72,5 +93,6 @@ export const contextFromHeaders = (operation: Operation, headers: Headers): Oper
     }),
     ...(publicUrl && { publicUrl: textOf('public-url') }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(headers['record'] !== undefined && { record: beginning() }),
   };
 };

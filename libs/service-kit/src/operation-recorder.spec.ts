@@ -1,29 +1,150 @@
-import type { Operation, OperationContext } from '@attestry/contracts';
+import { jest } from '@jest/globals';
+import type { OperationRecordMessage, OperationStartMessage } from '@attestry/contracts';
 import { randomIds, systemClock } from '@attestry/event-store';
-import type { MessageBus } from '@attestry/messaging';
-import { OperationRecorder } from './operation-recorder.js';
+import type { MessageBus, OutgoingMessage } from '@attestry/messaging';
+import { waitUntil } from '@attestry/testing';
+import { OperationRecorder, OperationRecorders } from './operation-recorder.js';
 
-const operation = {
-  name: 'dids.create-did',
-  analytics: { prefix: 'DID_CREATE', category: 'did' },
-} as unknown as Operation;
-const context = (deadline: number) =>
-  ({ caller: { kind: 'public' }, requestId: 'r1', deadline }) as unknown as OperationContext;
-const recorderOn = (publish: () => Promise<void>) =>
-  new OperationRecorder({ publish } as unknown as MessageBus, systemClock, randomIds, 'gateway');
+const record = (requestId: string) => ({ requestId }) as OperationRecordMessage;
+const startAt = (deadline: number) => ({ requestId: 'r1', deadline }) as OperationStartMessage;
+const later = () => Date.now() + 60_000;
 
-describe('the recorder of operation events', () => {
+/** A feed whose batches are kept, and whose first `faults` publications fail. */
+const feed = ({ faults = 0 } = {}) => {
+  const batches: OutgoingMessage[][] = [];
+  const logged: unknown[] = [];
+  let left = faults;
+  const publish = async (messages: readonly OutgoingMessage[]) => {
+    if (left-- > 0) throw new Error('broker unreachable');
+    batches.push([...messages]);
+  };
+  const needs = {
+    bus: { publish } as unknown as MessageBus,
+    clock: systemClock,
+    ids: randomIds,
+    logger: { warn: (...args: unknown[]) => void logged.push(args) } as never,
+  };
+  const sent = () => batches.map((batch) => batch.map(({ subject, data }) => [subject, data] as const));
+  return { needs, batches, sent, logged };
+};
+const silent = () =>
+  new OperationRecorder({ ...feed().needs, bus: { publish: () => new Promise(() => {}) } as never }, 'gateway');
+
+describe('an awaited message', () => {
   it('waits for the broker no longer than the deadline of the call', async () => {
-    const silent = recorderOn(() => new Promise(() => {}));
     const began = performance.now();
-    await expect(silent.start(operation, context(Date.now() + 700))).rejects.toThrow('not acknowledged');
+    await expect(silent().start(startAt(Date.now() + 700))).rejects.toThrow('not acknowledged');
     const took = performance.now() - began;
     expect(took).toBeGreaterThan(500);
     expect(took).toBeLessThan(5000);
   });
 
-  it('allows an outcome a short time after the deadline', async () => {
-    const slow = recorderOn(() => new Promise((resolve) => setTimeout(resolve, 50)));
-    await slow.success(operation, context(Date.now() - 1000));
+  it('has a short time after the deadline', async () => {
+    const publish = () => new Promise<void>((resolve) => setTimeout(resolve, 50));
+    const slow = new OperationRecorder({ ...feed().needs, bus: { publish } as never }, 'gateway');
+    await slow.write(record('r1'), Date.now() - 1000);
+  });
+});
+
+describe('records that no answer waits for', () => {
+  it('are sent in one batch, within a quarter of a second', async () => {
+    const { needs, batches, sent } = feed();
+    const recorder = new OperationRecorder(needs, 'dids');
+    for (const id of ['r1', 'r2', 'r3']) expect(recorder.add(record(id), later())).toBeUndefined();
+    expect(batches).toEqual([]);
+    await waitUntil(() => batches.length > 0, { timeoutMs: 2000 });
+    expect(sent()).toEqual([['r1', 'r2', 'r3'].map((requestId) => ['operation.dids.record', { requestId }])]);
+  });
+
+  it('are sent at once when the batch is full', () => {
+    const { needs, batches } = feed();
+    const recorder = new OperationRecorder(needs, 'gateway');
+    for (let n = 0; n < 500; n++) void recorder.add(record(`r${n}`), later());
+    expect(batches.map(({ length }) => length)).toEqual([500]);
+  });
+
+  it('are sent again after an outage, with the same ids and once', async () => {
+    const { needs, sent, logged } = feed({ faults: 2 });
+    const recorder = new OperationRecorder(needs, 'gateway');
+    void recorder.add(record('r1'), later());
+    const flushing = recorder.flush();
+    void recorder.add(record('r2'), later());
+    await flushing;
+    await recorder.flush();
+    expect(
+      sent()
+        .flat()
+        .map(([, data]) => (data as { requestId: string }).requestId),
+    ).toEqual(['r1', 'r2']);
+    expect(logged).toEqual([
+      [{ participant: 'gateway', error: 'Error: broker unreachable' }, 'operation records delayed'],
+    ]);
+  });
+
+  it('are bounded: while too many wait, a call waits until its deadline', async () => {
+    const recorder = silent();
+    for (let n = 0; n < 10_000; n++) expect(recorder.add(record('r'), later())).toBeUndefined();
+    await expect(recorder.add(record('r'), Date.now())).rejects.toThrow('not acknowledged');
+  });
+});
+
+describe('a recorder', () => {
+  const states = (sent: ReturnType<ReturnType<typeof feed>['sent']>) =>
+    sent.flat().map(([subject, data]) => [subject, (data as { state?: string; requestId?: string }).state ?? 'record']);
+
+  it('announces itself, and says that it is closed after its last record', async () => {
+    const { needs, sent } = feed();
+    const recorder = new OperationRecorder(needs, 'gateway').open();
+    await recorder.flush();
+    void recorder.add(record('r1'), later());
+    await recorder.close();
+    expect(states(sent())).toEqual([
+      ['operation.gateway.recorder', 'started'],
+      ['operation.gateway.record', 'record'],
+      ['operation.gateway.recorder', 'closed'],
+    ]);
+    const ids = sent()
+      .flat()
+      .flatMap(([, data]) => (data as { instance?: string }).instance ?? []);
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it('says every ten seconds that it runs', async () => {
+    jest.useFakeTimers();
+    try {
+      const { needs, sent } = feed();
+      const recorder = new OperationRecorder(needs, 'gateway').open();
+      await recorder.flush();
+      await jest.advanceTimersByTimeAsync(20_000);
+      expect(states(sent()).map(([, state]) => state)).toEqual(['started', 'alive', 'alive']);
+      await recorder.close();
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('of a participant that records no calls sends nothing', async () => {
+    const { needs, batches } = feed();
+    await new OperationRecorder(needs, 'analytics').open().close();
+    expect(batches).toEqual([]);
+  });
+
+  it('does not prevent a list of records during an outage of the feed', async () => {
+    const recorders = new OperationRecorders(feed().needs, () => ({ publish: () => new Promise(() => {}) }) as never);
+    void recorders.of('gateway').add(record('r1'), later());
+    const began = performance.now();
+    await recorders.flush(50);
+    expect(performance.now() - began).toBeLessThan(5000);
+  });
+
+  it('is one for each participant of a process', async () => {
+    const { needs, sent } = feed();
+    const recorders = new OperationRecorders(needs, () => needs.bus);
+    expect(recorders.of('dids')).toBe(recorders.of('dids'));
+    void recorders.of('gateway').add(record('r1'), later());
+    await recorders.flush(1000);
+    await recorders.close();
+    const last = states(sent()).slice(-2);
+    expect(last.map(([, state]) => state)).toEqual(['closed', 'closed']);
   });
 });

@@ -1,91 +1,158 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import {
-  operationSubject,
-  PLATFORM_TENANT,
+  busRights,
+  recordSubject,
   type BusParticipant,
-  type Operation,
-  type OperationContext,
-  type OperationEventMessage,
-  type Outcome,
+  type OperationRecordMessage,
+  type OperationStartMessage,
+  type RecorderMessage,
 } from '@attestry/contracts';
-import type { Clock, Ids } from '@attestry/event-store';
-import { inTime, type MessageBus } from '@attestry/messaging';
+import { backOffMs, type Clock, type Ids } from '@attestry/event-store';
+import { inTime, type MessageBus, type OutgoingMessage } from '@attestry/messaging';
+import type { Logger } from './logger.js';
 
-export interface FailureSummary {
-  status: number;
-  code: string;
-  message: string;
+/** Least time for an awaited message at the deadline, milliseconds. */
+const LEAST_MS = 500;
+/** Longest a record waits for its batch. */
+const BATCH_MS = 250;
+const BATCH_SIZE = 500;
+/** Records that wait during an outage of the feed; further calls wait for their end. */
+const MAX_WAITING = 10_000;
+const ALIVE_MS = 10_000;
+const RETRY = { firstMs: 50, maxMs: 1000 };
+/** Longest wait for the last batch at shutdown. */
+const CLOSE_MS = 5000;
+
+/** What the recorder needs from its process. */
+export interface RecorderNeeds {
+  bus: MessageBus;
+  clock: Clock;
+  ids: Ids;
+  logger: Pick<Logger, 'warn'>;
 }
 
-/** Time that is left for an outcome at the deadline, milliseconds. */
-const LEAST_MS = 500;
-
 /**
- * Writes `<PREFIX>_START`, `_SUCCESS` and `_FAIL` to the durable feed (ADR 0004). Each call resolves when the message is durable, and
- * rejects when it is not by the call's deadline, although it may still be written later. Metadata, and sealed `data`: never a value of the
- * request or the response in clear.
+ * Sends the records that no event carries to the durable feed (ADR 0072): in batches that no answer waits for, so that a crash may lose those
+ * of the last second.
  */
 export class OperationRecorder {
+  private readonly instance: string;
+  private waiting: OutgoingMessage[] = [];
+  private publishing: Promise<void> | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private alive: NodeJS.Timeout | undefined;
+  private isClosed = false;
+
   constructor(
-    private readonly bus: MessageBus,
-    private readonly clock: Clock,
-    private readonly ids: Ids,
+    private readonly needs: RecorderNeeds,
     private readonly participant: BusParticipant,
+  ) {
+    this.instance = needs.ids.uuid();
+  }
+
+  /** Announces this recorder; nothing where the participant records no calls. */
+  open(): this {
+    if (!busRights(this.participant).publishes.includes(recordSubject('recorder', this.participant))) return this;
+    this.sendState('started');
+    this.alive = setInterval(() => this.sendState('alive'), ALIVE_MS).unref();
+    return this;
+  }
+
+  /** @returns a promise where too many records wait @throws when they still do at the deadline */
+  add(record: OperationRecordMessage, deadline: number): Promise<void> | undefined {
+    this.waiting.push(this.messageOf('record', record));
+    if (this.waiting.length >= BATCH_SIZE || this.isClosed) void this.flush();
+    else this.timer ??= setTimeout(() => void this.flush(), BATCH_MS).unref();
+    return this.waiting.length > MAX_WAITING ? this.inTime(this.flush(), deadline) : undefined;
+  }
+
+  /** Resolves when the record is durable. @throws when it is not at the deadline; it may be later */
+  write(record: OperationRecordMessage, deadline: number): Promise<void> {
+    return this.inTime(this.needs.bus.publish([this.messageOf('record', record)]), deadline);
+  }
+
+  /** As {@link write}. */
+  start(start: OperationStartMessage): Promise<void> {
+    return this.inTime(this.needs.bus.publish([this.messageOf('started', start)]), start.deadline);
+  }
+
+  /** Resolves when all records added so far are durable, however long the feed is unreachable. */
+  flush(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    return (this.publishing ??= this.publishWaiting().finally(() => {
+      this.publishing = undefined;
+    }));
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.alive);
+    if (this.alive) this.sendState('closed');
+    this.isClosed = true;
+    await Promise.race([this.flush(), pause(CLOSE_MS, undefined, { ref: false })]);
+  }
+
+  private async publishWaiting(): Promise<void> {
+    for (let attempt = 1; this.waiting.length > 0;) {
+      const batch = this.waiting.slice(0, BATCH_SIZE);
+      try {
+        await this.needs.bus.publish(batch);
+        this.waiting.splice(0, batch.length);
+        attempt = 1;
+      } catch (error) {
+        if (attempt === 1)
+          this.needs.logger.warn({ participant: this.participant, error: String(error) }, 'operation records delayed');
+        await pause(backOffMs(attempt++, RETRY), undefined, { ref: false });
+      }
+    }
+  }
+
+  private sendState(state: RecorderMessage['state']): void {
+    const { instance, participant } = this;
+    const message: RecorderMessage = { instance, participant, state, at: this.needs.clock.now().toISOString() };
+    this.waiting.push(this.messageOf('recorder', message));
+    void this.flush();
+  }
+
+  private messageOf(kind: Parameters<typeof recordSubject>[0], data: unknown): OutgoingMessage {
+    return { id: this.needs.ids.uuid(), subject: recordSubject(kind, this.participant), data };
+  }
+
+  private inTime(publishing: Promise<void>, deadline: number): Promise<void> {
+    const ms = Math.max(LEAST_MS, deadline - Date.now());
+    return inTime(publishing, ms, () => new Error(`not acknowledged within ${ms} ms`));
+  }
+}
+
+/** The recorders of a process, one for each participant. */
+export class OperationRecorders {
+  private readonly byParticipant = new Map<BusParticipant, OperationRecorder>();
+
+  /** @param busOf the bus with the rights of the participant */
+  constructor(
+    private readonly needs: Omit<RecorderNeeds, 'bus'>,
+    private readonly busOf: (participant: BusParticipant) => MessageBus,
   ) {}
 
-  /** @param data sealed, see OperationEventMessage */
-  start(
-    operation: Operation,
-    context: OperationContext,
-    metadata: Record<string, unknown> = {},
-    data?: string,
-  ): Promise<void> {
-    return this.record('START', operation, context, metadata, { data });
+  of(participant: BusParticipant): OperationRecorder {
+    let recorder = this.byParticipant.get(participant);
+    if (!recorder) {
+      recorder = new OperationRecorder({ ...this.needs, bus: this.busOf(participant) }, participant).open();
+      this.byParticipant.set(participant, recorder);
+    }
+    return recorder;
   }
 
-  success(
-    operation: Operation,
-    context: OperationContext,
-    metadata: Record<string, unknown> = {},
-    more: Pick<OperationEventMessage, 'about' | 'data'> = {},
-  ): Promise<void> {
-    return this.record('SUCCESS', operation, context, metadata, more);
+  /** Resolves when all records added so far are durable, and at the latest after `maxMs`: during an outage of the feed they keep waiting. */
+  async flush(maxMs: number): Promise<void> {
+    const flushing = [...this.byParticipant.values()].map((recorder) => recorder.flush());
+    const isLate = new AbortController();
+    const late = pause(maxMs, undefined, { ref: false, signal: isLate.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(flushing), late]);
+    isLate.abort();
   }
 
-  fail(operation: Operation, context: OperationContext, error: FailureSummary): Promise<void> {
-    return this.record('FAIL', operation, context, { error });
-  }
-
-  private async record(
-    outcome: Outcome,
-    operation: Operation,
-    context: OperationContext,
-    metadata: Record<string, unknown>,
-    { about, data }: Pick<OperationEventMessage, 'about' | 'data'> = {},
-  ): Promise<void> {
-    const analytics = operation.analytics;
-    if (!analytics) return;
-    const { caller } = context;
-    const message: OperationEventMessage = {
-      id: this.ids.uuid(),
-      outcome,
-      prefix: analytics.prefix,
-      category: analytics.category,
-      tenantId: context.tenant?.id ?? PLATFORM_TENANT,
-      requestId: context.requestId,
-      timestamp: this.clock.now().toISOString(),
-      operation: operation.name,
-      ...(outcome === 'START' && { deadline: context.deadline }),
-      ...((caller.kind === 'client' || caller.kind === 'management') && { clientId: caller.clientId }),
-      ...(caller.kind === 'user' && { managementUserId: caller.userId }),
-      metadata,
-      ...(data !== undefined && { data }),
-      ...(about && { about }),
-    };
-    const ms = Math.max(LEAST_MS, context.deadline - Date.now());
-    await inTime(
-      this.bus.publish([{ id: message.id, subject: operationSubject(outcome, this.participant), data: message }]),
-      ms,
-      () => new Error(`not acknowledged within ${ms} ms`),
-    );
+  async close(): Promise<void> {
+    await Promise.all([...this.byParticipant.values()].map((recorder) => recorder.close()));
   }
 }

@@ -1,11 +1,5 @@
 import { Inject, Injectable, Optional, type BeforeApplicationShutdown } from '@nestjs/common';
-import {
-  REQUESTS_COMMITTED_SUBJECT,
-  subjectsReadBy,
-  type IntegrationEventType,
-  type RequestsCommitted,
-  type ServiceName,
-} from '@attestry/contracts';
+import { subjectsReadBy, type IntegrationEventType, type ServiceName } from '@attestry/contracts';
 import {
   checkKnown,
   CheckpointedSubscription,
@@ -118,8 +112,8 @@ export class Reactions implements BeforeApplicationShutdown {
   }
 
   /**
-   * Publishes what derives from a service's stored events: its integration events (message id = event id) and, once per batch, which
-   * requests have been committed (ADR 0004). The only place that publishes: never a handler.
+   * Publishes what derives from a service's stored events: its integration events (message id = event id). The only place that publishes:
+   * never a handler.
    * @param restMs see {@link Reaction}; longer than the default only where no event ends access
    */
   publishFacts(
@@ -134,9 +128,8 @@ export class Reactions implements BeforeApplicationShutdown {
       restMs,
       onEvents: async (events) => {
         const messages: OutgoingMessage[] = [];
-        const requests = new Map<string, RequestsCommitted['requests'][number]>();
         for (const event of events) {
-          const { tenantId, requestId, operation, occurredAt, traceparent } = event.metadata;
+          const { tenantId, requestId, occurredAt, traceparent } = event.metadata;
           factsOf(event).forEach(({ type, data }, index) =>
             messages.push({
               id: index === 0 ? event.id : `${event.id}.${index}`,
@@ -145,13 +138,8 @@ export class Reactions implements BeforeApplicationShutdown {
               data,
             }),
           );
-          requests.set(`${tenantId} ${requestId}`, { requestId, tenantId, operation });
         }
-        const last = events.at(-1);
-        if (!last) return;
-        const committed: RequestsCommitted = { requests: [...requests.values()] };
-        messages.push({ id: `${last.id}.committed`, subject: REQUESTS_COMMITTED_SUBJECT, data: committed });
-        await this.bus.publish(messages);
+        if (messages.length) await this.bus.publish(messages);
       },
     });
   }

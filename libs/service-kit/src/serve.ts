@@ -52,7 +52,7 @@ export const serveOperations = (
       const useCase = registerUseCase(operation, useCases.get(operation)!, buses);
       const handle = observedOperation(
         operation.name,
-        operationHandler(operation, useCase, engines.logger, idempotentCalls),
+        operationHandler(operation, useCase, engines, idempotentCalls),
         engines.metrics,
         engines.tracing,
       );

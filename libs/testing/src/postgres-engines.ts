@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { EventStore, Leases } from '@attestry/event-store';
+import { JoinedEventStore, type EventStore, type Leases } from '@attestry/event-store';
 import { migratePostgresKeys, openPostgresKeyVault, type KeyVault } from '@attestry/keys';
 import { migratePostgresReadModels, openPostgresReadModels, type ReadModels } from '@attestry/read-model';
 
@@ -65,7 +65,7 @@ export const chosenEngines = async <E extends ServiceEngines>(engines: E): Promi
       ...engines,
       vault: await vault(),
       readModels: await readModels('read', engines.events),
-      operationReadModels: await readModels('analytics', engines.operationEvents),
+      operationReadModels: await readModels('analytics', new JoinedEventStore(engines.operationEvents, engines.events)),
       close,
     };
   } catch (error) {

@@ -7,6 +7,12 @@ export type Kind = 'c' | 'u' | '';
 export const actorOf = ({ clientId, managementUserId }: { clientId?: string; managementUserId?: string }): string =>
   managementUserId !== undefined ? `u${managementUserId}` : clientId !== undefined ? `c${clientId}` : '';
 
+/** Of the actor in the metadata of a domain event: `client:<id>`, `user:<id>`, or without name. */
+export const actorOfEvent = (actor: string): string =>
+  actor.startsWith('client:') || actor.startsWith('user:')
+    ? `${actor.slice(0, 1)}${actor.slice(actor.indexOf(':') + 1)}`
+    : '';
+
 export const namedActor = (actor: string): { clientId?: string; managementUserId?: string } =>
   actor.startsWith('c') ? { clientId: actor.slice(1) } : actor ? { managementUserId: actor.slice(1) } : {};
 

@@ -1,12 +1,13 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { AnalyticsEvent, EventFilters, ListEventsQuery, PageOf } from '@attestry/contracts';
 import { Macs } from '@attestry/keys';
 import { MessageBus } from '@attestry/messaging';
-import { DEFAULT_LIMIT, listCursors, PlatformConfig } from '@attestry/service-kit';
+import type { Clock } from '@attestry/event-store';
+import { CLOCK, DEFAULT_LIMIT, listCursors, OperationRecorders, PlatformConfig } from '@attestry/service-kit';
 import { LoggedDataKeys } from '../logged-data/logged-data-keys.js';
 import { RecordOperations } from '../record-operations/record-operations.js';
 import { namedActor } from './event-actors.js';
-import { EventsReadModel } from './events.read-model.js';
+import { EventsReadModel, retainedFrom } from './events.read-model.js';
 import { selectEvents, type EventRow } from './select-events.js';
 
 export interface EventPageRequest {
@@ -26,10 +27,13 @@ export class EventPages {
     private readonly macs: Macs,
     private readonly keys: LoggedDataKeys,
     private readonly config: PlatformConfig,
+    private readonly pending: OperationRecorders,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /** Waits until the events acknowledged before the query are listed. */
   async settled(): Promise<void> {
+    await this.pending.flush(this.config.ownWriteMs);
     await this.writer.waitFor(await this.bus.head(), this.config.ownWriteMs);
     await this.readModel.running.ownWrites();
   }
@@ -46,7 +50,8 @@ export class EventPages {
     const { limit, cursor, filters, direction } = request;
     const codec = listCursors(this.macs, ['analytics', ...(list === 'list' ? [] : [list]), tenantId], 'timestamp');
     const after = cursor === undefined ? undefined : codec.decode(cursor);
-    const selection = { tenantId, filters, direction, limit: limit + 1, ...(after && { after }) };
+    const from = retainedFrom(this.clock.now(), this.config);
+    const selection = { tenantId, filters, from, direction, limit: limit + 1, ...(after && { after }) };
     const rows = await selectEvents(this.readModel.db, selection);
     const shown = rows.slice(0, limit);
     const last = rows.length > limit ? shown.at(-1) : undefined;
@@ -59,13 +64,15 @@ export class EventPages {
   private async viewOf(row: EventRow): Promise<AnalyticsEvent> {
     return {
       id: row.id,
-      type: row.type,
+      type: `${row.prefix}_${row.outcome}`,
       timestamp: row.time,
       category: row.category,
       requestId: row.request_id,
-      metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+      metadata: row.metadata === null ? {} : (JSON.parse(row.metadata) as Record<string, unknown>),
       data: await this.keys.openLoggedData(row.tenant_id, row.data),
       ...namedActor(row.actor),
+      ...(row.object_type !== null &&
+        row.object_id !== null && { object: { type: row.object_type, id: row.object_id } }),
     };
   }
 }

@@ -1,157 +1,167 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { sql, type Kysely, type Transaction } from 'kysely';
+import { sql, type ColumnDataType, type Kysely, type Transaction } from 'kysely';
 import type { RecordedEvent } from '@attestry/event-store';
-import { insertRows, ReadModels, type Projection } from '@attestry/read-model';
-import { Health, OPERATION_READ_MODELS, ReadModel } from '@attestry/service-kit';
-import { openKey } from '../operation-stream/open-operations.js';
-import { operationEventId } from '../operation-stream/operation-event-id.js';
-import {
-  OPERATION_CATEGORY,
-  OPERATION_EVENT_TYPES,
-  type OperationFact,
-  type OperationStreamEvent,
-} from '../operation-stream/operation-stream.events.js';
-import { actorOf } from './event-actors.js';
+import { BatchedRows, ReadModels, type Projection } from '@attestry/read-model';
+import { Health, OPERATION_READ_MODELS, ReadModel, type PlatformConfig } from '@attestry/service-kit';
+import type { RecorderFact } from '../operation-stream/operation-stream.events.js';
+import { mergeParts, partsOf, type OperationPart, type OperationRow } from './operation-rows.js';
 
-export interface EventTables {
-  analytics_events: {
-    tenant_id: string;
-    time: string;
-    sort_key: string;
-    id: string;
-    type: string;
-    category: string;
-    request_id: string;
-    /** See event-actors.ts. */
-    actor: string;
-    metadata: string;
-    /** Sealed; null at logging level 1. */
-    data: string | null;
-  };
-  open_operations: {
-    key: string;
-    tenant_id: string;
-    request_id: string;
-    prefix: string;
-    category: string;
-    operation: string;
-    deadline: number;
-    committed: number;
-    client_id: string | null;
-    management_user_id: string | null;
-  };
+/** A process that records operations and has not been closed. */
+export interface RecorderRow {
+  instance: string;
+  participant: string;
+  started_at: string;
+  seen_at: string;
 }
 
-const SUFFIX = { OperationStarted: 'START', OperationSucceeded: 'SUCCESS', OperationFailed: 'FAIL' } as const;
+export interface EventTables {
+  analytics_operations: OperationRow;
+  operation_recorders: RecorderRow;
+}
 
-const eventRow = (event: RecordedEvent<keyof typeof SUFFIX, OperationFact>): EventTables['analytics_events'] => ({
-  tenant_id: event.metadata.tenantId,
-  time: event.metadata.occurredAt,
-  sort_key: String(event.revision).padStart(10, '0'),
-  id: operationEventId(
-    event.metadata.tenantId,
-    event.metadata.requestId,
-    event.type === 'OperationStarted' ? 'start' : 'outcome',
-  ),
-  type: `${event.data.prefix}_${SUFFIX[event.type]}`,
-  category: event.data.category,
-  request_id: event.metadata.requestId,
-  actor: actorOf(event.data),
-  metadata: JSON.stringify(event.data.metadata),
-  data: event.data.data ?? null,
-});
+const COLUMNS: Readonly<Record<keyof OperationRow, readonly [ColumnDataType, 'not null' | 'null']>> = {
+  tenant_id: ['text', 'not null'],
+  start_id: ['text', 'not null'],
+  end_id: ['text', 'not null'],
+  request_id: ['text', 'not null'],
+  operation: ['text', 'not null'],
+  prefix: ['text', 'not null'],
+  category: ['text', 'not null'],
+  actor: ['text', 'not null'],
+  object_type: ['text', 'null'],
+  object_id: ['text', 'null'],
+  started_at: ['text', 'null'],
+  start_key: ['text', 'null'],
+  start_source: ['integer', 'not null'],
+  start_metadata: ['text', 'null'],
+  start_data: ['text', 'null'],
+  outcome: ['text', 'null'],
+  ended_at: ['text', 'null'],
+  end_key: ['text', 'null'],
+  end_source: ['integer', 'not null'],
+  end_metadata: ['text', 'null'],
+  end_data: ['text', 'null'],
+  deadline: ['bigint', 'null'],
+  committed: ['integer', 'not null'],
+  last_at: ['text', 'not null'],
+};
+
+/**
+ * Chosen by EXPLAIN of the documented filters (ADR 0073): one for each filter and each of the two orders. An outcome by its id; START by the
+ * key.
+ */
+const LISTS = {
+  '': [],
+  type: ['prefix'],
+  actor: ['actor'],
+  object_type: ['object_type'],
+  object: ['object_type', 'object_id'],
+} as const;
+
+const createIndexes = async (db: Kysely<EventTables>): Promise<void> => {
+  const table = 'analytics_operations';
+  const index = (name: string, columns: readonly string[]) =>
+    db.schema
+      .createIndex(`${table}_${name}`)
+      .ifNotExists()
+      .on(table)
+      .columns([...columns]);
+  await index('id', ['tenant_id', 'end_id']).execute();
+  for (const [name, columns] of Object.entries(LISTS)) {
+    const [starts, ends] = [
+      index(`${name}_started`, ['tenant_id', ...columns, 'started_at', 'start_key']),
+      index(`${name}_ended`, ['tenant_id', ...columns, ...(name === 'type' ? ['outcome'] : []), 'ended_at', 'end_key']),
+    ];
+    for (const one of [starts, ends])
+      await (name.startsWith('object') ? one.where(sql.ref('object_type'), 'is not', null) : one).execute();
+  }
+  // Retention, over all tenants.
+  await index('last', ['last_at']).execute();
+  await index('due', ['deadline'])
+    .where(sql.ref('deadline'), 'is not', null)
+    .where(sql.ref('outcome'), 'is', null)
+    .execute();
+};
 
 export const eventsProjection: Projection<EventTables> = {
   name: 'analytics.events',
-  version: 2,
-  categories: [OPERATION_CATEGORY],
-  types: Object.keys(OPERATION_EVENT_TYPES),
-  tables: ['analytics_events', 'open_operations'],
+  version: 3,
+  raw: true,
+  tables: ['analytics_operations', 'operation_recorders'],
 
   async create(db: Kysely<EventTables>) {
-    const text = (name: string) => [name, 'text'] as const;
-    let events = db.schema.createTable('analytics_events').ifNotExists();
-    for (const [name, type] of ['tenant_id', 'time', 'sort_key', 'id', 'type', 'category', 'request_id', 'actor'].map(
-      text,
-    ))
-      events = events.addColumn(name, type, (column) => column.notNull());
-    await events
-      .addColumn('metadata', 'text', (column) => column.notNull())
-      .addColumn('data', 'text')
-      .addPrimaryKeyConstraint('analytics_events_pk', ['tenant_id', 'time', 'sort_key'] as never)
-      .execute();
-    // Chosen by EXPLAIN of the documented filters, at most three beside the key (ADR 0004: few indexes): by id, which also finds the events
-    // of a request; by type, of which a category is a set; by actor. The latter two in the order of the list.
-    const indexes = {
-      analytics_events_id: ['tenant_id', 'id'],
-      analytics_events_type: ['tenant_id', 'type', 'time', 'sort_key'],
-      analytics_events_actor: ['tenant_id', 'actor', 'time', 'sort_key'],
-    };
-    for (const [name, columns] of Object.entries(indexes))
-      await db.schema.createIndex(name).ifNotExists().on('analytics_events').columns(columns).execute();
-    await db.schema
-      .createTable('open_operations')
+    let operations = db.schema.createTable('analytics_operations').ifNotExists();
+    for (const [name, [type, nullable]] of Object.entries(COLUMNS))
+      operations = operations.addColumn(name, type, (column) => (nullable === 'null' ? column : column.notNull()));
+    await operations.addPrimaryKeyConstraint('analytics_operations_pk', ['tenant_id', 'start_id'] as never).execute();
+    await createIndexes(db);
+    let recorders = db.schema
+      .createTable('operation_recorders')
       .ifNotExists()
-      .addColumn('key', 'text', (column) => column.primaryKey())
-      .addColumn('tenant_id', 'text', (column) => column.notNull())
-      .addColumn('request_id', 'text', (column) => column.notNull())
-      .addColumn('prefix', 'text', (column) => column.notNull())
-      .addColumn('category', 'text', (column) => column.notNull())
-      .addColumn('operation', 'text', (column) => column.notNull())
-      .addColumn('deadline', 'bigint', (column) => column.notNull())
-      .addColumn('committed', 'integer', (column) => column.notNull())
-      .addColumn('client_id', 'text')
-      .addColumn('management_user_id', 'text')
-      .execute();
+      .addColumn('instance', 'text', (column) => column.primaryKey());
+    for (const name of ['participant', 'started_at', 'seen_at'])
+      recorders = recorders.addColumn(name, 'text', (column) => column.notNull());
+    await recorders.execute();
   },
 
   async project(trx: Transaction<EventTables>, events: readonly RecordedEvent[]) {
-    const rows: EventTables['analytics_events'][] = [];
-    const opened = new Map<string, EventTables['open_operations']>();
-    const closed: string[] = [];
-    const committed: string[] = [];
-    for (const stored of events) {
-      const event = stored as RecordedEvent & OperationStreamEvent;
-      const { tenantId, requestId } = event.metadata;
-      const key = openKey(tenantId, requestId);
-      switch (event.type) {
-        case 'OperationStarted':
-          rows.push(eventRow(event));
-          opened.set(key, {
-            key,
-            tenant_id: tenantId,
-            request_id: requestId,
-            prefix: event.data.prefix,
-            category: event.data.category,
-            operation: event.data.operation,
-            deadline: event.data.deadline,
-            committed: 0,
-            client_id: event.data.clientId ?? null,
-            management_user_id: event.data.managementUserId ?? null,
-          });
-          break;
-        case 'OperationSucceeded':
-        case 'OperationFailed':
-          rows.push(eventRow(event));
-          if (!opened.delete(key)) closed.push(key);
-          break;
-        case 'OperationCommitted': {
-          const open = opened.get(key);
-          if (open) open.committed = 1;
-          else committed.push(key);
-          break;
-        }
-      }
-    }
-    await insertRows(trx, 'analytics_events', rows);
-    await insertRows(trx, 'open_operations', [...opened.values()]);
-    if (committed.length)
-      await trx.updateTable('open_operations').set({ committed: 1 }).where('key', 'in', committed).execute();
-    if (closed.length) await trx.deleteFrom('open_operations').where('key', 'in', closed).execute();
+    await projectOperations(trx, events.flatMap(partsOf));
+    for (const event of events) if (event.type === 'RecorderReported') await projectRecorder(trx, event);
   },
 };
 
-/** Analytics rows, and which operations are open. */
+const projectOperations = async (trx: Transaction<EventTables>, parts: readonly OperationPart[]): Promise<void> => {
+  const known = new Map<string, OperationRow>();
+  for (const [tenantId, ofTenant] of Map.groupBy(parts, ({ tenant_id }) => tenant_id)) {
+    const ids = [...new Set(ofTenant.map(({ start_id }) => start_id))];
+    const rows = await trx
+      .selectFrom('analytics_operations')
+      .selectAll()
+      .where('tenant_id', '=', tenantId)
+      .where('start_id', 'in', ids)
+      .execute();
+    for (const row of rows)
+      known.set(`${tenantId} ${row.start_id}`, {
+        ...row,
+        deadline: row.deadline === null ? null : Number(row.deadline),
+      });
+  }
+  const table = new BatchedRows(trx, 'analytics_operations', ['tenant_id', 'start_id']);
+  const stored = new Set(known.keys());
+  for (const part of parts) {
+    const key = `${part.tenant_id} ${part.start_id}`;
+    const row = known.get(key);
+    const merged = row ? mergeParts(row, part) : part;
+    known.set(key, merged);
+    if (stored.has(key)) table.put(merged);
+  }
+  for (const [key, row] of known) if (!stored.has(key)) table.insert(row);
+  await table.write();
+};
+
+const projectRecorder = async (trx: Transaction<EventTables>, event: RecordedEvent): Promise<void> => {
+  const { instance, participant, state } = event.data as RecorderFact;
+  const { occurredAt: at } = event.metadata;
+  if (state === 'started')
+    await trx
+      .insertInto('operation_recorders')
+      .values({ instance, participant, started_at: at, seen_at: at })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  else if (state === 'alive')
+    await trx.updateTable('operation_recorders').set({ seen_at: at }).where('instance', '=', instance).execute();
+  else await trx.deleteFrom('operation_recorders').where('instance', '=', instance).execute();
+};
+
+const DAY_MS = 86_400_000;
+/** Entries before this time are neither listed nor kept. */
+export const retainedFrom = (now: Date, { operationEventsDays: days }: Pick<PlatformConfig, 'operationEventsDays'>) =>
+  new Date(now.getTime() - days * DAY_MS).toISOString();
+
+/** Rows that one transaction deletes. */
+const PORTION = 500;
+
+/** Analytics rows, and which operations and recorders are open. */
 @Injectable()
 export class EventsReadModel extends ReadModel<EventTables> {
   constructor(@Inject(OPERATION_READ_MODELS) readModels: ReadModels, health: Health) {
@@ -162,10 +172,40 @@ export class EventsReadModel extends ReadModel<EventTables> {
     return this.running.db;
   }
 
-  async discardBefore(time: string): Promise<void> {
-    await this.db
-      .deleteFrom('analytics_events')
-      .where(sql<boolean>`${sql.ref('time')} < ${time}`)
+  /** Operations without outcome that were due before a time, milliseconds since the epoch. */
+  overdue(before: number, limit: number): Promise<OperationRow[]> {
+    return this.db
+      .selectFrom('analytics_operations')
+      .selectAll()
+      .where('outcome', 'is', null)
+      .where('deadline', '<', before)
+      .orderBy('deadline')
+      .limit(limit)
       .execute();
   }
+
+  recorders(): Promise<RecorderRow[]> {
+    return this.db.selectFrom('operation_recorders').selectAll().execute();
+  }
+
+  /** In portions, so that rows are projected in between. */
+  async discardBefore(time: string): Promise<void> {
+    while ((await discardPortion(this.db, time, PORTION)) === PORTION);
+  }
 }
+
+/** @returns the number of rows that were deleted */
+export const discardPortion = async (db: Kysely<EventTables>, time: string, portion: number): Promise<number> => {
+  const key = sql`(${sql.ref('tenant_id')}, ${sql.ref('start_id')})`;
+  const oldest = db
+    .selectFrom('analytics_operations')
+    .select(['tenant_id', 'start_id'])
+    .where('last_at', '<', time)
+    .orderBy('last_at')
+    .limit(portion);
+  const { numDeletedRows } = await db
+    .deleteFrom('analytics_operations')
+    .where(sql<boolean>`${key} in (${oldest})`)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+};

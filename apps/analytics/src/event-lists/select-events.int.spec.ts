@@ -7,17 +7,22 @@ import { insertRows } from '@attestry/read-model';
 import { openEngines, parseConfig, type Engines } from '@attestry/service-kit';
 import { chosenEngines, plansOf, TEST_SETTINGS } from '@attestry/testing';
 import { sql, type Kysely } from 'kysely';
-import { operationEventId } from '../operation-stream/operation-event-id.js';
-import { eventsProjection, type EventTables } from './events.read-model.js';
-import { selectEvents, type EventRow } from './select-events.js';
+import { idsOfRequest } from '../operation-stream/operation-event-id.js';
+import { discardPortion, eventsProjection, type EventTables } from './events.read-model.js';
+import type { OperationRow } from './operation-rows.js';
+import { selectEvents } from './select-events.js';
 
 /** A tenant with few events and one with many; the same first ones in both. */
-const FEW = { tenantId: '11111111-1111-4111-8111-111111111111', size: 1000 };
+const FEW = { tenantId: '11111111-1111-4111-8111-111111111111', size: 12_000 };
 const MANY = { tenantId: '22222222-2222-4222-8222-222222222222', size: 60_000 };
 const FIRST = Date.parse('2026-01-01T00:00:00.000Z');
 /** Both tenants have as many events for every filter, or all there are. */
 const PAGE = 21;
-const TYPES = eventTypes().filter(({ category }) => category === 'did' || category === 'webhook');
+const PREFIXES = eventTypes()
+  .filter(({ category, type }) => (category === 'did' || category === 'webhook') && type.endsWith('_START'))
+  .map(({ category, type }) => ({ category, prefix: type.slice(0, -'_START'.length) }));
+/** Nothing is hidden. */
+const from = '2000-01-01T00:00:00.000Z';
 
 let folder: string;
 let engines: Engines;
@@ -27,7 +32,7 @@ beforeAll(async () => {
   engines = await chosenEngines(await openEngines(parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder })));
   ({ db } = await engines.operationReadModels.start(eventsProjection));
   for (const { tenantId, size } of [FEW, MANY]) await seed(tenantId, size);
-  if (onPostgres()) await sql`analyze ${sql.table('analytics_events')}`.execute(db);
+  if (onPostgres()) await sql`analyze ${sql.table('analytics_operations')}`.execute(db);
 }, 120_000);
 afterAll(async () => {
   await engines?.close();
@@ -37,29 +42,59 @@ afterAll(async () => {
 const onPostgres = () => db.getExecutor().adapter.constructor.name.startsWith('Postgres');
 const timeOf = (n: number) => new Date(FIRST + n * 1000).toISOString();
 
-/** The first ten are of a client, a person and a type that are never seen again. */
-const rowOf = (tenantId: string, n: number): EventRow => {
-  const requestId = `request${Math.floor(n / 2)}`;
-  const { type, category } = n < 10 ? { type: 'USER_CREATE_START', category: 'user' } : TYPES[n % TYPES.length]!;
+/** Each operation has two entries; the first five operations are of a client, a person, a type and an object that are never seen again. */
+const operationOf = (tenantId: string, n: number): OperationRow => {
+  const requestId = `request${n}`;
+  const [start_id, end_id] = idsOfRequest(tenantId, requestId);
   const frequent = n % 10 === 0 ? '' : n % 10 === 1 ? `upeople${n % 3}` : `cclient${n % 3}`;
+  const { prefix, category } = n < 5 ? { prefix: 'USER_CREATE', category: 'user' } : PREFIXES[n % PREFIXES.length]!;
+  const object =
+    n < 5
+      ? ['user', `user${n}`]
+      : n % 4 === 0
+        ? [null, null]
+        : [category, `${category}${Math.floor(n / PREFIXES.length) % 10}`];
   return {
     tenant_id: tenantId,
-    time: timeOf(n),
-    sort_key: String(n).padStart(10, '0'),
-    id: operationEventId(tenantId, requestId, n % 2 ? 'outcome' : 'start'),
-    type,
-    category,
+    start_id,
+    end_id,
     request_id: requestId,
-    actor: n < 5 ? 'crare' : n < 10 ? 'urare' : frequent,
-    metadata: '{}',
-    data: null,
+    operation: 'some.operation',
+    prefix,
+    category,
+    actor: n < 3 ? 'crare' : n < 5 ? 'urare' : frequent,
+    object_type: object[0]!,
+    object_id: object[1]!,
+    started_at: timeOf(2 * n),
+    start_key: `${String(n).padStart(10, '0')}0`,
+    start_source: 1,
+    start_metadata: '{}',
+    start_data: null,
+    outcome: n % 7 ? 'SUCCESS' : 'FAIL',
+    // Those of two operations overlap.
+    ended_at: timeOf(2 * n + 3),
+    end_key: `${String(n).padStart(10, '0')}1`,
+    end_source: 1,
+    end_metadata: '{}',
+    end_data: null,
+    deadline: null,
+    committed: 0,
+    last_at: timeOf(2 * n + 3),
   };
 };
 
+const entriesOf = (tenantId: string, size: number) =>
+  Array.from({ length: size / 2 }, (_, n) => operationOf(tenantId, n))
+    .flatMap(({ started_at, start_key, start_id, ended_at, end_key, end_id, outcome, ...row }) => [
+      { ...row, outcome: 'START', id: start_id, time: started_at!, key: start_key! },
+      { ...row, outcome: outcome!, id: end_id, time: ended_at!, key: end_key! },
+    ])
+    .sort((a, b) => (a.time + a.key < b.time + b.key ? -1 : 1));
+
 const seed = async (tenantId: string, size: number) => {
-  for (let from = 0; from < size; from += 10_000) {
-    const rows = Array.from({ length: Math.min(10_000, size - from) }, (_, n) => rowOf(tenantId, from + n));
-    await db.transaction().execute((trx) => insertRows(trx, 'analytics_events', rows));
+  for (let from = 0; from < size / 2; from += 5000) {
+    const rows = Array.from({ length: Math.min(5000, size / 2 - from) }, (_, n) => operationOf(tenantId, from + n));
+    await db.transaction().execute((trx) => insertRows(trx, 'analytics_operations', rows));
   }
 };
 
@@ -71,15 +106,18 @@ const expected = (tenantId: string, size: number, filters: EventFilters, limit: 
     values.some((value) =>
       value === 'none' ? !actor.startsWith(kind) : value === '*' ? actor.startsWith(kind) : actor === `${kind}${value}`,
     );
-  const found = Array.from({ length: size }, (_, n) => rowOf(tenantId, n)).filter(
+  const found = entriesOf(tenantId, size).filter(
     (row) =>
       among(filters.ids, row.id) &&
       among(filters.requestIds, row.request_id) &&
       ((!filters.types && !filters.categories) ||
-        (filters.types ?? []).includes(row.type) ||
+        (filters.types ?? []).includes(`${row.prefix}_${row.outcome}`) ||
         (filters.categories ?? []).includes(row.category)) &&
       acts(filters.clientIds, 'c', row.actor) &&
       acts(filters.managementUserIds, 'u', row.actor) &&
+      (filters.objectType ?? row.object_type) === row.object_type &&
+      (filters.objectId ?? row.object_id) === row.object_id &&
+      (filters.outcome ?? row.outcome) === row.outcome &&
       (!filters.dateFrom || row.time >= filters.dateFrom) &&
       (!filters.dateTo || row.time <= filters.dateTo),
   );
@@ -88,7 +126,7 @@ const expected = (tenantId: string, size: number, filters: EventFilters, limit: 
 
 const FILTERS: [string, (tenantId: string) => EventFilters][] = [
   ['nothing', () => ({})],
-  ['ids', (tenantId) => ({ ids: [rowOf(tenantId, 3).id, rowOf(tenantId, 700).id, 'no such'] })],
+  ['ids', (tenantId) => ({ ids: [operationOf(tenantId, 3).start_id, operationOf(tenantId, 3500).end_id, 'no such'] })],
   ['requestIds', () => ({ requestIds: ['request7', 'request300'] })],
   ['a type that is seldom', () => ({ types: ['USER_CREATE_START'] })],
   ['types', () => ({ types: ['DID_CREATE_START', 'WEBHOOK_CREATE_FAIL'] })],
@@ -107,7 +145,22 @@ const FILTERS: [string, (tenantId: string) => EventFilters][] = [
   ['nobody at all', () => ({ clientIds: ['none'], managementUserIds: ['none'] })],
   ['a day', () => ({ dateFrom: timeOf(100), dateTo: timeOf(400) })],
   ['a day and a client', () => ({ dateFrom: timeOf(100), dateTo: timeOf(400), clientIds: ['client2'] })],
-  ['ids and a client', (tenantId) => ({ ids: [3, 12, 15].map((n) => rowOf(tenantId, n).id), clientIds: ['*'] })],
+  [
+    'ids and a client',
+    (tenantId) => ({ ids: [1, 12, 15].map((n) => operationOf(tenantId, n).end_id), clientIds: ['*'] }),
+  ],
+  ['an object', () => ({ objectType: 'did', objectId: 'did7' })],
+  ['an object by its id', () => ({ objectId: 'did7' })],
+  ['an object that is seldom', () => ({ objectId: 'user3' })],
+  ['a type of objects', () => ({ objectType: 'webhook' })],
+  ['a type of objects that is seldom', () => ({ objectType: 'user' })],
+  ['a type of objects and a client', () => ({ objectType: 'webhook', clientIds: ['client1'] })],
+  ['an object and a type', () => ({ objectId: 'did7', types: ['DID_CREATE_START'] })],
+  ['refusals', () => ({ outcome: 'FAIL' })],
+  ['refusals of a client', () => ({ outcome: 'FAIL', clientIds: ['client1'] })],
+  ['successes of a category', () => ({ outcome: 'SUCCESS', categories: ['did'] })],
+  ['the outcome of requests', () => ({ outcome: 'SUCCESS', requestIds: ['request7', 'request300'] })],
+  ['successes about an object', () => ({ outcome: 'SUCCESS', objectId: 'user3' })],
   ['requests and a type', () => ({ requestIds: ['request2', 'request40'], types: ['USER_CREATE_START'] })],
 ];
 
@@ -120,10 +173,10 @@ describe('events', () => {
     const filters = filtersOf(tenantId);
     const seen: string[] = [];
     for (let after: { time: string; id: string } | undefined; ;) {
-      const rows = await selectEvents(db, { tenantId, filters, limit: 90, direction, ...(after && { after }) });
+      const rows = await selectEvents(db, { tenantId, filters, from, limit: 900, direction, ...(after && { after }) });
       seen.push(...rows.map(({ id }) => id));
       const last = rows.at(-1);
-      if (!last || rows.length < 90) break;
+      if (!last || rows.length < 900) break;
       after = { time: last.time, id: last.sort_key };
     }
     expect(seen).toEqual(expected(tenantId, size, filters, size, direction));
@@ -135,11 +188,18 @@ describe('events', () => {
       const read: number[] = [];
       for (const { tenantId } of [FEW, MANY]) {
         const filters = filtersOf(tenantId);
-        const [first] = await selectEvents(db, { tenantId, filters, limit: 1, direction: 'desc' });
+        const [first] = await selectEvents(db, { tenantId, filters, from, limit: 1, direction: 'desc' });
         const after = first && { time: first.time, id: first.sort_key };
         const plans = await plansOf(db, async (watched) => {
-          await selectEvents(watched, { tenantId, filters, limit: PAGE, direction: 'desc' });
-          await selectEvents(watched, { tenantId, filters, limit: PAGE, direction: 'desc', ...(after && { after }) });
+          await selectEvents(watched, { tenantId, filters, from, limit: PAGE, direction: 'desc' });
+          await selectEvents(watched, {
+            tenantId,
+            filters,
+            from,
+            limit: PAGE,
+            direction: 'desc',
+            ...(after && { after }),
+          });
         });
         for (const { steps } of plans) expect(steps.filter(scans)).toEqual([]);
         read.push(plans.reduce((sum, { rowsRead = 0 }) => sum + rowsRead, 0));
@@ -148,16 +208,41 @@ describe('events', () => {
     },
   );
 
-  it('have no more than three indexes beside the key', async () => {
+  it('are hidden when they are older than a time, which an index finds', async () => {
+    const { tenantId } = FEW;
+    const hidden = { tenantId, filters: {}, from: timeOf(990), limit: 100, direction: 'asc' as const };
+    const rows = await selectEvents(db, hidden);
+    expect(rows.map(({ time }) => time >= timeOf(990))).toEqual(Array(rows.length).fill(true));
+    expect(rows[0]!.time).toBe(timeOf(990));
+  });
+
+  it('are deleted oldest first, in portions, each found by an index that leads with time', async () => {
+    const size = async () => (await db.selectFrom('analytics_operations').select('start_id').execute()).length;
+    const before = await size();
+    const plans = await plansOf(db, async (watched) => {
+      // Four entries end before this in each of the two tenants.
+      expect(await discardPortion(watched, timeOf(10), 5)).toBe(5);
+      expect(await discardPortion(watched, timeOf(10), 5)).toBe(3);
+      expect(await discardPortion(watched, timeOf(10), 5)).toBe(0);
+    });
+    for (const { steps } of plans) expect(steps.filter(scans)).toEqual([]);
+    expect(before - (await size())).toBe(8);
+    const [oldest] = await selectEvents(db, { tenantId: FEW.tenantId, filters: {}, from, limit: 1, direction: 'asc' });
+    expect(oldest!.request_id).toBe('request4');
+  });
+
+  it('have two indexes for each list, and one each for ids, retention and overdue operations', async () => {
     // The tables of this folder: others in the same file use separate schemas.
     const indexes = onPostgres()
-      ? sql`select 1 from pg_indexes where schemaname = current_schema() and tablename like 'analytics_events%'`
-      : sql`select 1 from sqlite_master where type = 'index' and tbl_name like 'analytics_events%'`;
+      ? sql`select 1 from pg_indexes where schemaname = current_schema() and tablename like 'analytics_operations%'`
+      : sql`select 1 from sqlite_master where type = 'index' and tbl_name like 'analytics_operations%'`;
     const { rows } = await indexes.execute(db);
-    expect(rows).toHaveLength(4);
+    expect(rows).toHaveLength(1 + 2 * 5 + 3);
   });
 });
 
 /** A step that reads the table otherwise than by a place in an index, or sorts what it read. */
 const scans = (step: string): boolean =>
-  onPostgres() ? /^Seq Scan analytics/.test(step) || step === 'Bitmap Heap Scan' : /^SCAN analytics_events/.test(step);
+  onPostgres()
+    ? /^Seq Scan analytics/.test(step) || step === 'Bitmap Heap Scan'
+    : /^SCAN analytics_operations/.test(step);

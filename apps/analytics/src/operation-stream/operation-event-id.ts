@@ -1,13 +1,15 @@
 import { hash } from 'node:crypto';
 
-/** A request has one START and one outcome in a tenant (ADR 0004). */
-export type Slot = 'start' | 'outcome';
-
 /**
- * The id of an operation event: a UUID (version 8, RFC 9562 §5.8) over tenant, request and which of its two events it is. One index
- * therefore finds events by id and by request (few indexes: ADR 0004), and an event recorded twice has the same id.
+ * The id of an operation event: a UUID (version 8, RFC 9562 §5.8) over tenant, request and which of its two events it is, START or
+ * outcome; or which message it was made from. One index therefore finds events by id and by request, and an event recorded twice has the
+ * same id.
  */
-export const operationEventId = (tenantId: string, requestId: string, slot: Slot): string => {
+export const operationEventId = (
+  tenantId: string,
+  requestId: string,
+  slot: 'start' | 'outcome' | `message:${string}`,
+): string => {
   const hex = hash('sha256', JSON.stringify([tenantId, requestId, slot]), 'hex');
   const variant = ((parseInt(hex[16]!, 16) & 3) | 8).toString(16);
   return [

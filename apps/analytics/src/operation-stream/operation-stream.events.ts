@@ -1,6 +1,11 @@
-import type { OperationEventMessage } from '@attestry/contracts';
+import type {
+  OperationEventMessage,
+  OperationRecordMessage,
+  OperationStartMessage,
+  RecorderMessage,
+} from '@attestry/contracts';
 
-/** Data of an operation event; the event's id is its id, times and ids are in the metadata. */
+/** Data of an event of the former shape, and of a START; ids and times are in the event's metadata. */
 export interface OperationFact {
   prefix: string;
   category: string;
@@ -12,14 +17,28 @@ export interface OperationFact {
   data?: string;
 }
 
+type Within<Message> = Omit<Message, 'tenantId' | 'requestId' | 'about'>;
+export type RecordFact = Within<OperationRecordMessage>;
+export type StartFact = Within<OperationStartMessage>;
+export type RecorderFact = Omit<RecorderMessage, 'state' | 'at'> & { state: RecorderMessage['state'] | 'lost' };
+
 export type OperationStreamEvent =
+  /** START and outcome of an operation without an event of its own. */
+  | { type: 'OperationRecorded'; data: RecordFact }
+  /** START of an operation with effects outside its append. */
+  | { type: 'OperationBegun'; data: StartFact }
+  | { type: 'RecorderReported'; data: RecorderFact }
+  /** Written by analytics for a START without outcome; the other three only by releases that recorded START and outcome separately. */
+  | { type: 'OperationFailed'; data: OperationFact }
   | { type: 'OperationStarted'; data: OperationFact & { deadline: number } }
   | { type: 'OperationSucceeded'; data: OperationFact }
-  | { type: 'OperationFailed'; data: OperationFact }
-  /** Domain events of the request are stored, but its outcome is not yet known (ADR 0004). */
+  /** Domain events of the request were stored. */
   | { type: 'OperationCommitted'; data: { operation: string } };
 
 export const OPERATION_EVENT_TYPES: Readonly<Record<OperationStreamEvent['type'], number>> = {
+  OperationRecorded: 1,
+  OperationBegun: 1,
+  RecorderReported: 1,
   OperationStarted: 1,
   OperationSucceeded: 1,
   OperationFailed: 1,
@@ -32,6 +51,7 @@ export const OPERATION_CATEGORY = 'operation';
 export const operationStream = (tenantId: string, timestamp: string): string =>
   `${OPERATION_CATEGORY}-${tenantId}+${timestamp.slice(0, 7)}`;
 
+/** A message of the previous release. */
 export const eventOf = (message: OperationEventMessage): OperationStreamEvent => {
   const { prefix, category, operation, metadata, clientId, managementUserId, data } = message;
   const fact: OperationFact = {

@@ -9,7 +9,7 @@ export interface StoredEvent {
   id: string;
   type: string;
   data: Record<string, unknown>;
-  metadata: { tenantId: string; requestId: string };
+  metadata: { tenantId: string; requestId: string; record?: object };
 }
 
 interface Row {
@@ -79,14 +79,35 @@ export const readProjections = (folder: string): Map<string, string[]> =>
     ),
   );
 
-/** Outcomes and STARTs of the operation streams: one of each for every call, whichever process wrote them. */
-export const checkOperations = (events: readonly StoredEvent[], faults: string[]): void => {
-  const calls = Map.groupBy(events, ({ metadata }) => `${metadata.tenantId} ${metadata.requestId}`);
+/** Records of both stores by tenant and request: at most one of each kind for a call, and an outcome for every START. */
+export const checkOperations = (
+  domain: readonly StoredEvent[],
+  operations: readonly StoredEvent[],
+  faults: string[],
+): Map<string, StoredEvent[]> => {
+  const records = [
+    ...domain.filter(({ metadata }) => metadata.record),
+    ...operations.filter(({ type }) => type !== 'RecorderReported'),
+  ];
+  const calls = Map.groupBy(records, ({ metadata }) => `${metadata.tenantId} ${metadata.requestId}`);
   for (const [call, own] of calls) {
-    const types = own.map(({ type }) => type).filter((type) => type !== 'OperationCommitted');
-    if (types.length !== 2 || types[0] !== 'OperationStarted' || !/^Operation(Succeeded|Failed)$/.test(types[1]!))
-      faults.push(`call ${call} left ${types.join()}`);
+    const kinds = own.map(({ type, metadata }) => (metadata.record ? 'event' : type));
+    const isEnded = kinds.some((kind) => kind !== 'OperationBegun');
+    if (new Set(kinds).size !== kinds.length || !isEnded) faults.push(`call ${call} left ${kinds.join()}`);
   }
+  return calls;
+};
+
+/** Rows of the trails: a management call about a tenant has one in the tenant's and one in the platform's. */
+export const trailRows = (calls: ReadonlyMap<string, readonly StoredEvent[]>): Set<string> => {
+  const rows = new Set<string>();
+  for (const [call, own] of calls) {
+    rows.add(call);
+    const [tenantId, requestId] = call.split(' ');
+    const isManagement = own.some(({ data, metadata }) => 'isManagement' in (metadata.record ?? data));
+    if (isManagement && tenantId !== 'platform') rows.add(`platform ${requestId}`);
+  }
+  return rows;
 };
 
 /** Checks that single events did not occur twice. */

@@ -10,7 +10,7 @@ export const operationEvents = async (stage: Stage, faults: string[]): Promise<S
   // EventStoreDB keeps them beside the others.
   const all = await readCheckedEvents(stage.stores.operationEvents, faults);
   const events = all.filter(({ type }) => type.startsWith('Operation'));
-  checkOperations(events, faults);
+  checkOperations(await readCheckedEvents(stage.stores.events, []), events, faults);
   return events;
 };
 

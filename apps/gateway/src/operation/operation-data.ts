@@ -22,7 +22,11 @@ export class OperationData {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  ofRequest(operation: Operation, context: OperationContext, request: OperationRequest): Promise<string | undefined> {
+  ofRequest(
+    operation: Operation,
+    context: OperationContext,
+    request: OperationRequest,
+  ): Promise<string | undefined> | undefined {
     return this.sealed(context, (level) => loggedRequest(operation, level, request));
   }
 
@@ -31,19 +35,26 @@ export class OperationData {
     context: OperationContext,
     request: OperationRequest,
     answer: unknown,
-  ): Promise<string | undefined> {
+  ): Promise<string | undefined> | undefined {
     return this.sealed(context, (level) => loggedAnswer(operation, level, request, answer));
   }
 
-  private async sealed(
+  private sealed(
     context: OperationContext,
     pick: (level: 2 | 3) => LoggedData | undefined,
-  ): Promise<string | undefined> {
+  ): Promise<string | undefined> | undefined {
     const tenantId = context.tenant?.id;
     const level = tenantId === undefined ? 1 : (this.config.loggingLevels[tenantId] ?? 1);
-    if (tenantId === undefined || level === 1) return undefined;
+    return tenantId === undefined || level === 1 ? undefined : this.seal(context, tenantId, () => pick(level));
+  }
+
+  private async seal(
+    context: OperationContext,
+    tenantId: string,
+    pick: () => LoggedData | undefined,
+  ): Promise<string | undefined> {
     try {
-      const data = pick(level);
+      const data = pick();
       if (!data) return undefined;
       const { data: text } = await this.services.call(sealData, { body: { tenantId, ...data } as never }, context);
       return text;

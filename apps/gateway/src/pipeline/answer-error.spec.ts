@@ -1,21 +1,29 @@
-import { AppError, notFound, oauthError, unauthenticated } from '@attestry/contracts';
+import { AppError, notFound, oauthError, requires, unauthenticated } from '@attestry/contracts';
 import { answerError } from './answer-error.js';
-import { exchangeOf, rate, ratesOf, RECORDED, recordsOf, replyOf } from './exchange.spec-fixture.js';
+import { EXCEEDED, exchangeOf, rate, ratesOf, RECORD, RECORDED, recordsOf, replyOf } from './exchange.spec-fixture.js';
 
 const TOKEN_CALL = { rate: 'client-token' as const, errors: 'oauth' as const };
-const answered = async (error: unknown, exchange = exchangeOf({}, RECORDED)) => {
+const answered = async (
+  error: unknown,
+  exchange = exchangeOf({}, RECORDED),
+  authorize: () => Promise<void> = async () => undefined,
+) => {
   const { rates, calls } = ratesOf();
   const { used, records, logged } = recordsOf();
-  await answerError(exchange, { ...(used as object), rates, health: { isClosing: false } } as never, error);
+  await answerError(
+    exchange,
+    { ...(used as object), rates, authenticate: { authorize }, health: { isClosing: false } } as never,
+    error,
+  );
   return { reply: replyOf(exchange), calls, logged, records };
 };
 const received = () => exchangeOf({}, RECORDED, { context: undefined, plan: undefined });
 
 describe('an error of a step', () => {
-  it('is rendered in the shape of the route, and not recorded before START', async () => {
+  it('is rendered in the shape of the route', async () => {
     const exchange = exchangeOf({}, RECORDED, { shape: { errors: 'management', corsHeaders: { cors: '*' } } });
     const { reply, records, logged } = await answered(notFound(), exchange);
-    expect([reply.status, records, logged]).toEqual([404, [], []]);
+    expect([reply.status, records.length, logged]).toEqual([404, 1, []]);
     expect(reply.kept).toMatchObject({ 'cache-control': 'no-store', cors: '*', 'x-ratelimit-remaining': 10 });
     expect(JSON.parse(reply.sent[0] as string)).toMatchObject({ code: 'NotFound', type: 'NotFoundError' });
   });
@@ -27,7 +35,7 @@ describe('an error of a step', () => {
   });
 });
 
-describe('an error after START', () => {
+describe('an error of an admitted call', () => {
   const started = (hasOutcome: boolean) =>
     exchangeOf({}, RECORDED, { recorded: { startedAt: '2026-01-01T00:00:00.000Z', hasOutcome } });
 
@@ -36,7 +44,8 @@ describe('an error after START', () => {
     [{ status: 500, code: 'InternalError', message: 'Internal error' }, new Error('canary')],
   ])('is recorded once as FAIL with %j', async (recorded, error) => {
     const exchange = started(false);
-    expect((await answered(error, exchange)).records).toEqual([['FAIL', recorded]]);
+    const { records } = await answered(error, exchange);
+    expect(records).toEqual([['add', expect.objectContaining({ outcome: 'FAIL', metadata: { error: recorded } })]]);
     expect((await answered(error, exchange)).records).toEqual([]);
   });
 
@@ -52,18 +61,34 @@ describe('a body that cannot be read', () => {
   it('is recorded as a call of its operation', async () => {
     const { reply, records, logged } = await answered(tooLong);
     const failure = { status: 413, code: 'PayloadTooLarge', message: 'Payload Too Large' };
-    expect([reply.status, records, logged]).toEqual([
-      413,
-      [
-        ['START', {}, undefined],
-        ['FAIL', failure],
-      ],
-      [],
-    ]);
+    const record = { ...RECORD, outcome: 'FAIL', metadata: { error: failure } };
+    expect([reply.status, records, logged]).toEqual([413, [['add', record]], []]);
   });
 
   it('of a request that was not admitted is not recorded', async () => {
     expect((await answered(tooLong, received())).records).toEqual([]);
+  });
+});
+
+describe('a caller over its limit', () => {
+  const limited = (declared: object, authorize: () => Promise<void>) => {
+    const exchange = exchangeOf({}, { ...RECORDED, ...declared }, { context: undefined, rate: EXCEEDED });
+    return answered(new AppError('tooManyRequests', 'Too Many Requests'), exchange, authorize);
+  };
+  const refused = () => Promise.reject(new AppError('forbidden', 'Forbidden'));
+  const allowed = async () => undefined;
+
+  it('is recorded once its role is checked', async () => {
+    const { records, reply } = await limited({ access: requires('dids:read') }, allowed);
+    expect([reply.status, records.map(([, { outcome }]) => outcome)]).toEqual([429, ['FAIL']]);
+  });
+
+  it('is not recorded without the role', async () => {
+    expect((await limited({ access: requires('dids:read') }, refused)).records).toEqual([]);
+  });
+
+  it('of an operation without records is not recorded', async () => {
+    expect((await limited({ analytics: undefined }, allowed)).records).toEqual([]);
   });
 });
 

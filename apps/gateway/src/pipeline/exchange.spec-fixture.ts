@@ -136,30 +136,48 @@ export const errorOf = async (call: () => unknown): Promise<AppError> => {
   throw new Error('nothing was thrown');
 };
 
-/** START and outcomes that were recorded, and log lines. @param lost whether recording fails */
-export const recordsOf = ({ lost = false, data }: { lost?: boolean; data?: string } = {}) => {
-  const records: unknown[][] = [];
+/** Records, and log lines. @param lost whether recording fails @param tenant that the caller of a management call may read */
+export const recordsOf = ({ lost = false, data, tenant }: { lost?: boolean; data?: string; tenant?: object } = {}) => {
+  /** How each was sent, and what. */
+  const records: [string, Record<string, unknown>][] = [];
   const logged: unknown[][] = [];
-  const record =
-    (outcome: string) =>
-    async (_operation: unknown, _context: unknown, ...about: unknown[]) => {
-      records.push([outcome, ...about]);
-      if (lost) throw new Error('disk full');
-    };
+  const record = (how: string) => async (message: Record<string, unknown>) => {
+    records.push([how, message]);
+    if (lost) throw new Error('disk full');
+  };
   const sealed: unknown[] = [];
-  const seal = async (_operation: unknown, _context: unknown, ...what: unknown[]) => {
+  const seal = (_operation: unknown, _context: unknown, ...what: unknown[]) => {
     sealed.push(what);
-    return data;
+    return data === undefined ? undefined : Promise.resolve(data);
+  };
+  const asked: unknown[] = [];
+  const call = async (operation: Operation, request: object) => {
+    asked.push([operation.name, request]);
+    if (!tenant) throw new AppError('notFound', 'Resource Not Found');
+    return tenant;
   };
   const used = {
-    recorder: { start: record('START'), success: record('SUCCESS'), fail: record('FAIL') },
+    recorder: { start: record('start'), write: record('write'), add: record('add') },
     operationData: { ofRequest: seal, ofAnswer: seal },
+    services: { call },
     clock: { now: () => new Date(NOW) },
     logger: { error: (...args: unknown[]) => void logged.push(args) },
   } as never;
-  return { records, logged, sealed, used };
+  return { records, logged, sealed, asked, used };
 };
 export const RECORDED = { analytics: { prefix: 'THING_READ', category: 'thing' } };
+/** {@link NOW} in RFC 3339. */
+export const RECORDED_AT = new Date(NOW).toISOString();
+/** What every record of {@link exchangeOf} has. */
+export const RECORD = {
+  ...RECORDED.analytics,
+  tenantId: TENANT.id,
+  requestId: 'r1',
+  operation: 'dids.list-dids',
+  startedAt: RECORDED_AT,
+  endedAt: RECORDED_AT,
+  outcome: 'SUCCESS',
+};
 export const LOST = [
   { requestId: 'r1', tenantId: 't1', operation: 'dids.list-dids', error: 'Error: disk full' },
   'operation event not recorded',

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { OperationContext, OperationRequest } from '@attestry/contracts';
+import type { BegunRecord, OperationContext, OperationRequest } from '@attestry/contracts';
 import type { IdentifiedCaller } from '../auth/authenticate.js';
 import type { ResolvedHost } from '../request/hosts.js';
 import type { ObservedRequest } from '../request/observe-requests.js';
@@ -34,13 +34,13 @@ export interface Received {
 /** What the steps from START to the outcome know: of a request, or of a call without a request. */
 export interface Call {
   readonly plan: Pick<Plan, 'operation'>;
-  readonly context: OperationContext;
+  context: OperationContext;
   /** Parsed, not checked. */
   sent?: OperationRequest;
   /** In the declared shape, frozen. */
   checked?: OperationRequest;
-  /** Set with START. */
-  recorded?: { startedAt: string; hasOutcome: boolean };
+  /** Set when the call is recorded. */
+  recorded?: BegunRecord & { hasOutcome: boolean };
   /** What the service returned. */
   result?: unknown;
 }

@@ -1,80 +1,183 @@
-import { httpAnswer, notFound } from '@attestry/contracts';
-import { exchangeOf, LOST, RECORDED, recordsOf } from './exchange.spec-fixture.js';
+import { forbidden, httpAnswer, notFound, type OperationDeclaration } from '@attestry/contracts';
+import { exchangeOf, LOST, RECORD, RECORDED, RECORDED_AT, recordsOf } from './exchange.spec-fixture.js';
 import { recordFailure, recordSuccess } from './record-outcome.js';
 
 const ID = '11111111-1111-4111-8111-11111111111a';
 const startedAt = '2026-01-01T00:00:00.000Z';
-const started = (result: unknown, analytics: object = {}, params: object = {}) =>
+type Declared = Partial<OperationDeclaration<unknown, unknown, unknown, unknown>>;
+const begun = (result: unknown, { analytics, ...declared }: Declared = {}, sent: object = {}) =>
   exchangeOf(
     {},
-    { analytics: { ...RECORDED.analytics, ...analytics } },
-    { sent: { params, query: {}, body: {} }, recorded: { startedAt, hasOutcome: false }, result },
+    { ...declared, analytics: { ...RECORDED.analytics, ...analytics } },
+    {
+      sent: { params: {}, query: {}, body: {}, ...sent },
+      recorded: { startedAt, hasOutcome: false },
+      result,
+    },
   );
+const query = { ...RECORD, startedAt };
+const MANAGEMENT = {
+  access: { kind: 'management' as const, roles: ['admin' as const], permission: 'tenant:update' as const },
+};
 
-describe('SUCCESS', () => {
-  const recorded = async (exchange: ReturnType<typeof started>, data?: string) => {
+describe('SUCCESS of a query', () => {
+  const recorded = async (exchange: ReturnType<typeof begun>, data?: string) => {
     const { records, sealed, used } = recordsOf(data === undefined ? {} : { data });
     await recordSuccess(exchange, used);
     expect(exchange.recorded!.hasOutcome).toBe(true);
-    return { record: records[0], sealed };
+    expect(records.map(([how]) => how)).toEqual(['add']);
+    return { record: records[0]![1], sealed };
   };
 
-  it('of a list has the number of its entries', async () => {
-    const { record } = await recorded(started({ data: [1, 2], nextCursor: 'n' }));
-    expect(record).toStrictEqual(['SUCCESS', { entriesCount: 2, nextCursor: 'n' }, {}]);
-    expect((await recorded(started({ data: [] }))).record).toStrictEqual(['SUCCESS', { entriesCount: 0 }, {}]);
+  it('of a list has the limit and the number of its entries', async () => {
+    const { record } = await recorded(begun({ data: [1, 2], nextCursor: 'n' }, {}, { query: { limit: '2' } }));
+    expect(record).toStrictEqual({ ...query, start: { limit: 2 }, metadata: { entriesCount: 2, nextCursor: 'n' } });
+    expect((await recorded(begun({ data: [] }))).record).toStrictEqual({ ...query, metadata: { entriesCount: 0 } });
   });
 
   it('has the data that the service records, or without them those of the response', async () => {
-    const { record, sealed } = await recorded(started(httpAnswer({ body: { a: 1 }, metadata: { n: 3 } })), 'sealed');
-    expect(record).toStrictEqual(['SUCCESS', { n: 3 }, { data: 'sealed' }]);
+    const { record, sealed } = await recorded(begun(httpAnswer({ body: { a: 1 }, metadata: { n: 3 } })), 'sealed');
+    expect(record).toStrictEqual({ ...query, metadata: { n: 3 }, data: 'sealed' });
     expect(sealed).toEqual([[{ params: {}, query: {}, body: {} }, { a: 1 }]]);
   });
 
   it.each([
-    ['path parameters', started(undefined, { tenantFrom: 'params' }, { tenantId: ID.toUpperCase() })],
-    ['response', started({ id: ID.toUpperCase() }, { tenantFrom: 'answer' })],
+    [
+      'path parameters',
+      begun(
+        undefined,
+        { analytics: { ...RECORDED.analytics, tenantFrom: 'params' } },
+        { params: { tenantId: ID.toUpperCase() } },
+      ),
+    ],
+    ['response', begun({ id: ID.toUpperCase() }, { analytics: { ...RECORDED.analytics, tenantFrom: 'answer' } })],
   ])('names the tenant of a management call, taken from the %s', async (_from, exchange) => {
-    expect((await recorded(exchange)).record).toEqual(['SUCCESS', {}, { about: { tenantId: ID, startedAt } }]);
-  });
-
-  it('names no tenant that is not a UUID', async () => {
-    expect((await recorded(started({ id: 'x' }, { tenantFrom: 'answer' }))).record).toEqual(['SUCCESS', {}, {}]);
+    expect((await recorded(exchange)).record).toEqual({ ...query, about: ID });
   });
 
   it.each([
-    ['the response has none', started(null, { tenantFrom: 'answer' })],
-    ['the operation does not declare where to find it', started({ id: ID }, {}, { tenantId: ID })],
+    ['it is not a UUID', begun({ id: 'x' }, { analytics: { ...RECORDED.analytics, tenantFrom: 'answer' } })],
+    ['the response has none', begun(null, { analytics: { ...RECORDED.analytics, tenantFrom: 'answer' } })],
+    ['the operation does not declare where to find it', begun({ id: ID }, {}, { params: { tenantId: ID } })],
   ])('names no tenant when %s', async (_why, exchange) => {
-    expect((await recorded(exchange)).record).toStrictEqual(['SUCCESS', {}, {}]);
+    expect((await recorded(exchange)).record).toStrictEqual(query);
+  });
+
+  it('names its object', async () => {
+    const object = { type: 'thing', from: 'params.id' as const };
+    const { record } = await recorded(
+      begun({}, { analytics: { ...RECORDED.analytics, object } }, { params: { id: '7' } }),
+    );
+    expect(record).toStrictEqual({ ...query, object: { type: 'thing', id: '7' } });
   });
 
   it('that cannot be written does not change the result, and is logged', async () => {
     const { logged, used } = recordsOf({ lost: true });
-    await recordSuccess(started({}), used);
+    await recordSuccess(begun({}), used);
+    expect(logged).toEqual([LOST]);
+  });
+});
+
+describe('SUCCESS of a command', () => {
+  const COMMAND = { kind: 'command' as const };
+
+  it('is in its event: nothing is sent, and nothing is waited for', () => {
+    const { records, used } = recordsOf();
+    expect(recordSuccess(begun({ id: ID }, COMMAND), used)).toBeUndefined();
+    expect(records).toEqual([]);
+  });
+
+  it.each([
+    ['data', begun({}, COMMAND), 'sealed', { data: 'sealed' }],
+    ['metadata', begun(httpAnswer({ metadata: { n: 3 } }), COMMAND), undefined, { metadata: { n: 3 } }],
+  ])('is completed with its %s before the answer', async (_what, exchange, data, expected) => {
+    const { records, used } = recordsOf(data === undefined ? {} : { data });
+    await recordSuccess(exchange, used);
+    expect(records).toEqual([['write', { ...query, ...expected }]]);
+  });
+
+  it('whose data cannot be written is logged', async () => {
+    const { logged, used } = recordsOf({ lost: true, data: 'sealed' });
+    await recordSuccess(begun({}, COMMAND), used);
     expect(logged).toEqual([LOST]);
   });
 });
 
 describe('FAIL', () => {
+  const failure = {
+    outcome: 'FAIL',
+    metadata: { error: { status: 404, code: 'NotFound', message: 'Resource Not Found' } },
+  };
+
   it('has status, code and message', async () => {
     const { records, used } = recordsOf();
-    await recordFailure(started(undefined), used, notFound());
-    expect(records).toEqual([['FAIL', { status: 404, code: 'NotFound', message: 'Resource Not Found' }]]);
+    await recordFailure(begun(undefined), used, notFound());
+    expect(records).toEqual([['add', { ...query, ...failure }]]);
   });
 
-  it('belongs to a START without outcome', async () => {
+  it('of a call that was refused before its record began has one time', async () => {
     const { records, used } = recordsOf();
     await recordFailure(exchangeOf({}, RECORDED), used, notFound());
-    const exchange = started(undefined);
+    expect(records).toEqual([['add', { ...RECORD, ...failure, startedAt: RECORDED_AT }]]);
+  });
+
+  it('is the only outcome of a call', async () => {
+    const { records, used } = recordsOf();
+    const exchange = begun(undefined);
     await recordSuccess(exchange, used);
     await recordFailure(exchange, used, notFound());
-    expect(records.map(([outcome]) => outcome)).toEqual(['SUCCESS']);
+    expect(records.map(([, { outcome }]) => outcome)).toEqual(['SUCCESS']);
+    const failed = begun(undefined);
+    await recordFailure(failed, used, notFound());
+    await recordFailure(failed, used, notFound());
+    expect(records.map(([, { outcome }]) => outcome)).toEqual(['SUCCESS', 'FAIL']);
+  });
+
+  it('of an operation that its service records, or nobody, is not recorded here', async () => {
+    const { records, used } = recordsOf();
+    await recordFailure(exchangeOf(), used, notFound());
+    await recordFailure(
+      exchangeOf({}, { analytics: { ...RECORDED.analytics, recordedBy: 'service' } }),
+      used,
+      notFound(),
+    );
+    expect(records).toEqual([]);
   });
 
   it('that cannot be written is logged', async () => {
     const { logged, used } = recordsOf({ lost: true });
-    await recordFailure(started(undefined), used, notFound());
+    await recordFailure(begun(undefined), used, notFound());
     expect(logged).toEqual([LOST]);
+  });
+
+  const ofTenant = (access: object = MANAGEMENT.access) =>
+    begun(
+      undefined,
+      { access: access as never, analytics: { ...RECORDED.analytics, tenantFrom: 'params' } },
+      { params: { tenantId: ID } },
+    );
+  const aboutOf = async (exchange: ReturnType<typeof begun>, roles?: string[], error = notFound()) => {
+    const { records, asked, used } = recordsOf(roles ? { tenant: { membership: { roles } } } : {});
+    await recordFailure(exchange, used, error);
+    return [records[0]![1]['about'], records[0]![1]['isManagement'], asked.length];
+  };
+
+  it('of a management call stands in the trail of the tenant that it names', async () => {
+    expect(await aboutOf(ofTenant(), ['admin'])).toEqual([ID, true, 1]);
+  });
+
+  it.each([
+    ['does not exist, or has another caller', undefined],
+    ['gives the caller another role', ['viewer']],
+  ])('stands in no tenant that %s', async (_what, roles) => {
+    expect(await aboutOf(ofTenant(), roles)).toEqual([undefined, true, 1]);
+  });
+
+  it('stands in no tenant that refused the role', async () => {
+    expect(await aboutOf(ofTenant(), ['admin'], forbidden('no'))).toEqual([undefined, true, 0]);
+  });
+
+  it('of a call that members may make for themselves needs no role', async () => {
+    expect(await aboutOf(ofTenant({ ...MANAGEMENT.access, orSelf: true }), ['viewer'])).toEqual([ID, true, 1]);
   });
 });

@@ -10,23 +10,23 @@ const run = async (call: () => Promise<unknown>, sent: object = body, declared: 
   const deps = { ...(used as object), services: { call } } as never;
   const running = runCall({ plan, context, sent: { params: {}, query: {}, body: sent } }, deps);
   const result: unknown = await running.catch((error: unknown) => error);
-  return { result, outcomes: records.map(([outcome]) => outcome), logged, running };
+  return { result, outcomes: records.map(([, { outcome }]) => outcome), logged, running };
 };
 
 describe('a call without an HTTP request', () => {
   it('is checked and recorded', async () => {
-    expect(await run(async () => 'done')).toMatchObject({ result: 'done', outcomes: ['START', 'SUCCESS'], logged: [] });
+    expect(await run(async () => 'done')).toMatchObject({ result: 'done', outcomes: ['SUCCESS'], logged: [] });
   });
 
   it('that is refused is recorded as failed', async () => {
     const { running, outcomes, logged } = await run(() => Promise.reject(notFound()));
-    expect([(await errorOf(() => running)).kind, outcomes, logged]).toEqual(['notFound', ['START', 'FAIL'], []]);
+    expect([(await errorOf(() => running)).kind, outcomes, logged]).toEqual(['notFound', ['FAIL'], []]);
   });
 
   it('with an invalid shape is not sent', async () => {
     let sent = 0;
     const { running, outcomes } = await run(async () => ++sent, {});
-    expect([(await errorOf(() => running)).kind, outcomes, sent]).toEqual(['invalid', ['START', 'FAIL'], 0]);
+    expect([(await errorOf(() => running)).kind, outcomes, sent]).toEqual(['invalid', ['FAIL'], 0]);
   });
 
   it('that fails unexpectedly is an internal error without its text, and logged', async () => {

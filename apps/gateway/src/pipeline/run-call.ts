@@ -1,18 +1,19 @@
+import { isRecordedByGateway } from '@attestry/contracts';
 import { checkRequest } from '@attestry/service-kit';
 import { callService } from './call-service.js';
 import type { Dependencies } from './dependencies.js';
 import { appErrorOf } from './errors.js';
 import type { Call } from './exchange.js';
+import { recordRequest } from './begin-record.js';
 import { recordFailure, recordSuccess } from './record-outcome.js';
-import { isRecorded, writeStart } from './record-start.js';
 
 type Used = Pick<Dependencies, 'services' | 'recorder' | 'operationData' | 'clock' | 'logger'>;
 
 /** A call without a request: checked and recorded like those of requests. @throws AppError */
 export const runCall = async (call: Call, deps: Used): Promise<unknown> => {
   const { operation } = call.plan;
-  if (isRecorded(operation)) await writeStart(call, deps);
   try {
+    if (isRecordedByGateway(operation)) await recordRequest(call, deps);
     call.checked = checkRequest(operation, call.sent!);
     await callService(call, deps);
   } catch (error) {

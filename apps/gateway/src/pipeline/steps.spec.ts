@@ -39,10 +39,10 @@ describe('the steps of an operation', () => {
     expect(names(steps({ http: stream }).afterBody)).toEqual(['streamList']);
   });
 
-  it('after the body record START and outcome, unless the service does', () => {
+  it('after the body record the call, unless the service does', () => {
     const analytics = { prefix: 'THING_READ', category: 'thing' };
     expect(names(steps({ analytics }).afterBody)).toEqual([
-      'recordStart',
+      'beginRecord',
       'checkShape',
       'callService',
       'recordSuccess',
@@ -51,6 +51,16 @@ describe('the steps of an operation', () => {
     expect(names(steps({ analytics: { ...analytics, recordedBy: 'service' } }).afterBody)).toEqual(
       names(steps().afterBody),
     );
+  });
+
+  it('send waiting records before records are listed', () => {
+    const flushing = served.filter((operation) => names(stepsOf(operation).afterBody).includes('flushRecords'));
+    expect(flushing.map(({ name }) => name)).toEqual([
+      'management.list-tenant-events',
+      'analytics.export-events',
+      'analytics.list-event-types',
+      'analytics.list-events',
+    ]);
   });
 
   const served = OPERATIONS.filter(({ http }) => http);

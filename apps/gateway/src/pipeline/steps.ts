@@ -1,11 +1,13 @@
-import type { Operation } from '@attestry/contracts';
+import { isRecordedByGateway, listTenantEvents, type Operation } from '@attestry/contracts';
 import { authorize } from './authorize.js';
+import { beginRecord } from './begin-record.js';
 import { callService } from './call-service.js';
 import { checkHostHeader } from './check-host-header.js';
 import { checkShape } from './check-shape.js';
 import { checkTarget } from './check-target.js';
 import { countTokenCall } from './count-token-call.js';
 import { findRoute } from './find-route.js';
+import { flushRecords } from './flush-records.js';
 import { identifyCaller } from './identify-caller.js';
 import { limitAddress } from './limit-address.js';
 import { limitCaller } from './limit-caller.js';
@@ -14,7 +16,6 @@ import { limitTokenCalls } from './limit-token-calls.js';
 import { limitTokenFailures } from './limit-token-failures.js';
 import { openContext } from './open-context.js';
 import { recordSuccess } from './record-outcome.js';
-import { isRecorded, recordStart } from './record-start.js';
 import { renderResult } from './render-result.js';
 import { resolveHost } from './resolve-host.js';
 import { startSpan } from './start-span.js';
@@ -28,7 +29,9 @@ const hasCredentials = ({ access: { kind } }: Operation): boolean => kind !== 'p
 const hasRoles = ({ access }: Operation): boolean => access.kind === 'roles';
 const isStream = ({ http }: Operation): boolean => http!.stream === true;
 const isCall = (operation: Operation): boolean => !isStream(operation);
-const isRecordedCall = (operation: Operation): boolean => isCall(operation) && isRecorded(operation);
+const isRecordedCall = (operation: Operation): boolean => isCall(operation) && isRecordedByGateway(operation);
+const readsRecords = (operation: Operation): boolean =>
+  operation.service === 'analytics' || operation.name === listTenantEvents.name;
 
 /**
  * What happens to every request, in this order. Plugins answer before the group that names them; {@link stepsOf} leaves out
@@ -63,10 +66,11 @@ export const STEPS = {
   /** Of the operation, after the body was read. */
   afterBody: [
     { step: limitTokenCalls, when: isTokenCall }, // token calls of the client id in the body
-    { step: recordStart, when: isRecordedCall }, // START; FAIL is recorded where a later step throws
+    { step: beginRecord, when: isRecordedCall }, // its record goes with the call; FAIL is recorded where a later step throws
     { step: checkShape, when: isCall }, // body and query → request in the declared shape
-    { step: callService, when: isCall }, // request → result of the service
-    { step: recordSuccess, when: isRecordedCall }, // SUCCESS
+    { step: flushRecords, when: readsRecords }, // the list has the calls before it
+    { step: callService as Step, when: isCall }, // request → result of the service
+    { step: recordSuccess as Step, when: isRecordedCall }, // SUCCESS of a query, and what completes the record of a command
     { step: countTokenCall, when: isTokenCall }, // only calls with the right secret count for the client id
     { step: renderResult, when: isCall }, // result → status, headers, body
     { step: streamList, when: isStream }, // list → lines of JSON, page after page

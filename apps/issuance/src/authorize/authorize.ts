@@ -4,6 +4,7 @@ import {
   AppError,
   authorize,
   beginSignIn,
+  HTTP_STATUS,
   oauthError,
   oauthFault,
   type BegunSignIn,
@@ -12,6 +13,7 @@ import {
 } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import {
+  CallRecord,
   CLOCK,
   LOGGER,
   Operation,
@@ -34,7 +36,6 @@ import { redirect, redirectToClient } from '../authorization-request/redirect.js
 import { refusalPage } from '../authorization-request/refusal-page.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
-import { recordOutcome } from '../protocol/record-outcome.js';
 import { parseAuthorizationRequest, parseClient } from './parse-authorization-request.js';
 import { requestedEntries } from './requested-entries.js';
 
@@ -131,9 +132,9 @@ export class Authorize implements OnApplicationBootstrap {
     const now = this.clock.now().getTime();
     if (now - (this.refusalRecordedAt.get(tenantId) ?? -Infinity) < REFUSAL_RECORDED_EVERY_MS) return;
     this.refusalRecordedAt.set(tenantId, now);
-    await recordOutcome(this.recorder, this.logger, authorize, context, (start) => {
-      start.writeStart();
-      return Promise.reject(refusal);
-    });
+    const call = new CallRecord(authorize, context, { startedAt: new Date(now).toISOString() });
+    const { kind, code, message } = refusal;
+    call.details = { outcome: 'FAIL', metadata: { error: { status: HTTP_STATUS[kind], code, message } } };
+    await this.recorder.add(call.messageOf(new Date(now).toISOString()), context.deadline);
   }
 }

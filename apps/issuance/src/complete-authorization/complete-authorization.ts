@@ -11,11 +11,10 @@ import {
   type HttpAnswer,
   type PublicContext,
 } from '@attestry/contracts';
-import { Streams, type Clock, type Ids } from '@attestry/event-store';
+import { Streams, withoutRecord, type Clock, type Ids } from '@attestry/event-store';
 import { Macs, Sealing } from '@attestry/keys';
 import {
   CLOCK,
-  eventContext,
   IDS,
   LOGGER,
   Operation,
@@ -41,7 +40,7 @@ import { issuanceSession, issuanceSessionStream } from '../issuance-session/issu
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
 import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
-import { recordOutcome, type StartRecord } from '../protocol/record-outcome.js';
+import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { SignedInUsers } from '../user/signed-in-users.js';
 
 const MAX_LENGTHS = maxLengthsOf(AuthenticationQuery);
@@ -61,10 +60,10 @@ export class CompleteAuthorization {
     private readonly pending: PendingAuthorizations,
     private readonly users: SignedInUsers,
     private readonly client: ServiceClient,
-    private readonly recorder: OperationRecorder,
+    readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
-    @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) readonly logger: Logger,
+    @Inject(CLOCK) readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
   ) {
     this.policy = redirectPolicyOf(config);
@@ -95,8 +94,8 @@ export class CompleteAuthorization {
       return refusalPage(refusal, page, headers);
     }
     try {
-      const code = await recordOutcome(this.recorder, this.logger, authorize, context, (start) =>
-        this.authorize(waiting, id, query, context, start),
+      const code = await recordOutcome(this, authorize, context, (record) =>
+        this.authorize(waiting, id, query, context, record),
       );
       return redirectToClient(waiting, { code }, headers);
     } catch (error) {
@@ -111,20 +110,18 @@ export class CompleteAuthorization {
     state: string,
     query: URLSearchParams,
     context: PublicContext,
-    start: StartRecord,
+    record: WalletRecord,
   ): Promise<string> {
     const { id: tenantId } = context.tenant;
-    start.writeStart();
+    await record.start();
     const person = await this.signedIn(waiting, state, query, context);
-    await start.acknowledged();
     const { providerId } = waiting;
-    // With a separate request id: the user exists before the wallet has its code, and analytics would close an open START as
-    // SUCCESS for it (ADR 0004).
-    const aside = { ...eventContext(context), requestId: this.ids.uuid() };
-    const userId = await this.users.findOrCreateUser(tenantId, { ...person, providerId }, aside);
+    const events = withoutRecord(record.events);
+    const userId = await this.users.findOrCreateUser(tenantId, { ...person, providerId }, events);
 
     const now = this.clock.now();
     const sessionId = this.ids.uuid();
+    record.nameSession({ id: sessionId, userId });
     const made = makeBearerValue(sessionId, this.ids.uuid());
     const { mac, pepper } = this.macs.mac(made.value, grantContext('authorizationCode', tenantId, sessionId));
     const expiresAt = new Date(now.getTime() + this.config.authorizationCodeSeconds * 1000).toISOString();
@@ -156,7 +153,7 @@ export class CompleteAuthorization {
           },
           now,
         ),
-      eventContext(context),
+      record.events,
     );
     // In parallel, and no code before both are durable.
     await Promise.all([granted, sealed?.durable]);

@@ -7,7 +7,7 @@ import {
   type PreAuthorizedOffer,
   type PreAuthorizedOfferRequest,
 } from '@attestry/contracts';
-import { Streams, type Clock, type Ids } from '@attestry/event-store';
+import { Streams, withoutRecord, type Clock, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, Macs, randomSecret, Sealing } from '@attestry/keys';
 import {
   bytesFor,
@@ -168,7 +168,7 @@ export class CreatePreAuthorizedOffer {
       userStream(tenantId, userId),
       this.streams.initial(user),
       (state) => createUser(state, { userId, createdAt, sealedClaims: sealed.sealed }),
-      eventContext(context),
+      withoutRecord(eventContext(context)),
       { once: true },
     );
     await Promise.all([created, sealed.durable]);
@@ -202,7 +202,7 @@ export class CreatePreAuthorizedOffer {
           throw error;
         }
       },
-      eventContext(context),
+      withoutRecord(eventContext(context)),
     );
   }
 }

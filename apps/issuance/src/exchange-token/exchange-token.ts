@@ -11,7 +11,6 @@ import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { Macs, Sealing } from '@attestry/keys';
 import {
   CLOCK,
-  eventContext,
   IDS,
   LOGGER,
   Operation,
@@ -25,7 +24,7 @@ import { issuanceSession, type IssuanceSessionState } from '../issuance-session/
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
 import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
 import { rawOf } from '../protocol/raw-request.js';
-import { recordOutcome, type StartRecord } from '../protocol/record-outcome.js';
+import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { checkContentType } from './check-content-type.js';
 import { checkNoDuplicates } from './check-no-duplicates.js';
 import { checkParametersLocation } from './check-parameters-location.js';
@@ -43,20 +42,18 @@ export class ExchangeToken {
     private readonly streams: Streams,
     private readonly macs: Macs,
     private readonly sealing: Sealing,
-    private readonly recorder: OperationRecorder,
+    readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
-    @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) readonly logger: Logger,
+    @Inject(CLOCK) readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
   execute(request: RequestOf<typeof exchangeToken>, context: HolderContext): Promise<AccessTokenResponse> {
-    return recordOutcome(this.recorder, this.logger, exchangeToken, context, (start) =>
-      this.exchange(rawOf(request), context, start),
-    );
+    return recordOutcome(this, exchangeToken, context, (record) => this.exchange(rawOf(request), context, record));
   }
 
-  private async exchange(raw: RawRequest, context: HolderContext, start: StartRecord): Promise<AccessTokenResponse> {
+  private async exchange(raw: RawRequest, context: HolderContext, record: WalletRecord): Promise<AccessTokenResponse> {
     const { id: tenantId } = context.tenant;
     checkContentType(raw);
     checkParametersLocation(raw);
@@ -65,7 +62,7 @@ export class ExchangeToken {
     checkNoDuplicates(form);
     const wanted = parseTokenRequest(form);
     const { sessionId, stream, loaded } = await loadSession(this.streams, tenantId, wanted.code);
-    start.writeStart();
+    record.nameSession(loaded.state);
 
     const now = this.clock.now();
     const made = makeBearerValue(sessionId, this.ids.uuid());
@@ -83,12 +80,13 @@ export class ExchangeToken {
       stream,
       loaded,
       // Of two concurrent redemptions of one code, the second conflicts and then finds a redeemed session.
-      async (current) => {
+      (current) => {
         const decided = exchangeCode(current, wanted, factsOf(current));
-        await start.acknowledged();
+        const outcome = outcomeOf(decided);
+        record.setRefusal(outcome instanceof AppError ? outcome : undefined);
         return decided;
       },
-      eventContext(context),
+      record.events,
     );
 
     const outcome = outcomeOf(events);

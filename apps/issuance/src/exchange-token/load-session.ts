@@ -10,11 +10,11 @@ import { parseBearerValue } from '../protocol/bearer-value.js';
 export interface NamedSession {
   sessionId: string;
   stream: string;
-  loaded: Loaded<IssuanceSessionState>;
+  loaded: Loaded<Exclude<IssuanceSessionState, { status: 'absent' }>>;
 }
 
 /**
- * The session that the code names, in any state: START is written once it is found (ADR 0004). The tenant is the host's,
+ * The session that the code names, in any state: the call is recorded once it is found (ADR 0072). The tenant is the host's,
  * so another tenant's code names no session (ADR 0059).
  */
 export const loadSession = async (streams: Streams, tenantId: string, code: string): Promise<NamedSession> => {
@@ -22,8 +22,9 @@ export const loadSession = async (streams: Streams, tenantId: string, code: stri
   if (sessionId === undefined) throw unknownCode();
   const stream = issuanceSessionStream(tenantId, sessionId);
   const loaded = await streams.load(issuanceSession, stream, { cached: true });
-  if (loaded.state.status === 'absent') throw unknownCode();
-  return { sessionId, stream, loaded };
+  const { state } = loaded;
+  if (state.status === 'absent') throw unknownCode();
+  return { sessionId, stream, loaded: { ...loaded, state } };
 };
 
 /** OID4VCI §6.3. One message for all reasons, so that guessing reveals nothing. */

@@ -8,11 +8,10 @@ import {
   type RawRequest,
   type UserLink,
 } from '@attestry/contracts';
-import { EventStoreUnavailable, Streams, type Clock, type Ids } from '@attestry/event-store';
+import { EventStoreUnavailable, Streams, type Clock, type Ids, withoutRecord } from '@attestry/event-store';
 import { Macs, ReplayGuard, Sealing, SigningKeys, type Sealed } from '@attestry/keys';
 import {
   CLOCK,
-  eventContext,
   IDS,
   LOGGER,
   Operation,
@@ -34,7 +33,7 @@ import { issuedCredential, issuedCredentialStream } from '../issued-credential/i
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
 import { mapClaims, mergeClaims } from '../protocol/map-claims.js';
 import { rawOf } from '../protocol/raw-request.js';
-import { recordOutcome, type StartRecord } from '../protocol/record-outcome.js';
+import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { user, userStream } from '../user/user.state.js';
 import { WithdrawnDomains } from '../withdrawn-domains/withdrawn-domains.directory.js';
 import { checkAccessTokenLocation } from './check-access-token-location.js';
@@ -63,22 +62,22 @@ export class IssueCredential {
     private readonly sealing: Sealing,
     private readonly signingKeys: SigningKeys,
     private readonly guard: ReplayGuard,
-    private readonly recorder: OperationRecorder,
+    readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
-    @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) readonly logger: Logger,
+    @Inject(CLOCK) readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
   execute(request: RequestOf<typeof issueCredential>, context: HolderContext): Promise<CredentialResponse> {
-    return recordOutcome(this.recorder, this.logger, issueCredential, context, async (start) => {
+    return recordOutcome(this, issueCredential, context, async (record) => {
       const raw = rawOf(request);
       const now = this.clock.now();
       checkContentType(raw);
       const token = checkAccessTokenLocation(raw);
-      const presented = await loadAccessToken(token, context.tenant.id, now, this.streams, this.macs, start);
+      const presented = await loadAccessToken(token, context.tenant.id, now, this.streams, this.macs, record);
       try {
-        return await this.issue(presented, raw, context, start, now);
+        return await this.issue(presented, raw, context, record, now);
       } catch (error) {
         if (error instanceof AppError && error.kind !== 'unavailable') await presented.confirm();
         throw error;
@@ -90,13 +89,14 @@ export class IssueCredential {
     presented: PresentedToken,
     raw: RawRequest,
     context: HolderContext,
-    start: StartRecord,
+    record: WalletRecord,
     now: Date,
   ): Promise<CredentialResponse> {
     const { id: tenantId } = context.tenant;
     const { session } = presented;
     const requested = parseCredentialRequest(raw.text, session.authorizationDetails !== undefined);
     const configuration = await checkConfiguration(session, requested.selector, tenantId, this.configurations);
+    record.addMetadata({ credentialConfigurationId: configuration.id });
     await checkIssuerDomain(configuration, context.tenant, this.withdrawn);
     const expected = {
       issuer: session.issuer,
@@ -118,16 +118,15 @@ export class IssueCredential {
     const format = this.formats.byName[configuration.format];
     const unsigned: UnsignedCredential[] = [];
     for (const { holder } of proofs) unsigned.push(this.buildCredential(configuration, signer, claims, holder, now));
-    // START reaches its disk meanwhile. Only then the nonce: a request refused with 503 can be repeated as it is.
     const credentials = await format.encode(tenantId, unsigned);
     const texts = delivered ? credentialTexts(credentials) : [];
-    await Promise.all([spendNonce(nonces, tenantId, this.guard), start.acknowledged()]);
+    await spendNonce(nonces, tenantId, this.guard);
 
     const documents = texts.map((text) => this.sealForDelivery(tenantId, text));
     // Keys are durable before the event that references them; otherwise a crash could leave an undeliverable event.
     await Promise.all(documents.map(({ durable }) => durable));
     const answerId = this.ids.uuid();
-    const events = eventContext(context);
+    const events = withoutRecord(record.events);
     const issued: CredentialIssuedData[] = [];
     const appends: Promise<unknown>[] = [];
     for (const [index, credential] of unsigned.entries()) {
@@ -164,6 +163,7 @@ export class IssueCredential {
         this.streams.decideOn(issuedCredential, stream, initial, (state) => recordCredential(state, recorded), events),
       );
     }
+    record.addMetadata({ credentialIds: issued.map(({ credentialId }) => credentialId) });
     appends.push(
       this.streams.decideOn(
         issuanceSession,
@@ -174,7 +174,7 @@ export class IssueCredential {
           checkIssuanceLimit(presented.requireSession(state), configuration, issued.length);
           return issueCredentials(issued);
         },
-        events,
+        record.events,
       ),
     );
     try {

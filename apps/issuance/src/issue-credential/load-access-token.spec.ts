@@ -2,6 +2,7 @@ import type { Loaded, Streams } from '@attestry/event-store';
 import type { SecretMac } from '@attestry/keys';
 import type { IssuanceSessionState, RedeemedSession } from '../issuance-session/issuance-session.state.js';
 import { makeBearerValue } from '../protocol/bearer-value.js';
+import type { WalletRecord } from '../protocol/record-outcome.js';
 import { loadAccessToken } from './load-access-token.js';
 
 const now = new Date('2026-05-01T10:00:00Z');
@@ -43,8 +44,8 @@ const load = async (states: IssuanceSessionState[]) => {
   const streams = {
     load: async () => ({ state: states[loads], cached: loads++ === 0 }) as Loaded<IssuanceSessionState>,
   } as unknown as Streams;
-  const start = { writeStart: () => undefined, acknowledged: async () => undefined };
-  const presented = loadAccessToken(token.value, 't1', now, streams, macs, start);
+  const record = { nameSession: () => undefined } as unknown as WalletRecord;
+  const presented = loadAccessToken(token.value, 't1', now, streams, macs, record);
   return { presented, verified, loads: () => loads };
 };
 

@@ -10,7 +10,7 @@ import {
   type RedeemedSession,
 } from '../issuance-session/issuance-session.state.js';
 import { grantContext, parseBearerValue } from '../protocol/bearer-value.js';
-import type { StartRecord } from '../protocol/record-outcome.js';
+import type { WalletRecord } from '../protocol/record-outcome.js';
 
 export interface PresentedToken {
   tokenId: string;
@@ -23,21 +23,21 @@ export interface PresentedToken {
   confirm(): Promise<void>;
 }
 
-/** RFC 6750 §3.1: unknown, expired, or of a deleted offer. START is written once it names a session of this tenant (ADR 0004). */
+/** RFC 6750 §3.1: unknown, expired, or of a deleted offer. The call is recorded once it names a session of this tenant (ADR 0072). */
 export const loadAccessToken = async (
   token: string,
   tenantId: string,
   now: Date,
   streams: Streams,
   macs: Macs,
-  start: StartRecord,
+  record: WalletRecord,
 ): Promise<PresentedToken> => {
   const named = parseBearerValue(token);
   if (!named) throw invalidToken();
   const stream = issuanceSessionStream(tenantId, named.sessionId);
   let loaded = await streams.load(issuanceSession, stream, { cached: true });
   if (loaded.state.status === 'absent') throw invalidToken();
-  start.writeStart();
+  record.nameSession(loaded.state);
   let verified: Grant | undefined;
   const findSession = (state: IssuanceSessionState): RedeemedSession | undefined => {
     if (state.status !== 'redeemed' || state.accessToken.tokenId !== named.tokenId) return undefined;

@@ -16,8 +16,7 @@ import {
   jwtVcConfigurations,
   listUsers,
   oauthError,
-  OPERATION_SUBJECTS,
-  REQUESTS_COMMITTED_SUBJECT,
+  recordSubject,
   reserveIssuerKey,
   retrieveUser,
   type AccessTokenResponse,
@@ -25,7 +24,8 @@ import {
   type CompletedSignIn,
   type HttpAnswer,
   type OperationContext,
-  type OperationEventMessage,
+  type OperationRecordMessage,
+  type OperationStartMessage,
   type PageOf,
   type User,
 } from '@attestry/contracts';
@@ -61,7 +61,7 @@ let client: ServiceClient;
 let configurationId: string;
 /** Milliseconds the clock is ahead. */
 let ahead = 0;
-const operations: OperationEventMessage[] = [];
+const operations: (OperationStartMessage | OperationRecordMessage)[] = [];
 
 /** A simulated tenant-config service: the query determines the user who signs in. */
 const people = new Map<string, Omit<CompletedSignIn, 'url'>>();
@@ -94,9 +94,9 @@ const open = async () => {
       data: { did, verificationMethod: `${did}#${encodeMultikey(publicJwk)}`, kmsKeyId: keyId, algorithm: 'P-256' },
     };
   });
-  engines.bus.consume({ name: 'spec.operations', subjects: [OPERATION_SUBJECTS] }, async (messages) => {
-    const events = messages.filter(({ subject }) => subject !== REQUESTS_COMMITTED_SUBJECT);
-    operations.push(...events.map(({ data }) => data as OperationEventMessage));
+  const subjects = [recordSubject('started', 'issuance'), recordSubject('record', 'issuance')];
+  engines.bus.consume({ name: 'spec.operations', subjects }, async (messages) => {
+    operations.push(...messages.map(({ data }) => data as OperationStartMessage | OperationRecordMessage));
   });
   services = await startServices([issuanceService], engines);
   client = new ServiceClient(engines.bus, 'gateway');
@@ -346,7 +346,11 @@ describe('between the wallet and the provider', () => {
         ...{ state: 'of the wallet', iss: ISSUER },
       });
       await waitUntil(() => operations.length >= before + 2, { what: 'START and FAIL' });
-      expect(operations.slice(before).map(({ prefix, outcome, tenantId }) => [prefix, outcome, tenantId])).toEqual([
+      expect(
+        operations
+          .slice(before)
+          .map((sent) => [sent.prefix, 'outcome' in sent ? sent.outcome : 'START', sent.tenantId]),
+      ).toEqual([
         ['OPENID_AUTHORIZE', 'START', TENANT],
         ['OPENID_AUTHORIZE', 'FAIL', TENANT],
       ]);

@@ -1,74 +1,146 @@
 import {
   AppError,
+  authorize,
   exchangeToken,
   oauthError,
+  recordSubject,
+  type Operation,
   type OperationContext,
-  type OperationEventMessage,
+  type OperationRecord,
+  type OperationRecordMessage,
 } from '@attestry/contracts';
-import { randomIds, systemClock } from '@attestry/event-store';
+import { randomIds } from '@attestry/event-store';
 import type { MessageBus, OutgoingMessage } from '@attestry/messaging';
 import { OperationRecorder } from '@attestry/service-kit';
 import { pino } from 'pino';
-import { recordOutcome, type StartRecord } from './record-outcome.js';
+import { recordOutcome, type WalletRecord } from './record-outcome.js';
 
-const context: OperationContext = {
+const context: OperationContext & { tenant: NonNullable<OperationContext['tenant']> } = {
+  tenant: { id: 't1', host: 'acme.example', baseUrl: 'https://acme.example' },
   caller: { kind: 'holder' },
   requestId: 'r1',
   operation: exchangeToken.name,
   deadline: 0,
-  publicUrl: '',
 };
+const at = '2026-01-02T03:04:05.678Z';
+const session = {
+  id: 's1',
+  userId: 'u1',
+  origin: { kind: 'preAuthorizedOffer' as const, sealedDocument: '' },
+};
+const IDS = { sessionId: 's1', offerId: 's1', userId: 'u1' };
 
-/** The part of the feed that the recorder uses; `refuse` names the outcome that cannot be written. */
-const feed = (refuse?: string) => {
-  const written: string[] = [];
-  const publish = async ([message]: readonly OutgoingMessage[]) => {
-    const { outcome, metadata } = message!.data as OperationEventMessage;
-    if (outcome === refuse) throw new Error('disk full');
-    const { error } = metadata as { error?: { status: number; code: string } };
-    written.push(error ? `${outcome} ${error.status} ${error.code}` : outcome);
+/** The part of the feed that the recorder uses; `refuse` names the kind of message that cannot be written. */
+const feed = (operation: Operation = exchangeToken, refuse?: 'record' | 'started') => {
+  const written: { kind: string; message: OperationRecordMessage }[] = [];
+  const publish = async (messages: readonly OutgoingMessage[]) => {
+    for (const { subject, data } of messages) {
+      const kind = subject.split('.')[2]!;
+      if (kind === refuse) throw new Error('disk full');
+      expect(subject).toBe(recordSubject(kind as 'record', 'issuance'));
+      written.push({ kind, message: data as OperationRecordMessage });
+    }
   };
-  const recorder = new OperationRecorder({ publish } as unknown as MessageBus, systemClock, randomIds, 'issuance');
   const logged: unknown[] = [];
   const logger = pino({ base: null, timestamp: false }, { write: (line) => logged.push(JSON.parse(line)) });
-  const run = <T>(work: (start: StartRecord) => Promise<T>) =>
-    recordOutcome(recorder, logger, exchangeToken, context, work);
+  const clock = { now: () => new Date(at) };
+  const bus = { publish } as unknown as MessageBus;
+  const recorder = new OperationRecorder({ bus, clock, ids: randomIds, logger }, 'issuance');
+  const run = async <T>(work: (record: WalletRecord) => Promise<T>): Promise<T> => {
+    try {
+      return await recordOutcome({ recorder, clock, logger }, operation, context, work);
+    } finally {
+      if (!refuse) await recorder.flush();
+    }
+  };
   return { written, logged, run };
 };
 
+/** Appends an event, as `Streams` does. */
+const append = ({ events }: WalletRecord): OperationRecord => {
+  const record = events.record!;
+  const stored = record.recordFor('issuanceSession-t1+s1', { type: 'X', data: {} }) as OperationRecord;
+  record.isStored = true;
+  return stored;
+};
+const refusal = () => oauthError('invalid_grant', 'no');
+const error = { status: 400, code: 'invalid_grant', message: 'no' };
+
 describe('the record of a wallet operation', () => {
-  it('is START and one outcome', async () => {
+  it('is in the event that the call appends, with the ids it names, and nothing is sent', async () => {
     const { written, run } = feed();
-    await expect(
-      run(async (start) => {
-        start.writeStart();
-        start.writeStart();
-        await start.acknowledged();
-        return 'done';
-      }),
-    ).resolves.toBe('done');
-    expect(written).toEqual(['START', 'SUCCESS']);
+    const stored = await run(async (record) => {
+      record.nameSession(session);
+      record.addMetadata({ credentialIds: ['c1'] });
+      return append(record);
+    });
+    expect(stored).toEqual({
+      prefix: 'OPENID_TOKEN',
+      category: exchangeToken.analytics!.category,
+      startedAt: at,
+      outcome: 'SUCCESS',
+      metadata: { ...IDS, credentialIds: ['c1'] },
+      object: { type: 'session', id: 's1' },
+    });
+    expect(written).toEqual([]);
   });
 
-  it('records a refusal as it is returned, and hides unexpected errors', async () => {
-    const refusedBy = async (error: Error) => {
+  it('is FAIL in an event that records a refusal, and only there', async () => {
+    const { written, run } = feed();
+    let stored: OperationRecord | undefined;
+    const result = run(async (record) => {
+      record.nameSession(session);
+      record.setRefusal(refusal());
+      stored = append(record);
+      throw refusal();
+    });
+    await expect(result).rejects.toMatchObject({ code: 'invalid_grant' });
+    expect(stored).toMatchObject({ outcome: 'FAIL', metadata: { ...IDS, error } });
+    expect(written).toEqual([]);
+  });
+
+  it('follows the decision that was stored, not one that was made before it', async () => {
+    const { run } = feed();
+    const stored = await run(async (record) => {
+      record.nameSession(session);
+      record.setRefusal(refusal());
+      record.setRefusal(undefined);
+      return append(record);
+    });
+    expect([stored.outcome, stored.metadata]).toEqual(['SUCCESS', IDS]);
+  });
+
+  it('of a refusal without an event is a message, and hides unexpected errors', async () => {
+    const refusedBy = async (thrown: Error) => {
       const { written, run } = feed();
-      const result = run(async (start) => {
-        start.writeStart();
-        throw error;
+      const result = run(async (record) => {
+        record.nameSession(session);
+        throw thrown;
       });
       await expect(result).rejects.toBeInstanceOf(AppError);
       return written;
     };
-    expect(await refusedBy(oauthError('invalid_grant', 'no'))).toEqual(['START', 'FAIL 400 invalid_grant']);
-    expect(await refusedBy(new Error('secret'))).toEqual(['START', 'FAIL 500 InternalError']);
+    const [{ kind, message } = { kind: undefined, message: undefined }] = await refusedBy(refusal());
+    expect(kind).toBe('record');
+    expect(message).toMatchObject({
+      outcome: 'FAIL',
+      tenantId: 't1',
+      requestId: 'r1',
+      operation: exchangeToken.name,
+      endedAt: at,
+      metadata: { ...IDS, error },
+      object: { type: 'session', id: 's1' },
+    });
+    const hidden = await refusedBy(new Error('secret'));
+    expect(hidden[0]!.message.metadata).toEqual({
+      ...IDS,
+      error: { status: 500, code: 'InternalError', message: 'Internal error' },
+    });
   });
 
   it('is empty for unknown callers', async () => {
     const { written, run } = feed();
-    await expect(run(async () => Promise.reject(oauthError('invalid_grant', 'no')))).rejects.toMatchObject({
-      code: 'invalid_grant',
-    });
+    await expect(run(async () => Promise.reject(refusal()))).rejects.toMatchObject({ code: 'invalid_grant' });
     expect(written).toEqual([]);
   });
 
@@ -77,53 +149,74 @@ describe('the record of a wallet operation', () => {
     await expect(run(async () => 'done')).resolves.toBe('done');
     expect(written).toEqual([]);
   });
+});
+
+describe('a wallet operation with effects outside its append', () => {
+  it('is a START, acknowledged before its effects, and an outcome acknowledged before the answer', async () => {
+    const { written, run } = feed(authorize);
+    const result = run(async (record) => {
+      await record.start();
+      expect(written.map(({ kind }) => kind)).toEqual(['started']);
+      throw refusal();
+    });
+    await expect(result).rejects.toMatchObject({ code: 'invalid_grant' });
+    expect(written.map(({ kind, message }) => [kind, message.prefix, message.requestId])).toEqual([
+      ['started', 'OPENID_AUTHORIZE', 'r1'],
+      ['record', 'OPENID_AUTHORIZE', 'r1'],
+    ]);
+    expect(written[0]!.message).toMatchObject({ startedAt: at, deadline: 0 });
+    expect(written[0]!.message).not.toHaveProperty('outcome');
+  });
+
+  it('has its outcome in the event that it appends', async () => {
+    const { written, run } = feed(authorize);
+    const stored = await run(async (record) => {
+      await record.start();
+      record.nameSession({ id: 's1', userId: 'u1' });
+      return append(record);
+    });
+    expect(stored.metadata).toEqual({ sessionId: 's1', userId: 'u1' });
+    expect(written.map(({ kind }) => kind)).toEqual(['started']);
+  });
 
   it('names the reason for which nothing happens without START', async () => {
-    const { run } = feed('START');
-    await expect(run(async (start) => start.writeStart())).rejects.toMatchObject({
+    const { run } = feed(authorize, 'started');
+    await expect(run(async (record) => record.start())).rejects.toMatchObject({
       message: 'Service temporarily unavailable',
       cause: new Error('disk full'),
     });
   });
 
   it('permits no effect without START', async () => {
-    const { written, run } = feed('START');
+    const { run } = feed(authorize, 'started');
     let effect = false;
-    const result = run(async (start) => {
-      start.writeStart();
-      await start.acknowledged();
+    const result = run(async (record) => {
+      await record.start();
       effect = true;
     });
     await expect(result).rejects.toMatchObject({ kind: 'unavailable' });
-    expect([effect, written]).toEqual([false, []]);
-  });
-
-  it('returns no result without START, also for calls without effect', async () => {
-    const { written, run } = feed('START');
-    await expect(run(async (start) => start.writeStart())).rejects.toMatchObject({ kind: 'unavailable' });
-    expect(written).toEqual([]);
+    expect(effect).toBe(false);
   });
 
   it('does not change the result when the outcome cannot be written, and logs the failure', async () => {
-    const { written, logged, run } = feed('SUCCESS');
-    const result = run(async (start) => {
-      start.writeStart();
+    const { written, logged, run } = feed(authorize, 'record');
+    const result = run(async (record) => {
+      await record.start();
       return 'done';
     });
     await expect(result).resolves.toBe('done');
-    expect(written).toEqual(['START']);
+    expect(written.map(({ kind }) => kind)).toEqual(['started']);
     const lost = { requestId: 'r1', error: 'Error: disk full', msg: 'operation event not recorded' };
     expect(logged).toEqual([expect.objectContaining(lost)]);
   });
 
   it('returns a refusal although its outcome cannot be written', async () => {
-    const { written, logged, run } = feed('FAIL');
-    const result = run(async (start) => {
-      start.writeStart();
-      throw oauthError('invalid_grant', 'no');
+    const { logged, run } = feed(authorize, 'record');
+    const result = run(async (record) => {
+      await record.start();
+      throw refusal();
     });
     await expect(result).rejects.toMatchObject({ code: 'invalid_grant' });
-    expect(written).toEqual(['START']);
     expect(logged).toContainEqual(expect.objectContaining({ msg: 'operation event not recorded' }));
   });
 });

@@ -1,53 +1,99 @@
-import { AppError, HTTP_STATUS, type Operation, type OperationContext } from '@attestry/contracts';
-import { requestFields, toAppError, type Logger, type OperationRecorder } from '@attestry/service-kit';
+import { AppError, HTTP_STATUS, type Operation, type OperationContext, type TenantContext } from '@attestry/contracts';
+import type { Clock, EventContext } from '@attestry/event-store';
+import {
+  CallRecord,
+  eventContext,
+  requestFields,
+  toAppError,
+  type Logger,
+  type OperationRecorder,
+} from '@attestry/service-kit';
+import type { SessionFacts } from '../issuance-session/issuance-session.state.js';
 
-/** START of a wallet operation, written in parallel to the checks. */
-export interface StartRecord {
-  /** Writes START; from now on exactly one outcome follows. The presented value named a session of this tenant. */
-  writeStart(): void;
-  /** Resolves once START is durable; awaited before the first durable effect. @throws when it could not be written */
-  acknowledged(): Promise<void>;
+type WalletContext = OperationContext & { tenant: TenantContext };
+
+/** The record of a wallet operation. */
+export interface WalletRecord {
+  /** Metadata of the events that the call appends; the first of them holds the record. */
+  readonly events: EventContext;
+  /** The presented value named this session: from now on the call is recorded. */
+  nameSession(session: { id: string } & Partial<Pick<SessionFacts, 'origin' | 'userId'>>): void;
+  /** Ids for the metadata of the record, known before the append. */
+  addMetadata(metadata: Record<string, unknown>): void;
+  /** What the decided event refuses, if anything; a decision may be made several times. */
+  setRefusal(refusal: AppError | undefined): void;
+  /** START, for effects outside the append: acknowledged before the first of them. @throws AppError 503 */
+  start(): Promise<void>;
+}
+
+export interface RecordingEngines {
+  recorder: OperationRecorder;
+  clock: Clock;
+  logger: Logger;
 }
 
 /**
- * Runs a wallet operation and records it (ADR 0004): nothing without a known session; once `writeStart` was called, START, and before the
- * response SUCCESS or FAIL. Without START no effect. A failure to write the outcome does not undo the effect: it is logged, and analytics
- * closes the START from the committed events or at its deadline.
+ * Runs a wallet operation and records it (ADR 0072): nothing without a known session; otherwise in the event that the call appends, or, where it
+ * appends none, by a message. Only the outcome of a call with START is acknowledged before the answer.
  */
 export const recordOutcome = async <T>(
-  recorder: OperationRecorder,
-  logger: Logger,
+  { recorder, clock, logger }: RecordingEngines,
   operation: Operation,
-  context: OperationContext,
-  run: (start: StartRecord) => Promise<T>,
+  context: WalletContext,
+  run: (record: WalletRecord) => Promise<T>,
 ): Promise<T> => {
-  // A rejection is kept as a value: it may occur while a check, not this promise, is awaited.
-  let started: Promise<void | AppError> | undefined;
-  const start: StartRecord = {
-    writeStart: () => {
-      started ??= recorder
-        .start(operation, context)
-        .catch((cause: unknown) => new AppError('unavailable', 'Service temporarily unavailable', { cause }));
+  const record = new CallRecord(operation, context, { startedAt: clock.now().toISOString() });
+  const metadata: Record<string, unknown> = {};
+  let isNamed = false;
+  let isStarted = false;
+  const setRefusal = (refusal: AppError | undefined): void => {
+    const { outcome: _, ...details } = record.details;
+    const error = refusal && { status: HTTP_STATUS[refusal.kind], code: refusal.code, message: refusal.message };
+    record.details = error
+      ? { ...details, outcome: 'FAIL', metadata: { ...metadata, error } }
+      : { ...details, metadata: { ...metadata } };
+  };
+  const addMetadata = (more: Record<string, unknown>): void => {
+    Object.assign(metadata, more);
+    setRefusal(undefined);
+  };
+  const wallet: WalletRecord = {
+    events: { ...eventContext(context), record },
+    nameSession: ({ id, origin, userId }) => {
+      isNamed = true;
+      record.details = { object: { type: 'session', id } };
+      const offerId = origin?.kind === 'preAuthorizedOffer' ? id : undefined;
+      addMetadata({ sessionId: id, ...(offerId && { offerId }), ...(userId && { userId }) });
     },
-    acknowledged: async () => {
-      const failure = await started;
-      if (failure) throw failure;
+    addMetadata,
+    setRefusal,
+    start: async () => {
+      isNamed = true;
+      try {
+        await recorder.start(record.startMessage());
+      } catch (cause) {
+        throw new AppError('unavailable', 'Service temporarily unavailable', { cause });
+      }
+      isStarted = true;
     },
   };
-  const logLostEvent = (error: unknown): void =>
-    logger.error({ ...requestFields(context), error: String(error) }, 'operation event not recorded');
-  let answer: T;
+  const write = async (): Promise<void> => {
+    if (!isNamed || record.isStored) return;
+    const message = record.messageOf(clock.now().toISOString());
+    try {
+      await (isStarted ? recorder.write(message, context.deadline) : recorder.add(message, context.deadline));
+    } catch (error) {
+      logger.error({ ...requestFields(context), error: String(error) }, 'operation event not recorded');
+    }
+  };
   try {
-    answer = await run(start);
-    await start.acknowledged();
+    const answer = await run(wallet);
+    await write();
+    return answer;
   } catch (error) {
     const refusal = error instanceof AppError ? error : toAppError(error, context, logger);
-    if (started && !(await started)) {
-      const { kind, code, message } = refusal;
-      await recorder.fail(operation, context, { status: HTTP_STATUS[kind], code, message }).catch(logLostEvent);
-    }
+    setRefusal(refusal);
+    await write();
     throw refusal;
   }
-  if (started) await recorder.success(operation, context).catch(logLostEvent);
-  return answer;
 };

@@ -15,6 +15,7 @@ const evolve = (_state: StoredContextState, event: StoredContextEvent): StoredCo
 
 export const storedContext: Aggregate<StoredContextState, StoredContextEvent> = {
   category: 'context',
+  isAuxiliary: true,
   initial: { status: 'absent' },
   types: { ContextKept: 1 },
   evolve,

@@ -1,5 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Streams, type Claimant, type Clock, type EventContext, type NameClaimState } from '@attestry/event-store';
+import {
+  Streams,
+  withoutRecord,
+  type Claimant,
+  type Clock,
+  type EventContext,
+  type NameClaimState,
+} from '@attestry/event-store';
 import { CLOCK } from '@attestry/service-kit';
 import { displaceVerified } from './custom-domain.decisions.js';
 import { customDomain, customDomainStream, type ConfiguredDomain } from './custom-domain.state.js';
@@ -51,7 +58,7 @@ export class VerifiedDomains {
    * deleted, replaced or verified with another token meanwhile.
    */
   async displace(holder: DomainClaim, events: EventContext): Promise<void> {
-    const context = { ...events, tenantId: holder.owner, actor: 'service:tenant-config' };
+    const context = { ...withoutRecord(events), tenantId: holder.owner, actor: 'service:tenant-config' };
     await this.streams.runDecision(
       customDomain,
       customDomainStream(holder.owner),

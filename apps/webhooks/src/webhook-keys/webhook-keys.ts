@@ -6,7 +6,7 @@ import {
   type WebhookKeyRotation,
   type WebhookKeySet,
 } from '@attestry/contracts';
-import { Streams, type Clock, type EventContext } from '@attestry/event-store';
+import { Streams, withoutRecord, type Clock, type EventContext } from '@attestry/event-store';
 import { KeyNotFound, SigningKeys, type Signer } from '@attestry/keys';
 import { CLOCK, PlatformConfig } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
@@ -47,7 +47,7 @@ export class WebhookKeys {
         webhookKeys,
         webhookKeysStream(tenantId),
         (current) => chooseKey(current, { keyId }, { now: this.now() }),
-        context,
+        withoutRecord(context),
       ));
     }
     if (state.status !== 'active') throw new KeyNotFound(tenantId);

@@ -38,6 +38,7 @@ const upcasters: readonly Upcaster[] = [
 
 export const webhookSlots: Aggregate<WebhookSlotsState, WebhookSlotsEvent> = {
   category: 'webhookSlots',
+  isAuxiliary: true,
   initial: { held: [] },
   types: { WebhookSlotClaimed: 2, WebhookSlotUrlChanged: 1, WebhookSlotReleased: 1 },
   upcasters,

@@ -1,9 +1,9 @@
-import { IsArray, IsISO8601, IsString, MaxLength, ArrayMaxSize } from 'class-validator';
+import { IsArray, IsIn, IsISO8601, IsString, MaxLength, ArrayMaxSize } from 'class-validator';
 import type { JsonBounds } from '../json-bounds.js';
 import { MAX_LOGGED_BYTES } from '../logged-data.js';
 import { calledBy, defineOperation, requires } from '../operation.js';
 import { PageCursor, PageLimit, type PageQuery } from '../pagination.js';
-import { IsRecord, BoundedJson, Normalize, Optional, Rule, Uuid } from '../validators.js';
+import { IsRecord, BoundedJson, BoundedText, Normalize, Optional, Rule, Uuid } from '../validators.js';
 
 /** A repeated parameter or a comma-separated list. */
 const toList = (value: unknown) =>
@@ -36,6 +36,14 @@ class EventsQuery {
   @TextList() clientIds?: string[];
   /** Only events caused by these users of the management API. `*` means any user, `none` means no user. */
   @TextList() managementUserIds?: string[];
+  /** Only events about resources of this type, for example `did`. */
+  @Optional() @BoundedText(128, 1) objectType?: string;
+  /** Only events about the resource with this id. */
+  @Optional() @BoundedText(2048, 1) objectId?: string;
+  /** Only outcomes of this kind, `SUCCESS` or `FAIL`; START is not an outcome. */
+  @Optional()
+  @IsIn(['SUCCESS', 'FAIL'], { message: 'must be one of: SUCCESS, FAIL' })
+  outcome?: 'SUCCESS' | 'FAIL';
 }
 
 /** A date or a date with time: `Date.parse` reads neither the week dates nor the ordinal dates of ISO 8601. */
@@ -70,6 +78,12 @@ export class ExportEventsQuery extends EventsQuery {
   @Time() dateTo: string;
 }
 
+export class EventObject {
+  /** Type of the resource, for example `did`. */
+  type: string;
+  id: string;
+}
+
 export class AnalyticsEvent {
   id: string;
   /** `<PREFIX>_START`, `<PREFIX>_SUCCESS` or `<PREFIX>_FAIL`. */
@@ -85,6 +99,8 @@ export class AnalyticsEvent {
   clientId?: string;
   /** The user of the management API who made the call. */
   managementUserId?: string;
+  /** The resource that the call created, changed or read. Absent for calls about several resources or none. */
+  object?: EventObject;
 }
 
 export const listEvents = defineOperation({

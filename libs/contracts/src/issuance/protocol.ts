@@ -125,7 +125,7 @@ export const authorize = defineOperation({
   },
   access: holderAccess,
   kind: 'command',
-  analytics: { prefix: 'OPENID_AUTHORIZE', category, recordedBy: 'service' },
+  analytics: { prefix: 'OPENID_AUTHORIZE', category, recordedBy: 'service', effects: 'outside' },
   errors: 'oauth',
   timeoutMs: SIGN_IN_TIMEOUT_MS,
   errorStatuses: [400],

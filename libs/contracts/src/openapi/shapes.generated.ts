@@ -46,6 +46,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
       clientId: { type: 'string', description: 'The client that made the call.' },
       managementUserId: { type: 'string', description: 'The user of the management API who made the call.' },
+      object: {
+        $ref: '#/components/schemas/EventObject',
+        description:
+          'The resource that the call created, changed or read. Absent for calls about several resources or none.',
+      },
     },
     required: ['id', 'type', 'timestamp', 'category', 'requestId', 'metadata', 'data'],
   },
@@ -509,6 +514,14 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['msg', 'param', 'location'],
     description: 'One fault of a request.',
   },
+  EventObject: {
+    type: 'object',
+    properties: {
+      type: { type: 'string', description: 'Type of the resource, for example `did`.' },
+      id: { type: 'string' },
+    },
+    required: ['type', 'id'],
+  },
   EventType: {
     type: 'object',
     properties: {
@@ -551,6 +564,13 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         items: { type: 'string' },
         description:
           'Only events caused by these users of the management API. `*` means any user, `none` means no user.',
+      },
+      objectType: { type: 'string', description: 'Only events about resources of this type, for example `did`.' },
+      objectId: { type: 'string', description: 'Only events about the resource with this id.' },
+      outcome: {
+        type: 'string',
+        enum: ['SUCCESS', 'FAIL'],
+        description: 'Only outcomes of this kind, `SUCCESS` or `FAIL`; START is not an outcome.',
       },
       dateFrom: { type: 'string', description: 'Start of the period, inclusive.' },
       dateTo: { type: 'string', description: 'End of the period, inclusive.' },
@@ -730,6 +750,13 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         items: { type: 'string' },
         description:
           'Only events caused by these users of the management API. `*` means any user, `none` means no user.',
+      },
+      objectType: { type: 'string', description: 'Only events about resources of this type, for example `did`.' },
+      objectId: { type: 'string', description: 'Only events about the resource with this id.' },
+      outcome: {
+        type: 'string',
+        enum: ['SUCCESS', 'FAIL'],
+        description: 'Only outcomes of this kind, `SUCCESS` or `FAIL`; START is not an outcome.',
       },
       dateFrom: { type: 'string', description: 'Start of the period, inclusive.' },
       dateTo: { type: 'string', description: 'End of the period, inclusive.' },

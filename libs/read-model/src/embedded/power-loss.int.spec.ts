@@ -1,7 +1,7 @@
 import { cp, mkdir, mkdtemp, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EmbeddedEventStore, type NewEvent } from '@attestry/event-store';
+import { CHAIN_START, chainEvent, EmbeddedEventStore, type NewEvent } from '@attestry/event-store';
 import type { SelectiveProjection } from '../read-model.js';
 import { EmbeddedReadModels } from './embedded-read-models.js';
 
@@ -42,8 +42,8 @@ describe('a read model whose last transactions a power loss took', () => {
 
   const taken = (id: string): NewEvent => {
     const ids = { tenantId: 't1', requestId: 'r1', actor: 'a', operation: 'o', correlationId: 'r1', causationId: 'r1' };
-    const metadata = { ...ids, occurredAt: '2026-01-02T03:04:05.678Z', partitionKey: 't1', chain: 'c' };
-    return { id, type: 'NoteTaken', schemaVersion: 1, data: {}, metadata };
+    const metadata = { ...ids, occurredAt: '2026-01-02T03:04:05.678Z', partitionKey: 't1' };
+    return chainEvent(CHAIN_START, { id, type: 'NoteTaken', schemaVersion: 1, data: {}, metadata });
   };
   const open = async (file: string) => {
     const readModels = await EmbeddedReadModels.openFile({ file, eventStore: store, leases: store.leases });

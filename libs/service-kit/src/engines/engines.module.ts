@@ -16,6 +16,7 @@ import { PlatformConfig } from '../config.js';
 import { Health } from '../health.js';
 import { Metrics } from '../metrics/metrics.js';
 import { observedCanonicalization } from '../observed/observed-canonicalization.js';
+import { OperationRecorders } from '../operation-recorder.js';
 import { Outbound } from '../outbound.js';
 import { OutboundResolver } from '../outbound-resolver.js';
 import { SignInRegistry } from '../sign-in-registry.js';
@@ -40,6 +41,7 @@ export class EnginesModule {
       [Health, engines.health],
       [Metrics, engines.metrics],
       [Tracing, engines.tracing],
+      [OperationRecorders, engines.recorders],
       [EventStore, engines.events],
       [Streams, engines.streams],
       [Leases, engines.leases],

@@ -6,6 +6,7 @@ import type { PlatformConfig } from '../config.js';
 import type { Health } from '../health.js';
 import type { LocalOperations } from '../local-operations.js';
 import type { Logger } from '../logger.js';
+import type { OperationRecorders } from '../operation-recorder.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { Tracing } from '../tracing/tracing.js';
 import type { RateCounter } from './rate-counter.js';
@@ -20,6 +21,7 @@ export interface BaseEngines {
   metrics: Metrics;
   tracing: Tracing;
   bus: MessageBus;
+  recorders: OperationRecorders;
   /** Set where operations of this process are called by reference; every other call is serialized. */
   localOperations?: LocalOperations;
   /** Closes everything in the order in which nothing is lost, and frees the data folder. */

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BusParticipant } from '@attestry/contracts';
+import { busRights, type BusParticipant } from '@attestry/contracts';
 import {
   EmbeddedEventStore,
+  JoinedEventStore,
   openEventStoreDb,
   openPostgresCoordination,
   openPostgresEvents,
@@ -28,7 +29,7 @@ import {
   type MasterKeysGiven,
   type SignInStore,
 } from '@attestry/keys';
-import { InProcessBus, openNatsBus, type MessageBus, type NatsOptions } from '@attestry/messaging';
+import { InProcessBus, openNatsBus, RestrictedBus, type MessageBus, type NatsOptions } from '@attestry/messaging';
 import { EmbeddedReadModels, openPostgresReadModels, type ReadModels } from '@attestry/read-model';
 import { lockDataFolder } from '@attestry/sqlite';
 import { ConfigError, type PlatformConfig } from '../config.js';
@@ -36,6 +37,7 @@ import { Health } from '../health.js';
 import { LocalOperations } from '../local-operations.js';
 import { createLogger, type Logger } from '../logger.js';
 import { Metrics } from '../metrics/metrics.js';
+import { OperationRecorders } from '../operation-recorder.js';
 import { ObservedBus } from '../observed/observed-bus.js';
 import { ObservedEventStore } from '../observed/observed-event-store.js';
 import { ObservedLeases } from '../observed/observed-leases.js';
@@ -172,14 +174,19 @@ class Opening {
     return { events, streams, leases, checkpoints, readModels };
   }
 
-  async operations(): Promise<Pick<StateEngines, 'operationEvents' | 'operationReadModels'>> {
+  /** @param domain the other store from which analytics projects its rows; EventStoreDB holds both (ADR 0073) */
+  async operations(
+    domain: Promise<Pick<StateEngines, 'events'>> | undefined,
+  ): Promise<Pick<StateEngines, 'operationEvents' | 'operationReadModels'>> {
     const { operationEventsDays: retentionDays } = this.config;
     const { events, leases, checkpoints } = await this.observed(
       'operations',
       this.events('operations', { retentionDays }),
     );
-    const readModels = await this.readModels('analytics', events, leases);
-    await refuseOlderEvents(events, checkpoints, readModels, this.patienceMs);
+    const both = this.config.eventStoreUrl === undefined && (await domain);
+    const followed = both ? new JoinedEventStore(events, both.events) : events;
+    const readModels = await this.readModels('analytics', followed, leases);
+    await refuseOlderEvents(followed, checkpoints, readModels, this.patienceMs);
     return { operationEvents: events, operationReadModels: readModels };
   }
 
@@ -353,10 +360,11 @@ export const openProcessEngines = async (
     }
     await opening.trace();
     const keys = needs.has('keys') ? opening.keys() : undefined;
+    const opened = needs.has('domain') ? opening.domain(keys) : undefined;
     const [vault, domain, operations, replayGuard, rates, signIn] = await all([
       keys,
-      needs.has('domain') ? opening.domain(keys) : undefined,
-      needs.has('operations') ? opening.operations() : undefined,
+      opened,
+      needs.has('operations') ? opening.operations(opened) : undefined,
       needs.has('replay-guard') ? opening.replayGuard() : undefined,
       needs.has('rates') ? opening.rates() : undefined,
       needs.has('sign-in') ? opening.signIn() : undefined,
@@ -364,6 +372,9 @@ export const openProcessEngines = async (
     // Its consumers use all of the above: opened last, closed first.
     const bus = await opening.bus();
     if (vault && config.natsServers) opening.keepUntilClose(evictDestroyedKeys(vault, bus, logger));
+    const busOf = (participant: BusParticipant) => new RestrictedBus(bus, busRights(participant));
+    const recorders = new OperationRecorders({ clock, ids, logger }, busOf);
+    opening.keepUntilClose(recorders);
     if (domain && config.natsServers === undefined && config.databaseUrl !== undefined)
       opening.keepUntilClose(await claimDatabase(domain.leases, (error) => options.onFatal?.(error)));
     return {
@@ -375,6 +386,7 @@ export const openProcessEngines = async (
       metrics: opening.metrics,
       tracing: opening.tracing,
       bus,
+      recorders,
       ...(options.callsByReference && { localOperations: new LocalOperations(opening.metrics) }),
       ...domain,
       ...operations,

@@ -85,6 +85,12 @@ export const METRICS = {
     labels: ['operation'],
     buckets: SECONDS,
   },
+  uncleanEnds: {
+    name: 'attestry_unclean_ends_total',
+    type: 'counter',
+    help: 'Processes that ended without sending their last operation records; the log has the bounds of the gap. At most one second of queries and rejected calls is missing.',
+    labels: ['participant'],
+  },
   busFailures: {
     name: 'attestry_bus_request_failures_total',
     type: 'counter',

@@ -900,6 +900,8 @@ export interface components {
       metadata: {
         [key: string]: unknown;
       };
+      /** @description The resource that the call created, changed or read. Absent for calls about several resources or none. */
+      object?: components['schemas']['EventObject'];
       /** @description `x-request-id` of the API call. */
       requestId: string;
       timestamp: string;
@@ -1117,6 +1119,11 @@ export interface components {
       param: string;
       /** @description The rejected value. Absent for secrets and for long values. */
       value?: unknown;
+    };
+    EventObject: {
+      id: string;
+      /** @description Type of the resource, for example `did`. */
+      type: string;
     };
     EventType: {
       category: string;
@@ -3261,6 +3268,12 @@ export interface operations {
         limit?: number;
         /** @description Only events caused by these users of the management API. `*` means any user, `none` means no user. */
         managementUserIds?: string[];
+        /** @description Only events about the resource with this id. */
+        objectId?: string;
+        /** @description Only events about resources of this type, for example `did`. */
+        objectType?: string;
+        /** @description Only outcomes of this kind, `SUCCESS` or `FAIL`; START is not an outcome. */
+        outcome?: 'SUCCESS' | 'FAIL';
         /** @description Only events of these API calls, by the value of `x-request-id`. */
         requestIds?: string[];
         /** @description Only events of these types, with their suffix, for example `DID_CREATE_SUCCESS`. */
@@ -3329,6 +3342,12 @@ export interface operations {
         ids?: string[];
         /** @description Only events caused by these users of the management API. `*` means any user, `none` means no user. */
         managementUserIds?: string[];
+        /** @description Only events about the resource with this id. */
+        objectId?: string;
+        /** @description Only events about resources of this type, for example `did`. */
+        objectType?: string;
+        /** @description Only outcomes of this kind, `SUCCESS` or `FAIL`; START is not an outcome. */
+        outcome?: 'SUCCESS' | 'FAIL';
         /** @description Only events of these API calls, by the value of `x-request-id`. */
         requestIds?: string[];
         /** @description Only events of these types, with their suffix, for example `DID_CREATE_SUCCESS`. */

@@ -1,0 +1,234 @@
+import { PLATFORM_TENANT, type OperationObject, type OperationRecord } from '@attestry/contracts';
+import type { EventMetadata, RecordedEvent } from '@attestry/event-store';
+import { idsOfRequest } from '../operation-stream/operation-event-id.js';
+import {
+  OPERATION_CATEGORY,
+  type OperationFact,
+  type OperationStreamEvent,
+  type RecordFact,
+} from '../operation-stream/operation-stream.events.js';
+import { actorOf, actorOfEvent } from './event-actors.js';
+
+/** An operation of a tenant, listed as START and outcome; each is absent until it is known. */
+export interface OperationRow {
+  tenant_id: string;
+  /** Id of START: the key, because it is derived from tenant and request. */
+  start_id: string;
+  end_id: string;
+  request_id: string;
+  operation: string;
+  prefix: string;
+  category: string;
+  /** See event-actors.ts. */
+  actor: string;
+  object_type: string | null;
+  object_id: string | null;
+  started_at: string | null;
+  /** Order of entries of the same time. */
+  start_key: string | null;
+  start_source: number;
+  start_metadata: string | null;
+  /** Sealed; null at logging level 1. */
+  start_data: string | null;
+  outcome: 'SUCCESS' | 'FAIL' | null;
+  ended_at: string | null;
+  end_key: string | null;
+  end_source: number;
+  end_metadata: string | null;
+  end_data: string | null;
+  /** When an outcome is due, milliseconds since the epoch; null for an operation that is recorded as a whole. */
+  deadline: number | null;
+  /** 1: an earlier release reported its events as stored. */
+  committed: number;
+  /** Of its later entry. */
+  last_at: string;
+}
+
+/** Where an entry comes from; a higher one replaces a lower one, of two equal ones the first stays. */
+const SOURCE = { none: 0, message: 1, event: 2, start: 3 } as const;
+
+/** What one event says about an operation: a row with the other members empty. */
+export type OperationPart = OperationRow;
+
+const json = (value: Record<string, unknown> | undefined): string | null =>
+  value === undefined ? null : JSON.stringify(value);
+
+interface Common {
+  prefix: string;
+  category: string;
+  object?: Partial<OperationObject> | undefined;
+}
+
+const partOf = (
+  tenantId: string,
+  { requestId, operation }: Pick<EventMetadata, 'requestId' | 'operation'>,
+  actor: string,
+  { prefix, category, object }: Common,
+  known: Partial<OperationRow>,
+): OperationPart => {
+  const [start, end] = idsOfRequest(tenantId, requestId);
+  return {
+    tenant_id: tenantId,
+    start_id: start,
+    end_id: end,
+    request_id: requestId,
+    operation,
+    prefix,
+    category,
+    actor,
+    object_type: object?.id === undefined ? null : (object.type ?? null),
+    object_id: object?.id ?? null,
+    started_at: null,
+    start_key: null,
+    start_source: SOURCE.none,
+    start_metadata: null,
+    start_data: null,
+    outcome: null,
+    ended_at: null,
+    end_key: null,
+    end_source: SOURCE.none,
+    end_metadata: null,
+    end_data: null,
+    deadline: null,
+    committed: 0,
+    last_at: known.ended_at ?? known.started_at ?? '',
+    ...known,
+  };
+};
+
+/** START and outcome of one record; the last digit of the key is their order. */
+const recordPart = (
+  record: Pick<OperationRecord, 'startedAt' | 'start' | 'requestData' | 'outcome' | 'metadata' | 'data'>,
+  endedAt: string,
+  source: number,
+  key: string,
+): Partial<OperationRow> => ({
+  started_at: record.startedAt,
+  start_key: `${key}0`,
+  start_source: source,
+  start_metadata: json(record.start),
+  start_data: record.requestData ?? null,
+  outcome: record.outcome,
+  ended_at: endedAt,
+  end_key: `${key}1`,
+  end_source: source,
+  end_metadata: json(record.metadata),
+  end_data: record.data ?? null,
+});
+
+const revisionKey = ({ revision }: RecordedEvent): string => String(revision).padStart(10, '0');
+/** Sorts as the positions of each engine do, behind the revisions of operation streams. */
+const positionKey = ({ position }: RecordedEvent): string =>
+  `p${position
+    .split('|')
+    .at(-1)!
+    .replaceAll(/\d+/g, (digits) => digits.padStart(20, '0'))}`;
+
+const startedPart = (event: RecordedEvent, fact: OperationFact & { deadline: number }): Partial<OperationRow> => ({
+  started_at: event.metadata.occurredAt,
+  start_key: revisionKey(event),
+  start_source: SOURCE.start,
+  start_metadata: json(fact.metadata),
+  start_data: fact.data ?? null,
+  deadline: fact.deadline,
+});
+
+const endedPart = (event: RecordedEvent, outcome: 'SUCCESS' | 'FAIL', fact: OperationFact): Partial<OperationRow> => ({
+  outcome,
+  ended_at: event.metadata.occurredAt,
+  end_key: revisionKey(event),
+  end_source: SOURCE.message,
+  end_metadata: json(fact.metadata),
+  end_data: fact.data ?? null,
+});
+
+/** Tenants in whose trail a record is listed. */
+const trailsOf = (tenantId: string, { isManagement }: Pick<RecordFact, 'isManagement'>): string[] =>
+  isManagement && tenantId !== PLATFORM_TENANT ? [tenantId, PLATFORM_TENANT] : [tenantId];
+
+/** The id of an object that the operation created is in the name of its stream: `<category>-<tenantId>+<id>`. */
+const objectOf = ({ stream }: RecordedEvent, object: OperationRecord['object']): Common['object'] =>
+  object && { type: object.type, id: object.id ?? stream.slice(stream.indexOf(stream.includes('+') ? '+' : '-') + 1) };
+
+const partsOfStreamEvent = (stored: RecordedEvent): OperationPart[] => {
+  const event = stored as RecordedEvent & OperationStreamEvent;
+  const { metadata } = event;
+  const { tenantId } = metadata;
+  switch (event.type) {
+    case 'OperationRecorded': {
+      const { data } = event;
+      const part = recordPart(data, data.endedAt, SOURCE.message, revisionKey(event));
+      const about = { ...metadata, operation: data.operation };
+      return trailsOf(tenantId, data).map((trail) => partOf(trail, about, actorOf(data), data, part));
+    }
+    case 'OperationBegun': {
+      const { data } = event;
+      const about = { ...metadata, operation: data.operation };
+      const part = startedPart(event, { ...data, metadata: data.start ?? {}, data: data.requestData! });
+      return trailsOf(tenantId, data).map((trail) => partOf(trail, about, actorOf(data), data, part));
+    }
+    case 'OperationStarted':
+    case 'OperationSucceeded':
+    case 'OperationFailed': {
+      const { data } = event;
+      const part =
+        event.type === 'OperationStarted'
+          ? startedPart(event, event.data)
+          : endedPart(event, event.type === 'OperationSucceeded' ? 'SUCCESS' : 'FAIL', data);
+      return [partOf(tenantId, { ...metadata, operation: data.operation }, actorOf(data), data, part)];
+    }
+    case 'OperationCommitted': {
+      const about = { ...metadata, operation: event.data.operation };
+      return [partOf(tenantId, about, '', { prefix: '', category: '' }, { committed: 1 })];
+    }
+    case 'RecorderReported':
+      return [];
+  }
+};
+
+/** What an event of either store says about operations. Domain events say something when they carry a record. */
+export const partsOf = (event: RecordedEvent): OperationPart[] => {
+  if (event.stream.startsWith(`${OPERATION_CATEGORY}-`)) return partsOfStreamEvent(event);
+  const { record } = event.metadata as { record?: OperationRecord };
+  if (!record) return [];
+  const { tenantId, actor, occurredAt } = event.metadata;
+  const part = recordPart(record, occurredAt, SOURCE.event, positionKey(event));
+  const common = { ...record, object: objectOf(event, record.object) };
+  return trailsOf(tenantId, record).map((trail) => partOf(trail, event.metadata, actorOfEvent(actor), common, part));
+};
+
+/**
+ * The row with what another event says about the same operation, in whichever order the events of the two stores arrive: a record in an
+ * event replaces one in a message, which then only completes it if both have the same outcome (ADR 0073).
+ */
+export const mergeParts = (row: OperationRow, part: OperationPart): OperationRow => {
+  // A part without entries: only whether its events are stored.
+  if (part.prefix === '') return { ...row, committed: 1 };
+  if (row.prefix === '') return { ...part, committed: 1 };
+  const [startOf, startRest] = part.start_source > row.start_source ? [part, row] : [row, part];
+  const [endOf, endRest] = part.end_source > row.end_source ? [part, row] : [row, part];
+  const of = endOf.end_source > SOURCE.none ? endOf : startOf;
+  const rest = of === row ? part : row;
+  const completes = endRest.outcome === endOf.outcome;
+  const [object_type, object_id] =
+    of.object_id === null ? [rest.object_type, rest.object_id] : [of.object_type, of.object_id];
+  return {
+    ...of,
+    object_type,
+    object_id,
+    started_at: startOf.started_at,
+    start_key: startOf.start_key,
+    start_source: startOf.start_source,
+    start_metadata: startOf.start_metadata ?? startRest.start_metadata,
+    start_data: startOf.start_data ?? startRest.start_data,
+    outcome: endOf.outcome,
+    ended_at: endOf.ended_at,
+    end_key: endOf.end_key,
+    end_source: endOf.end_source,
+    end_metadata: endOf.end_metadata ?? (completes ? endRest.end_metadata : null),
+    end_data: endOf.end_data ?? (completes ? endRest.end_data : null),
+    deadline: row.deadline ?? part.deadline,
+    committed: Math.max(row.committed, part.committed),
+    last_at: row.last_at > part.last_at ? row.last_at : part.last_at,
+  };
+};

@@ -1,0 +1,51 @@
+import {
+  BUS_PARTICIPANTS,
+  operationSubject,
+  OUTCOMES,
+  recordSubject,
+  type BusParticipant,
+  type OperationEventMessage,
+  type OperationRecordMessage,
+  type OperationStartMessage,
+  type RecorderMessage,
+} from '@attestry/contracts';
+import type { FeedMessage } from '@attestry/messaging';
+
+/** A message about operations or their recorders, by its kind. */
+export type ReceivedMessage =
+  | { kind: 'record'; data: OperationRecordMessage }
+  | { kind: 'started'; data: OperationStartMessage }
+  | { kind: 'recorder'; data: RecorderMessage }
+  /** Of a release that sent START and outcome separately: a gateway during an upgrade, or what the feed kept of it. */
+  | { kind: 'former'; data: OperationEventMessage };
+
+const KINDS = ['record', 'started', 'recorder'] as const;
+
+type Declared =
+  | { kind: (typeof KINDS)[number]; participant: BusParticipant }
+  | { kind: 'former'; participant: BusParticipant; outcome: string };
+
+/** Publisher and kind of message, by the subject. */
+const SUBJECTS: ReadonlyMap<string, Declared> = new Map(
+  BUS_PARTICIPANTS.flatMap((participant): [string, Declared][] => [
+    ...KINDS.map((kind): [string, Declared] => [recordSubject(kind, participant), { kind, participant }]),
+    ...OUTCOMES.map((outcome): [string, Declared] => [
+      operationSubject(outcome, participant),
+      { kind: 'former', participant, outcome },
+    ]),
+  ]),
+);
+
+/** `undefined` for other messages, and for what its publisher may not record: the gateway records every operation, a service its own. */
+export const receivedMessage = ({ subject, data }: FeedMessage): ReceivedMessage | undefined => {
+  const declared = SUBJECTS.get(subject);
+  if (!declared) return undefined;
+  const { kind, participant } = declared;
+  const given = (data ?? {}) as { operation?: string; outcome?: string; participant?: string };
+  const isOwn =
+    kind === 'recorder'
+      ? given.participant === participant
+      : participant === 'gateway' || given.operation?.startsWith(`${participant}.`) === true;
+  if (!isOwn || (kind === 'former' && given.outcome !== declared.outcome)) return undefined;
+  return { kind, data } as ReceivedMessage;
+};

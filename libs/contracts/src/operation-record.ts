@@ -1,0 +1,193 @@
+import { actorIds, type OperationContext } from './context.js';
+import { isUuid } from './identifiers.js';
+import { PLATFORM_TENANT } from './operation-event.js';
+import type { Operation } from './operation.js';
+import type { BusParticipant } from './services.js';
+
+/** What a record is about: the resource that the operation created, changed or read. */
+export interface OperationObject {
+  /** Singular noun of the resource, for example `did`, `tenant-client`, `session`. */
+  type: string;
+  id: string;
+}
+
+/**
+ * A call of an operation and its outcome, in the metadata of the first event that the operation appends (ADR 0072). Tenant, request id,
+ * caller, operation and the time of the outcome are those of the event. `GET /v1/events` shows it as START and outcome.
+ */
+export interface OperationRecord {
+  prefix: string;
+  category: string;
+  /** RFC 3339, UTC, milliseconds. */
+  startedAt: string;
+  outcome: 'SUCCESS' | 'FAIL';
+  /** Metadata of START: `{limit}`. Never values of the request. */
+  start?: Record<string, unknown>;
+  /** Metadata of the outcome: `{entriesCount, nextCursor}`, `{error: {status, code, message}}`, ids. Never values. */
+  metadata?: Record<string, unknown>;
+  /** Request, sealed by analytics; absent at logging level 1. */
+  requestData?: string;
+  /** Response, sealed by analytics; absent at logging level 1. */
+  data?: string;
+  object?: OperationObject;
+  /**
+   * A management call: it is listed in the platform's trail, and in that of the tenant of the event or `about` of the message.
+   */
+  isManagement?: true;
+}
+
+/** A record that no event carries: a query, a refusal, or an operation with effects outside its append. A message on the feed. */
+export interface OperationRecordMessage extends OperationRecord {
+  /** `PLATFORM_TENANT` for a management call and other operations without tenant. */
+  tenantId: string;
+  requestId: string;
+  operation: string;
+  clientId?: string;
+  managementUserId?: string;
+  /** RFC 3339, UTC, milliseconds. */
+  endedAt: string;
+  /** Tenant that a management call names, if it exists: the record is listed in its trail, too. */
+  about?: string;
+}
+
+/**
+ * START of an operation with effects outside its append. Its outcome is a record, in an event or a message, with the same tenant and
+ * request id; without one by the deadline analytics closes it as FAIL.
+ */
+export type OperationStartMessage = Omit<OperationRecordMessage, 'outcome' | 'endedAt' | 'metadata' | 'data'> & {
+  /** Milliseconds since the epoch. */
+  deadline: number;
+};
+
+/**
+ * State of a process that records operations: `started` before its first record, `alive` at least every 10 s, `closed` after its last. A
+ * recorder that was not closed has lost what it had not sent (ADR 0073).
+ */
+export interface RecorderMessage {
+  /** uuid, new for every start. */
+  instance: string;
+  participant: BusParticipant;
+  state: 'started' | 'alive' | 'closed';
+  /** RFC 3339, UTC, milliseconds. */
+  at: string;
+}
+
+/** Of a command that the gateway records, in its context: what the service cannot know. */
+export interface BegunRecord {
+  /** RFC 3339, UTC, milliseconds. */
+  startedAt: string;
+  /** See {@link OperationRecord}; at most {@link MAX_REQUEST_DATA} characters. */
+  requestData?: string;
+}
+
+/** Sealed texts of `MAX_LOGGED_BYTES`, once without and once with personal values. */
+export const MAX_REQUEST_DATA = 65_536;
+
+/** The record of a call until an event holds it. */
+export interface PendingRecord {
+  /** The record as the event will hold it. */
+  recordFor(stream: string, event: { readonly data: object }): OperationRecord;
+  isStored: boolean;
+}
+
+/** Whether the gateway records the operation; services record those of wallets themselves. */
+export const isRecordedByGateway = ({ analytics }: Operation): boolean =>
+  analytics !== undefined && analytics.recordedBy !== 'service';
+
+/** Whether its record travels with the call, to the event that the command appends. */
+export const carriesRecord = (operation: Operation): boolean =>
+  operation.kind === 'command' && isRecordedByGateway(operation);
+
+interface About {
+  params?: object | undefined;
+  /** The event that will hold the record, and the name of its stream. */
+  stored?: { stream: string; data: object };
+}
+
+/** Ids of the platform, DIDs and client ids; anything else in a path is a value of the request. */
+const ID = /^[\w.:%+~@/-]{1,2048}$/;
+
+/** The object of a call, as its operation declares it; `undefined` for a list, and where the call names none. */
+export const recordedObject = (
+  { analytics }: Operation,
+  { tenant, caller }: OperationContext,
+  { params, stored }: About,
+): OperationObject | undefined => {
+  if (!analytics?.object) return undefined;
+  const { type, from } = analytics.object;
+  const [source, member = ''] = from.split('.') as [string, string?];
+  const valueOf = (): unknown => {
+    switch (source) {
+      case 'params':
+        return (params as Record<string, unknown> | undefined)?.[member];
+      case 'event':
+        return (stored?.data as Record<string, unknown> | undefined)?.[member];
+      case 'stream':
+        return stored && idOfStream(stored.stream);
+      case 'tenant':
+        return tenant?.id;
+      default:
+        return actorIds(caller).managementUserId;
+    }
+  };
+  const id = valueOf();
+  if (typeof id !== 'string' || !ID.test(id)) return undefined;
+  return { type, id: isUuid(id) ? id.toLowerCase() : id };
+};
+
+/** The part of `<category>-<tenantId>+<id>` or `<category>-<id>` that names the resource. */
+const idOfStream = (stream: string): string => {
+  const plus = stream.indexOf('+');
+  return stream.slice((plus < 0 ? stream.indexOf('-') : plus) + 1);
+};
+
+/** Tenant that a management call names, or whose creation it returned. */
+export const namedTenant = (
+  { analytics }: Operation,
+  params: object | undefined,
+  result?: unknown,
+): string | undefined => {
+  const from = analytics?.tenantFrom;
+  const { tenantId } = (params ?? {}) as { tenantId?: unknown };
+  const id = from === 'answer' ? (result as { id?: unknown } | null | undefined)?.id : from && tenantId;
+  return isUuid(id) ? id.toLowerCase() : undefined;
+};
+
+/** What the parts of a record have in common, wherever it is kept. */
+export const recordOf = (
+  operation: Operation,
+  { startedAt, requestData }: BegunRecord,
+  more: Partial<OperationRecord> = {},
+): OperationRecord => {
+  const { prefix, category } = operation.analytics!;
+  return {
+    prefix,
+    category,
+    startedAt,
+    outcome: 'SUCCESS',
+    ...(requestData !== undefined && { requestData }),
+    ...(operation.access.kind === 'management' && { isManagement: true }),
+    ...more,
+  };
+};
+
+/** The record as a message of its own. */
+export const recordMessageOf = (
+  operation: Operation,
+  context: OperationContext,
+  record: OperationRecord,
+  { endedAt, about }: { endedAt: string; about?: string | undefined },
+): OperationRecordMessage => ({
+  ...record,
+  tenantId: context.tenant?.id ?? PLATFORM_TENANT,
+  requestId: context.requestId,
+  operation: operation.name,
+  ...actorIds(context.caller),
+  endedAt,
+  ...(about !== undefined && { about }),
+});
+
+export const RECORD_KINDS = ['record', 'started', 'recorder'] as const;
+/** Each participant has a subject of its own, so that a service can record its own operations only. */
+export const recordSubject = (kind: (typeof RECORD_KINDS)[number], participant: BusParticipant): string =>
+  `operation.${participant}.${kind}`;
