@@ -563,7 +563,10 @@ describe('Streams', () => {
       ]);
       const events = await store.readStream(stream);
       expect(verifyChain(events)).toMatchObject({ intact: true });
-      const forged = events.map((event) => ({ ...event, metadata: { ...event.metadata, record: {} } }));
+      const forged = events.map((event) => {
+        const metadata = event.text.metadata.replace('"ACCOUNT"', '"ANOTHER"');
+        return { ...event, text: { ...event.text, metadata } };
+      });
       expect(verifyChain(forged)).toMatchObject({ intact: false, revision: 0 });
     });
 

@@ -9,15 +9,18 @@ export interface Spend {
   expiresAt: number;
 }
 
-/** Neither scopes nor tenant ids contain a colon. @throws RangeError */
-export const spendOf = (tenantId: string, { scope, value, expiresAt }: SingleUseValue): Spend => {
-  const until = expiresAt.getTime();
-  if (!Number.isFinite(until)) throw new RangeError('expiresAt is not a date');
-  const full = `${scope}:${tenantId}`;
-  return { digest: hash('sha256', `${full.length}:${full}${value}`, 'base64url'), expiresAt: until };
+/**
+ * `undefined` when one of the values has expired or is given twice; which of them are spent only the store knows. Neither scopes nor
+ * tenant ids contain a colon. @throws RangeError
+ */
+export const spendsOf = (tenantId: string, values: readonly SingleUseValue[], now: number): Spend[] | undefined => {
+  const spends = new Map<string, Spend>();
+  for (const { scope, value, expiresAt } of values) {
+    const until = expiresAt.getTime();
+    if (!Number.isFinite(until)) throw new RangeError('expiresAt is not a date');
+    const full = `${scope}:${tenantId}`;
+    const digest = hash('sha256', `${full.length}:${full}${value}`, 'base64url');
+    if (until > now) spends.set(digest, { digest, expiresAt: until });
+  }
+  return spends.size === values.length ? [...spends.values()] : undefined;
 };
-
-/** Whether the values differ and none has expired; which of them are spent only the store knows. */
-export const areUsable = (spends: readonly Spend[], now: number): boolean =>
-  new Set(spends.map(({ digest }) => digest)).size === spends.length &&
-  spends.every(({ expiresAt }) => expiresAt > now);

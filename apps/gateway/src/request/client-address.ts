@@ -6,7 +6,8 @@ import { LRUCache } from 'lru-cache';
 /** Addresses of TRUSTED_PROXIES; forwarded headers count only from these (ADR 0056). */
 export class TrustedProxies {
   private readonly list = new BlockList();
-  private readonly any: boolean;
+  /** False when no proxy is trusted. */
+  readonly any: boolean;
 
   constructor(ranges: readonly string[]) {
     this.any = ranges.length > 0;
@@ -19,7 +20,6 @@ export class TrustedProxies {
   }
 
   trusts(address: string): boolean {
-    if (!this.any) return false;
     return this.list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
   }
 }
@@ -80,7 +80,7 @@ export const forwarded = (
 ): Forwarded => {
   let address = plain(socketAddress) || socketAddress;
   const host = typeof headers['host'] === 'string' ? headers['host'] : undefined;
-  if (!proxies.trusts(address)) return { address, host, isForwarded: false };
+  if (!proxies.any || !proxies.trusts(address)) return { address, host, isForwarded: false };
   const hops = String(headers['x-forwarded-for'] ?? '').split(',');
   for (const hop of hops.reverse()) {
     const text = plain(withoutPort(hop.trim()));

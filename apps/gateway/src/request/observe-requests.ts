@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Operation } from '@attestry/contracts';
-import { Metrics, Tracing, type Count, type Observe, type Span } from '@attestry/service-kit';
+import { Metrics, Tracing, type BoundCount, type Observe, type Span } from '@attestry/service-kit';
 import { isTokenCallFailure } from './rate-limits.js';
 
 /** What is known of a request for metrics and traces. */
@@ -24,7 +24,7 @@ interface Begun {
 /** Of an operation, or of requests without one. */
 interface BoundSeries {
   /** By status. */
-  counts: Record<number, Count>;
+  counts: Record<number, BoundCount>;
   seconds: Observe;
 }
 
@@ -65,7 +65,7 @@ export class ObserveRequests {
   end({ operation, span, uncounted }: ObservedRequest, status: number, elapsedMs: number): void {
     if (uncounted) return;
     const { counts, seconds } = this.bound.get(operation) ?? this.bindSeries(operation);
-    (counts[status] ??= this.bindCount(operation, status))();
+    (counts[status] ??= this.bindCount(operation, status)).since++;
     seconds(elapsedMs / 1000);
     if (operation?.rate === 'client-token' && isTokenCallFailure(status))
       this.metrics.counter('clientTokenFailures').inc({ status: String(status) });
@@ -83,7 +83,7 @@ export class ObserveRequests {
     return bound;
   }
 
-  private bindCount(operation: Operation | undefined, status: number): Count {
+  private bindCount(operation: Operation | undefined, status: number): BoundCount {
     return this.metrics.bindCounter('httpRequests', { operation: nameOf(operation), status: String(status) });
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RateClass } from '@attestry/contracts';
-import { PlatformConfig, RateCounter } from '@attestry/service-kit';
+import { PlatformConfig, RateCounter, type Counted } from '@attestry/service-kit';
 import { ADDRESSES_OF_NETWORK, networkKeyOf } from './client-address.js';
 
 /** Values of the three `x-ratelimit-*` headers. */
@@ -47,9 +47,9 @@ export class RateLimits {
     const limits = overrides ? { ...this.rates, ...overrides } : this.rates;
     switch (rate) {
       case 'api':
-        return this.read(`a:${subject.clientId ?? subject.address}`, limits.api);
+        return this.stateOf(this.counter.count(`a:${subject.clientId ?? subject.address}`), limits.api);
       case 'public':
-        return this.read(`p:${subject.address}`, limits.public);
+        return this.stateOf(this.counter.count(`p:${subject.address}`), limits.public);
       case 'wallet': {
         const { tenantId, address } = subject;
         const network = networkKeyOf(address);
@@ -65,27 +65,27 @@ export class RateLimits {
 
   /** Public calls of an address; counts nothing. */
   publicCalls(address: string): RateState | Promise<RateState> {
-    return this.read(`p:${address}`, this.rates.public, false);
+    return this.stateOf(this.counter.peek(`p:${address}`), this.rates.public, false);
   }
 
   /** Failed token calls of an address and of its network; counts nothing. */
   tokenFailures(address: string): Promise<RateState> {
-    return this.failures(address, (key, limit) => this.read(key, limit, false));
+    return this.failures(address, (key, limit) => this.stateOf(this.counter.peek(key), limit, false));
   }
 
   /** Counts a failed token call of an address. */
   countTokenFailure(address: string): Promise<RateState> {
-    return this.failures(address, (key, limit) => this.read(key, limit));
+    return this.failures(address, (key, limit) => this.stateOf(this.counter.count(key), limit));
   }
 
   /** Token calls of a client id that had the right secret; counts nothing. */
   tokenCalls(clientId: string): RateState | Promise<RateState> {
-    return this.read(`t:${clientId}`, this.config.rateClientToken, false);
+    return this.stateOf(this.counter.peek(`t:${clientId}`), this.config.rateClientToken, false);
   }
 
   /** Counts a token call that had the right secret. */
   countTokenCall(clientId: string): RateState | Promise<RateState> {
-    return this.read(`t:${clientId}`, this.config.rateClientToken);
+    return this.stateOf(this.counter.count(`t:${clientId}`), this.config.rateClientToken);
   }
 
   /** For responses that are never refused (health): the limit of public documents, not counted. */
@@ -106,29 +106,30 @@ export class RateLimits {
     return all ? nearest(own, all) : own;
   }
 
-  /** Counts against one limit after the other, up to the first that is exceeded. */
-  private countEach(limits: readonly Limit[], at = 0, before?: RateState): RateState | Promise<RateState> {
-    const [key, limit] = limits[at]!;
-    return after(this.read(key, limit), (own) => {
-      const state = before ? nearest(before, own) : own;
-      return own.exceeded || at === limits.length - 1 ? state : this.countEach(limits, at + 1, state);
-    });
+  /** Counts against one limit after the other, up to the first that is exceeded: the state of that one, or the one with fewest calls left. */
+  private countEach(
+    limits: readonly Limit[],
+    at = 0,
+    before?: RateState,
+    own = this.stateOf(this.counter.count(limits[at]![0]), limits[at]![1]),
+  ): RateState | Promise<RateState> {
+    if (own instanceof Promise) return own.then((counted) => this.countEach(limits, at, before, counted));
+    const state = own.exceeded || !before || own.remaining < before.remaining ? own : before;
+    return own.exceeded || at === limits.length - 1 ? state : this.countEach(limits, at + 1, state);
   }
 
-  /** Without counting, it refuses from the limit on: the next call would be one too many. */
-  private read(key: string, limit: number, counts = true): RateState | Promise<RateState> {
-    return after(counts ? this.counter.count(key) : this.counter.peek(key), ({ used, resetsInMs }) => ({
+  /** Without counting, it refuses from the limit on: the next call would be one too many. A promise only where a server counts. */
+  private stateOf(counted: Counted | Promise<Counted>, limit: number, counts = true): RateState | Promise<RateState> {
+    if (counted instanceof Promise) return counted.then((known) => this.stateOf(known, limit, counts));
+    const { used, resetsInMs } = counted;
+    return {
       limit,
       remaining: Math.max(0, limit - used),
       reset: Math.ceil((Date.now() + resetsInMs) / 1000),
       exceeded: counts ? used > limit : used >= limit,
-    }));
+    };
   }
 }
-
-/** Waits only where a server counts. */
-const after = <T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> =>
-  value instanceof Promise ? value.then(next) : next(value);
 
 /** The exceeded one, or the one with fewer calls left. */
 const nearest = (one: RateState, other: RateState): RateState => {

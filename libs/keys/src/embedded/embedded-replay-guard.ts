@@ -1,6 +1,6 @@
 import { SqliteThread, moduleBeside } from '@attestry/sqlite';
 import { ReplayGuard, type SingleUseValue } from '../key-vault.js';
-import { areUsable, spendOf } from '../single-use.js';
+import { spendsOf } from '../single-use.js';
 import type { SpendAll } from './replay.jobs.js';
 
 export interface EmbeddedReplayGuardOptions {
@@ -29,9 +29,9 @@ export class EmbeddedReplayGuard extends ReplayGuard {
   }
 
   async spendAll(tenantId: string, values: readonly SingleUseValue[]): Promise<boolean> {
-    const spends = values.map((value) => spendOf(tenantId, value));
     const now = this.clock().getTime();
-    if (!areUsable(spends, now)) return false;
+    const spends = spendsOf(tenantId, values, now);
+    if (!spends) return false;
     const args: SpendAll = { spends, now };
     return this.thread.call<boolean>('spendAll', args);
   }

@@ -50,11 +50,13 @@ export const createJobs = (db: Database): Jobs => {
         }
         // Rows up to the horizon are deleted: if the clock was set back, their values must not become valid again.
         const horizon = (readHorizon.get() as { expiresAt: number } | undefined)?.expiresAt ?? 0;
-        const rows = spends.map(({ digest, expiresAt }) => {
-          return { stored: Buffer.from(digest, 'base64url').subarray(0, STORED_BYTES), expiresAt };
-        });
-        for (const { stored, expiresAt } of rows) if (expiresAt <= horizon || isSpent.get(stored, now)) return false;
-        for (const { stored, expiresAt } of rows) spend.run(stored, expiresAt);
+        const rows: [Buffer, number][] = [];
+        for (const { digest, expiresAt } of spends) {
+          const stored = Buffer.from(digest, 'base64url').subarray(0, STORED_BYTES);
+          if (expiresAt <= horizon || isSpent.get(stored, now)) return false;
+          rows.push([stored, expiresAt]);
+        }
+        for (const row of rows) spend.run(...row);
         return true;
       },
     },

@@ -1,6 +1,6 @@
 import { createClient, defineScript, type CommandParser } from '@redis/client';
 import { ReplayGuard, ReplayGuardUnavailable, type SingleUseValue } from '../key-vault.js';
-import { areUsable, spendOf, type Spend } from '../single-use.js';
+import { spendsOf, type Spend } from '../single-use.js';
 
 export interface RedisReplayGuardOptions {
   /** `redis://` or, with TLS, `rediss://`, with user and password where the server requires them. */
@@ -76,9 +76,9 @@ export class RedisReplayGuard extends ReplayGuard {
 
   /** One call of the server. All keys of a tenant have one hash tag, so that a cluster keeps them in one slot. */
   async spendAll(tenantId: string, values: readonly SingleUseValue[]): Promise<boolean> {
-    const spends = values.map((value) => spendOf(tenantId, value));
     const now = this.clock().getTime();
-    if (!areUsable(spends, now)) return false;
+    const spends = spendsOf(tenantId, values, now);
+    if (!spends) return false;
     const keys = spends.map(
       ({ digest }) => `${this.namespace}:replay:{${tenantId}}:${digest.slice(0, KEY_CHARACTERS)}`,
     );

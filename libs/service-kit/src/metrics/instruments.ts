@@ -6,8 +6,10 @@ type KeysOf<Type> = { [K in MetricKey]: (typeof METRICS)[K]['type'] extends Type
 type LabelsOf<K extends MetricKey> = (typeof METRICS)[K]['labels'][number];
 type Labels<K extends MetricKey> = Readonly<Record<LabelsOf<K>, string>>;
 
-/** Adds to a series of a counter whose labels are bound; 1 by default. */
-export type Count = (by?: number) => void;
+/** What a series of a counter whose labels are bound has counted since the last scrape; callers add to it. */
+export interface BoundCount {
+  since: number;
+}
 
 /** A value that is computed at a scrape, not before. */
 type Sample = () => void | Promise<void>;
@@ -37,15 +39,13 @@ export class Instruments {
   }
 
   /** For what is counted with every request: its labels are not looked up each time. */
-  bindCounter<K extends KeysOf<'counter'>>(key: K, labels: Labels<K>): Count {
-    let counted = 0;
+  bindCounter<K extends KeysOf<'counter'>>(key: K, labels: Labels<K>): BoundCount {
+    const count: BoundCount = { since: 0 };
     this.moves.push(() => {
-      if (counted > 0) (this.instruments[key] as Counter<string>).inc(labels, counted);
-      counted = 0;
+      if (count.since > 0) (this.instruments[key] as Counter<string>).inc(labels, count.since);
+      count.since = 0;
     });
-    return (by = 1) => {
-      counted += by;
-    };
+    return count;
   }
 
   bindHistogram<K extends KeysOf<'histogram'>>(key: K, labels: Labels<K>): Observe {

@@ -17,7 +17,7 @@ describe('metrics', () => {
     const declared = new Set(all.flatMap(({ labels }) => [...labels]));
     expect([...declared].sort()).toEqual(
       ['check', 'class', 'consumer', 'kind', 'lease', 'name', 'operation', 'outcome', 'projection', 'reaction']
-        .concat(['budget', 'reason', 'runs', 'state', 'status', 'store'])
+        .concat(['budget', 'participant', 'reason', 'runs', 'state', 'status', 'store'])
         .sort(),
     );
   });
@@ -39,12 +39,11 @@ describe('metrics', () => {
     expect(await linesOf('attestry_operation')).toEqual([]);
     for (const value of [0.001, 0.002, 0.0025, 7]) seconds!(value);
     same!(60);
-    count();
-    count(2);
+    count.since += 3;
     expect(await linesOf('attestry_operations_total')).toEqual([
       'attestry_operations_total{operation="dids.create-did",outcome="ok"} 3',
     ]);
-    count();
+    count.since++;
     metrics.counter('operations').inc({ ...labels, outcome: 'ok' });
     expect(await linesOf('attestry_operations_total')).toEqual([
       'attestry_operations_total{operation="dids.create-did",outcome="ok"} 5',

@@ -39,7 +39,7 @@ const isGone = ({ failedAt }: RunningBatch): boolean =>
 export class ObservedBus extends MessageBus {
   /** Batches in progress of each consumer. */
   private readonly runningBatches = new Map<string, RunningBatch | undefined>();
-  private readonly countPublished;
+  private readonly published;
   private readonly publishSeconds;
   private readonly outboxDelay;
 
@@ -49,7 +49,7 @@ export class ObservedBus extends MessageBus {
     private readonly tracing: Tracing,
   ) {
     super();
-    this.countPublished = metrics.bindCounter('feedPublished', {});
+    this.published = metrics.bindCounter('feedPublished', {});
     this.publishSeconds = metrics.bindHistogram('feedPublishSeconds', {});
     this.outboxDelay = metrics.bindHistogram('outboxDelay', {});
     const lag = metrics.gauge('consumerLag');
@@ -92,7 +92,7 @@ export class ObservedBus extends MessageBus {
       throw error;
     }
     this.publishSeconds((performance.now() - startedAt) / 1000);
-    this.countPublished(messages.length);
+    this.published.since += messages.length;
     for (const { headers } of messages) {
       const occurredAt = headers?.['occurredAt'];
       if (occurredAt !== undefined) this.outboxDelay(Math.max(0, (Date.now() - Date.parse(occurredAt)) / 1000));
@@ -111,7 +111,7 @@ export class ObservedBus extends MessageBus {
   }
 
   private observed(consumer: string, handler: (messages: FeedMessage[]) => Promise<void>) {
-    const countConsumed = this.metrics.bindCounter('consumed', { consumer });
+    const consumed = this.metrics.bindCounter('consumed', { consumer });
     const failures = this.metrics.counter('consumerFailures');
     this.runningBatches.set(consumer, undefined);
     return async (messages: FeedMessage[]): Promise<void> => {
@@ -129,7 +129,7 @@ export class ObservedBus extends MessageBus {
         throw error;
       }
       this.runningBatches.set(consumer, undefined);
-      countConsumed(messages.length);
+      consumed.since += messages.length;
       end();
     };
   }

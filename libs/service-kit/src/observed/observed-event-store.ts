@@ -28,8 +28,8 @@ const outcomeOf = (error: unknown): string => {
 
 /** Any event store, its appends counted, timed and traced under the `traceparent` of what they append. */
 export class ObservedEventStore extends EventStore {
-  private readonly countAppend;
-  private readonly countEvents;
+  private readonly appends;
+  private readonly events;
   private readonly seconds;
 
   /** @param store which one, as a label: `domain` or `operations` */
@@ -40,8 +40,8 @@ export class ObservedEventStore extends EventStore {
     private readonly tracing: Tracing,
   ) {
     super();
-    this.countAppend = metrics.bindCounter('appends', { store, outcome: 'ok' });
-    this.countEvents = metrics.bindCounter('appendedEvents', { store });
+    this.appends = metrics.bindCounter('appends', { store, outcome: 'ok' });
+    this.events = metrics.bindCounter('appendedEvents', { store });
     this.seconds = metrics.bindHistogram('appendSeconds', { store });
   }
 
@@ -60,14 +60,14 @@ export class ObservedEventStore extends EventStore {
     let outcome = 'ok';
     try {
       const result = await this.inner.append(stream, events, expected);
-      this.countEvents(events.length);
+      this.events.since += events.length;
       return result;
     } catch (error) {
       outcome = outcomeOf(error);
       throw error;
     } finally {
       this.seconds((performance.now() - startedAt) / 1000);
-      if (outcome === 'ok') this.countAppend();
+      if (outcome === 'ok') this.appends.since++;
       else this.metrics.counter('appends').inc({ store, outcome });
       span?.end(outcome === 'ok' ? {} : { error: outcome });
     }

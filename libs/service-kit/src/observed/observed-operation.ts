@@ -12,13 +12,13 @@ export const observedOperation = (
   metrics: Metrics,
   tracing: Tracing,
 ): OperationHandler => {
-  const countOk = metrics.bindCounter('operations', { operation, outcome: 'ok' });
+  const succeeded = metrics.bindCounter('operations', { operation, outcome: 'ok' });
   const seconds = metrics.bindHistogram('operationSeconds', { operation });
   const counted: OperationHandler = async (request, context, from, isChecked) => {
     const startedAt = performance.now();
     const reply = await handle(request, context, from, isChecked);
     seconds((performance.now() - startedAt) / 1000);
-    if (reply.ok) countOk();
+    if (reply.ok) succeeded.since++;
     else metrics.counter('operations').inc({ operation, outcome: reply.error.kind });
     return reply;
   };

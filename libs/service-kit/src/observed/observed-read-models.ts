@@ -35,7 +35,7 @@ export class ObservedReadModels extends ReadModels {
         }
         end();
         seconds((performance.now() - startedAt) / 1000);
-        events(batch.length);
+        events.since += batch.length;
       },
     });
     this.metrics.lag.follow({
