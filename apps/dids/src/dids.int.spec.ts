@@ -200,19 +200,19 @@ describe('creating a did:key', () => {
   });
 
   it.each<[string, string, unknown, object[]]>([
-    ['options without property', 'key', {}, [{ param: 'options', msg: 'must have at least one property' }]],
-    ['no options', 'key', undefined, [{ param: 'options' }]],
-    ['options that are a list', 'key', ['Ed25519'], [{ param: 'options' }]],
-    ['another method', 'ion', { keyType: 'Ed25519' }, [{ param: 'method' }]],
-    ['another key type', 'key', { keyType: 'ed25519' }, [{ param: 'options.keyType' }]],
-    ['no key type', 'key', { keyType: null }, [{ param: 'options.keyType' }]],
+    ['empty options', 'key', {}, [{ param: 'options', msg: 'must have at least one property' }]],
+    ['missing options', 'key', undefined, [{ param: 'options' }]],
+    ['options that are an array', 'key', ['Ed25519'], [{ param: 'options' }]],
+    ['an unsupported method', 'ion', { keyType: 'Ed25519' }, [{ param: 'method' }]],
+    ['an unsupported key type', 'key', { keyType: 'ed25519' }, [{ param: 'options.keyType' }]],
+    ['a missing key type', 'key', { keyType: null }, [{ param: 'options.keyType' }]],
     ['url with method key', 'key', { keyType: 'Ed25519', url: 'a.example' }, [{ param: 'options.url' }]],
     ['an unknown option', 'key', { keytype: 'P-256' }, [{ param: 'options.keytype' }]],
     ['keyType with method web', 'web', { url: 'a.example', keyType: 'P-256' }, [{ param: 'options.keyType' }]],
     ['method web without url', 'web', { domain: 'a.example' }, [{ param: 'options.domain' }, { param: 'options.url' }]],
-    ['a url that is no text', 'web', { url: 5 }, [{ param: 'options.url', value: 5 }]],
+    ['a url that is not a string', 'web', { url: 5 }, [{ param: 'options.url', value: 5 }]],
     ['a very long url', 'web', { url: 'a'.repeat(1025) }, [{ param: 'options.url' }]],
-    ['an address', 'web', { url: '127.0.0.1' }, [{ param: 'options.url', value: '127.0.0.1' }]],
+    ['a url with an IP address', 'web', { url: '127.0.0.1' }, [{ param: 'options.url', value: '127.0.0.1' }]],
   ])('is refused for %s, and nothing is created', async (_, method, options, details) => {
     const tenant = newTenant();
     const refused = await refusal(create(tenant, method, options));
@@ -484,19 +484,21 @@ describe('with documents on other hosts', () => {
   });
 
   it.each<[string, (response: ServerResponse) => void]>([
-    ['another DID', (response) => response.end(JSON.stringify({ id: 'did:web:other.example' }))],
-    ['no JSON', (response) => response.end('<html></html>')],
+    ['a document of another DID', (response) => response.end(JSON.stringify({ id: 'did:web:other.example' }))],
+    ['text that is not JSON', (response) => response.end('<html></html>')],
     ['null', (response) => response.end('null')],
     ['a redirect', (response) => response.writeHead(302, { location: '/redirected/did.json' }).end()],
-    ['an error', (response) => response.writeHead(500).end(JSON.stringify({ id: didAt('an-error') }))],
-    ['too much', (response) => response.end(JSON.stringify({ id: didAt('too-much'), x: 'x'.repeat(300_000) }))],
+    ['status 500', (response) => response.writeHead(500).end(JSON.stringify({ id: didAt('status-500') }))],
+    ['300 kB', (response) => response.end(JSON.stringify({ id: didAt('300-kB'), x: 'x'.repeat(300_000) }))],
     [
-      'thousands of levels',
+      'JSON with thousands of levels',
       (response) =>
-        response.end(`{"id":"${didAt('thousands-of-levels')}","x":${'['.repeat(50_000)}${']'.repeat(50_000)}}`),
+        response.end(
+          `{"id":"${didAt('JSON-with-thousands-of-levels')}","x":${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
+        ),
     ],
-    ['nothing at all', () => undefined],
-  ])('an answer of %s is a 404', async (name, answer) => {
+    ['no bytes before the deadline', () => undefined],
+  ])('a response of %s is a 404', async (name, answer) => {
     const path = name.replaceAll(' ', '-');
     paths.set(`/${path}/did.json`, answer);
     publish('/redirected/did.json', { id: didAt(path) });

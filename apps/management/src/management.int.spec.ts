@@ -690,7 +690,7 @@ describe('tokens', () => {
   });
 
   it.each(['http://tokens.one.example:8080', 'http://TOKENS.one.example:8080/', 'tokens.one.example.:8080/'])(
-    'name the tenant canonically when asked for %s',
+    'have the canonical address of the tenant as audience when %s is requested',
     async (audience) => {
       const { access_token } = await token({ ...good, audience });
       expect(decodeJwt(access_token).aud).toBe('http://tokens.one.example:8080');
@@ -709,12 +709,12 @@ describe('tokens', () => {
   it.each([
     ['client_id', { client_id: undefined }, 'Missing: client_id'],
     [
-      'everything',
+      'client_id, client_secret and grant_type',
       { client_id: null, client_secret: '', grant_type: undefined },
       'Missing: client_id, client_secret, grant_type',
     ],
-    ['a string secret', { client_secret: { $ne: '' } }, 'Must be a string: client_secret'],
-    ['a string audience', { audience: ['tokens.one.example:8080'] }, 'Must be a string: audience'],
+    ['a secret that is a string', { client_secret: { $ne: '' } }, 'Must be a string: client_secret'],
+    ['an audience that is a string', { audience: ['tokens.one.example:8080'] }, 'Must be a string: audience'],
   ])('are refused without %s', async (_what, over, message) => {
     expect(await refusal(token({ ...good, ...over }))).toEqual({ kind: 'invalid', code: 'invalid_request', message });
   });
@@ -729,27 +729,27 @@ describe('tokens', () => {
   it.each<[string, Record<string, unknown>, string?]>([
     ['an unknown client', { client_id: 'A'.repeat(32) }],
     ['a client id in another case', { client_id: 'lower' }],
-    ['hostile ids', { client_id: '__proto__' }],
-    ['a lone surrogate', { client_id: '\ud800' }],
-    ['a long id', { client_id: 'x'.repeat(4096) }],
+    ['a client id that is a property of objects', { client_id: '__proto__' }],
+    ['a client id with a lone surrogate', { client_id: '\ud800' }],
+    ['a client id that is too long', { client_id: 'x'.repeat(4096) }],
     ['a wrong secret', { client_secret: 'x'.repeat(64) }],
-    ['a secret with more behind it', { client_secret: 'SECRET ' }],
-    ['no audience: tenant clients are no management clients', { audience: undefined }],
-    ['the management address', { audience: MANAGEMENT }],
-    ['another tenant', { audience: 'twice.one.example:8080' }],
-    ['a tenant that is not', { audience: 'nobody.one.example:8080' }],
-    ['a tenant of another environment', { audience: 'twice.two.example:8080' }],
-    ['the wrong scheme', { audience: 'https://tokens.one.example:8080' }],
-    ['a missing port', { audience: 'tokens.one.example' }],
-    ['a path', { audience: 'tokens.one.example:8080/v1' }],
-    ['a suffix trick', { audience: 'tokens.one.example:8080.evil.example' }],
-    ['user information', { audience: 'http://x@tokens.one.example:8080' }],
-    ['a line break', { audience: 'tokens.one.example:8080\n' }],
-    ['the environment itself', { audience: 'one.example:8080' }],
-    ["the other environment's host", {}, AUTH_TWO],
-    ['the management host', {}, MANAGEMENT],
-    ['a tenant host', {}, 'http://tokens.one.example:8080'],
-  ])('are denied to or at %s', async (what, over, at = AUTH_ONE) => {
+    ['a secret with an additional character', { client_secret: 'SECRET ' }],
+    ['a tenant client without an audience, which is that of the management API', { audience: undefined }],
+    ['the address of the management API', { audience: MANAGEMENT }],
+    ['the address of another tenant', { audience: 'twice.one.example:8080' }],
+    ['the address of a tenant that does not exist', { audience: 'nobody.one.example:8080' }],
+    ['the address of a tenant in another environment', { audience: 'twice.two.example:8080' }],
+    ['an address with the wrong scheme', { audience: 'https://tokens.one.example:8080' }],
+    ['an address without its port', { audience: 'tokens.one.example' }],
+    ['an address with a path', { audience: 'tokens.one.example:8080/v1' }],
+    ['an address that continues with another domain', { audience: 'tokens.one.example:8080.evil.example' }],
+    ['an address with a user name', { audience: 'http://x@tokens.one.example:8080' }],
+    ['an address with a line break', { audience: 'tokens.one.example:8080\n' }],
+    ['the domain of the environment', { audience: 'one.example:8080' }],
+    ['a call to the authorization host of the other environment', {}, AUTH_TWO],
+    ['a call to the management host', {}, MANAGEMENT],
+    ['a call to the host of a tenant', {}, 'http://tokens.one.example:8080'],
+  ])('are denied for %s', async (what, over, at = AUTH_ONE) => {
     const body: Record<string, unknown> = { ...good, ...over };
     if (what.startsWith('a secret with')) body['client_secret'] = `${good['client_secret']} `;
     if (what.startsWith('a client id in')) body['client_id'] = good['client_id']!.toLowerCase();
@@ -846,10 +846,10 @@ describe('revocation', () => {
         client_secret: secretDigest(first.client_secret),
       }),
     ],
-    ['hostile ids', () => ({ client_id: '__proto__' })],
-    ['a lone surrogate', () => ({ client_id: '\ud800' })],
-    ['the authorization host of another environment', () => ({}), AUTH_TWO],
-  ])('is denied to %s', async (_what, over, publicUrl = AUTH_ONE) => {
+    ['a client id that is a property of objects', () => ({ client_id: '__proto__' })],
+    ['a client id with a lone surrogate', () => ({ client_id: '\ud800' })],
+    ['a call to the authorization host of another environment', () => ({}), AUTH_TWO],
+  ])('is denied for %s', async (_what, over, publicUrl = AUTH_ONE) => {
     const own = await tokenOf(acme);
     expect(await refusal(revoke({ token: own, ...credentialsOf(acme), ...over() }, publicUrl))).toEqual(UNAUTHORIZED);
     expect(await isRevoked(own)).toBe(false);

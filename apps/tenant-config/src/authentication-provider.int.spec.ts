@@ -224,21 +224,41 @@ describe('authentication providers', () => {
   });
 
   it.each<[string, Partial<AuthenticationProviderRequest>, string]>([
-    ['a scope without openid', { scope: ['email'] }, 'scope'],
-    ['a scope that is none', { scope: ['openid', 'a b'] }, 'scope'],
-    ['an unknown method', { tokenEndpointAuthMethod: 'private_key_jwt' as never }, 'tokenEndpointAuthMethod'],
-    ['parameters that are no object', { staticRequestParameters: [] as never }, 'staticRequestParameters'],
+    ['scopes without openid', { scope: ['email'] }, 'scope'],
+    ['a scope with a space', { scope: ['openid', 'a b'] }, 'scope'],
     [
-      'more than 1000 parameters',
+      'an unsupported client authentication method',
+      { tokenEndpointAuthMethod: 'private_key_jwt' as never },
+      'tokenEndpointAuthMethod',
+    ],
+    ['static parameters that are an array', { staticRequestParameters: [] as never }, 'staticRequestParameters'],
+    [
+      'more than 1000 static parameters',
       { staticRequestParameters: Object.fromEntries(Array.from({ length: 1001 }, (_, n) => [`p${n}`, '1'])) },
       'staticRequestParameters',
     ],
-    ['a value of 1000 characters', { staticRequestParameters: { p: 'x'.repeat(1000) } }, 'staticRequestParameters'],
-    ['a value of 1000 as text', { staticRequestParameters: { p: { q: 'x'.repeat(992) } } }, 'staticRequestParameters'],
-    ['a core parameter fixed', { staticRequestParameters: { state: 'x' } }, 'staticRequestParameters'],
-    ['a core parameter forwarded', { forwardedRequestParameters: ['redirect_uri'] }, 'forwardedRequestParameters'],
-    ['a name twice', { claimsToPersist: ['a', 'a'] }, 'claimsToPersist'],
-    ['no client', { clientId: '' }, 'clientId'],
+    [
+      'a static parameter of 1000 characters',
+      { staticRequestParameters: { p: 'x'.repeat(1000) } },
+      'staticRequestParameters',
+    ],
+    [
+      'a static parameter of 1000 characters as JSON',
+      { staticRequestParameters: { p: { q: 'x'.repeat(992) } } },
+      'staticRequestParameters',
+    ],
+    [
+      'a static parameter that the platform sets itself',
+      { staticRequestParameters: { state: 'x' } },
+      'staticRequestParameters',
+    ],
+    [
+      'a forwarded parameter that the platform sets itself',
+      { forwardedRequestParameters: ['redirect_uri'] },
+      'forwardedRequestParameters',
+    ],
+    ['a repeated claim name', { claimsToPersist: ['a', 'a'] }, 'claimsToPersist'],
+    ['an empty client id', { clientId: '' }, 'clientId'],
   ])('refuses %s', async (_what, body, param) => {
     expect((await refusal(create('t6', body))).slice(0, 2)).toEqual(['invalid', param]);
   });
@@ -332,24 +352,28 @@ describe('authentication providers', () => {
 
     it.each<[string, object, string]>([
       [
-        'an endpoint that is no URL',
+        'an endpoint that is not a URL',
         { token_endpoint: 'token' },
         'token_endpoint in the discovery document must be a public https URL',
       ],
       [
-        'a script for an endpoint',
+        'a javascript URL as an endpoint',
         { authorization_endpoint: 'javascript:alert(1)' },
         'authorization_endpoint in the discovery document must be a public https URL',
       ],
-      ['no openid', { scopes_supported: ['email'] }, 'the provider does not support the scope openid'],
-      ['scopes that are no list', { scopes_supported: 'openid' }, 'the provider does not support the scope openid'],
+      ['scopes without openid', { scopes_supported: ['email'] }, 'the provider does not support the scope openid'],
       [
-        'the implicit flow only',
+        'scopes that are not an array',
+        { scopes_supported: 'openid' },
+        'the provider does not support the scope openid',
+      ],
+      [
+        'response types of the implicit flow only',
         { response_types_supported: ['id_token'] },
         'the provider does not support the authorization code flow',
       ],
       [
-        'other grants only',
+        'other grant types only',
         { grant_types_supported: ['implicit'] },
         'the provider does not support the authorization code flow',
       ],

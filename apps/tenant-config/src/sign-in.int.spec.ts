@@ -263,20 +263,20 @@ describe('signing in at a provider that misbehaves', () => {
   });
 
   it.each<[string, Hostile, string]>([
-    ['a signature of another key', { forged: true }, 'server_error'],
-    ['no signature', { alg: 'none' }, 'server_error'],
-    ['another issuer', { claims: { iss: 'https://other.example' } }, 'server_error'],
-    ['another audience', { claims: { aud: 'other' } }, 'server_error'],
-    ['another nonce', { claims: { nonce: 'other' } }, 'server_error'],
-    ['an expired token', { claims: { exp: 1 } }, 'server_error'],
-    ['no subject', { claims: { sub: undefined } as never }, 'server_error'],
-    ['a subject without end', { claims: { sub: 'x'.repeat(256) } }, 'server_error'],
-    ['an answer without ID token', { token: { access_token: 'a', token_type: 'Bearer' } }, 'server_error'],
-    ['an answer that is none', { token: 'x' }, 'server_error'],
-    ['a refusal', { status: 400 }, 'server_error'],
-    ['a fault', { status: 500 }, 'server_error'],
-    ['an answer larger than anybody reads', { token: { id_token: 'x'.repeat(300_000) } }, 'temporarily_unavailable'],
-  ])('signs nobody in by %s', async (_what, how, code) => {
+    ['an ID token signed with another key', { forged: true }, 'server_error'],
+    ['an ID token without a signature', { alg: 'none' }, 'server_error'],
+    ['an ID token of another issuer', { claims: { iss: 'https://other.example' } }, 'server_error'],
+    ['an ID token for another audience', { claims: { aud: 'other' } }, 'server_error'],
+    ['an ID token with another nonce', { claims: { nonce: 'other' } }, 'server_error'],
+    ['an expired ID token', { claims: { exp: 1 } }, 'server_error'],
+    ['an ID token without a subject', { claims: { sub: undefined } as never }, 'server_error'],
+    ['a subject that is too long', { claims: { sub: 'x'.repeat(256) } }, 'server_error'],
+    ['a response without an ID token', { token: { access_token: 'a', token_type: 'Bearer' } }, 'server_error'],
+    ['a response that is not an object', { token: 'x' }, 'server_error'],
+    ['status 400', { status: 400 }, 'server_error'],
+    ['status 500', { status: 500 }, 'server_error'],
+    ['a response over the size limit', { token: { id_token: 'x'.repeat(300_000) } }, 'temporarily_unavailable'],
+  ])('does not sign the user in with %s', async (_what, how, code) => {
     const before = requested;
     expect(await codeOf(signIn(how))).toBe(code);
     expect(requested).toBe(before + 1);

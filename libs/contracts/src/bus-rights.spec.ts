@@ -28,7 +28,7 @@ describe('rights on the bus', () => {
         ]);
   });
 
-  it.each(BUS_PARTICIPANTS)('of %s name no event, consumer or listener that its source does not', (participant) => {
+  it.each(BUS_PARTICIPANTS)('of %s name only events, consumers and listeners that its source uses', (participant) => {
     const { publishes, consumes, listens } = busRights(participant);
     const facts = publishes.filter((subject) => subject.startsWith(`event.${participant}.`));
     expect(facts.filter((subject) => !mentions(participant, camel(subject.split('.')[2]!)))).toEqual([]);

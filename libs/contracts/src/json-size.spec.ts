@@ -9,7 +9,9 @@ describe('the size of JSON', () => {
     [{}, 1, 1],
     [[1, 2], 3, 2],
     [{ a: { b: 1 }, c: [] }, 4, 3],
-  ])('%j', (value, values, depth) => expect(jsonSize(value, limits)).toEqual({ values, depth }));
+  ])('of %j is %i values and depth %i', (value, values, depth) =>
+    expect(jsonSize(value, limits)).toEqual({ values, depth }),
+  );
 
   it('counts a value each time it occurs', () => {
     const shared = [1, 2, 3];
@@ -19,7 +21,7 @@ describe('the size of JSON', () => {
   it.each<[string, unknown, 'values' | 'depth']>([
     ['too many values', Array.from({ length: 10 }, () => 1), 'values'],
     ['too many levels', [[[1]]], 'depth'],
-    ['both, the levels later', [Array.from({ length: 10 }, () => [[1]])], 'values'],
+    ['too many values before too many levels', [Array.from({ length: 10 }, () => [[1]])], 'values'],
   ])('exceeds its limits with %s', (_, value, exceeds) => expect(jsonSize(value, limits)).toMatchObject({ exceeds }));
 
   it('is counted without recursion', () => {

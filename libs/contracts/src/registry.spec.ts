@@ -30,7 +30,7 @@ describe('registry', () => {
     expect(existsSync(join(apps, service, 'src', useCase, `${useCase}.ts`))).toBe(true);
   });
 
-  it.each(described)('%s is named in lower-case words', (name, operation) => {
+  it.each(described)('%s has a name in lower-case words', (name, operation) => {
     expect(name).toMatch(/^[a-z]+(?:-[a-z]+)*\.[a-z]+(?:-[a-z]+)*(?:\.[a-z]+(?:-[a-z]+)*)?$/);
     expect(operation.subject).toBe(`op.${name}`);
     expect(operation.summary).toMatch(/^[A-Z].*[^.]$/);
@@ -50,16 +50,19 @@ describe('registry', () => {
     },
   );
 
-  it.each(overHttp)('%s fits its method', (_name, { http, kind, body, params }) => {
-    const { method, path, success } = http!;
-    expect(path).toMatch(/^\/[\w./:-]+$/);
-    // A redirection is a step of a flow, whose state it changes.
-    if (method === 'GET' && success === 302) expect([kind, http!.body]).toEqual(['command', 'raw']);
-    else if (method === 'GET') expect([kind, body, success]).toEqual(['query', undefined, 200]);
-    if (method === 'DELETE') expect([kind, body, success]).toEqual(['command', undefined, 204]);
-    if (method === 'PUT') expect([kind, success]).toEqual(['command', 200]);
-    expect(path.includes(':')).toBe(params !== undefined);
-  });
+  it.each(overHttp)(
+    '%s has the kind, body and status that its method requires',
+    (_name, { http, kind, body, params }) => {
+      const { method, path, success } = http!;
+      expect(path).toMatch(/^\/[\w./:-]+$/);
+      // A redirection is a step of a flow, whose state it changes.
+      if (method === 'GET' && success === 302) expect([kind, http!.body]).toEqual(['command', 'raw']);
+      else if (method === 'GET') expect([kind, body, success]).toEqual(['query', undefined, 200]);
+      if (method === 'DELETE') expect([kind, body, success]).toEqual(['command', undefined, 204]);
+      if (method === 'PUT') expect([kind, success]).toEqual(['command', 200]);
+      expect(path.includes(':')).toBe(params !== undefined);
+    },
+  );
 
   it('redirects only from the two steps of the authorization code flow', () =>
     expect(overHttp.filter(([, { http }]) => http!.success >= 300).map(([name]) => name)).toEqual([
@@ -81,7 +84,7 @@ describe('registry', () => {
 });
 
 describe('the context of an operation', () => {
-  it.each(overHttp)('%s has a tenant exactly on hosts of tenants', (_name, { http, forTenant }) => {
+  it.each(overHttp)('has a tenant on hosts of tenants only: %s', (_name, { http, forTenant }) => {
     for (const host of http!.hosts ?? ['tenant']) expect(forTenant).toBe(host === 'tenant' || host === 'custom-domain');
   });
 

@@ -120,7 +120,7 @@ describe('roles', () => {
     ['certificate-manager', 'iacas', ['create', 'delete', 'read', 'update']],
     ['admin', 'tenant', ['delete', 'read', 'update']],
     ['auditor', 'analytics', ['read']],
-  ] as [Role, string, string[]][])('%s may with %s: %p', (role, resource, actions) => {
+  ] as [Role, string, string[]][])('%s has for %s the permissions %p', (role, resource, actions) => {
     const found = permissionsOf([role]).filter((permission) => permission.startsWith(`${resource}:`));
     expect(found.map((permission) => permission.split(':')[1])).toEqual(actions);
   });

@@ -42,11 +42,11 @@ describe('Name', () => {
     ['a\nb', 'must not contain control characters'],
     ['a\u0085b', 'must not contain control characters'],
     ['a\ud800', 'must be well-formed Unicode'],
-  ])('%j %s', (name, message) => {
+  ])('refuses %j, which %s', (name, message) => {
     expect(faultOf(read(Named, { name }))).toBe(message);
   });
 
-  it.each(['Zoë', '😀', "d'Or", '\u200f'])('may be %j', (name) => {
+  it.each(['Zoë', '😀', "d'Or", '\u200f'])('accepts %j', (name) => {
     expect(faultOf(read(Named, { name }))).toBeUndefined();
   });
 });
@@ -70,7 +70,7 @@ describe('Optional', () => {
     [{ name: 'Ada' }, undefined],
     [{ name: null }, 'must be a string'],
     [{ name: '' }, 'must have 1 to 255 characters'],
-  ])('%j: %s', (value, fault) => {
+  ])('for %j returns the fault %s', (value, fault) => {
     expect(faultOf(read(PerhapsNamed, value))).toBe(fault);
   });
 });
@@ -97,7 +97,7 @@ describe('Unique', () => {
     [[], undefined],
     [['a', 'b', 'a'], 'must not repeat an entry'],
     ['a', 'must not repeat an entry'],
-  ])('%j: %s', (entries, fault) => {
+  ])('for %j returns the fault %s', (entries, fault) => {
     expect(faultOf(read(Entries, { entries }))).toBe(fault);
   });
 });
@@ -122,7 +122,7 @@ describe('BoundedJson', () => {
     [{ a: { abcde: 1 } }, 'must have names of at most 4 characters'],
     [[[[]]], 'must not nest deeper than 2 levels'],
     [{ a: [{}] }, 'must not nest deeper than 2 levels'],
-  ])('%j: %s', (value, fault) => {
+  ])('for %j returns the fault %s', (value, fault) => {
     expect(faultOf(read(Holder, { value }))).toBe(fault);
   });
 

@@ -9,6 +9,7 @@ export {
   ReplayGuardUnavailable,
   SealBroken,
   type KeysDestroyed,
+  type SingleUseValue,
 } from './key-vault.js';
 export { Macs, type SecretMac } from './macs.js';
 export { ERASED, isErased, Sealing, type DataPurpose, type Erased, type Sealed } from './sealing.js';

@@ -34,6 +34,9 @@ export interface ExpiringRow {
 }
 
 export type KeyTable = 'tenant_keys' | 'signing_keys' | 'data_keys';
+/** Tables with the rows of a tenant that are sealed under its own key. */
+export const TENANT_TABLES = ['signing_keys', 'data_keys', 'remembered'] as const;
+export type TenantTable = (typeof TENANT_TABLES)[number];
 /** A stored row, also of a destroyed key. */
 export interface StoredKey {
   tenantId: string;
@@ -69,7 +72,13 @@ export interface KeyJobs {
   dataKey: [{ tenant: string; purpose: string; id: string }, Found<DataKeyRow>];
   /** An absent key gets its tombstone too: its creation may still be in flight. */
   destroy: [{ tenant: string; keyIds: string[] }, void];
-  destroyTenant: [string, void];
+  /** Destroys the tenant's own key for good: nothing under it can be opened, read or created from then on. */
+  endTenant: [string, void];
+  /**
+   * Destroys the next rows of an ended tenant, in the order of their names. Returns the last name, after which the next portion begins;
+   * `undefined` when no rows are left.
+   */
+  destroyRows: [{ tenant: string; table: TenantTable; after?: string; limit: number }, string | undefined];
   /** Removes earlier destroyed keys from the disk as far as the engine can. */
   scrub: [undefined, void];
   /** Rows in an order of the store's own, in which signing keys are in the order of their creation. */

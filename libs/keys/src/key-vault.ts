@@ -24,7 +24,10 @@ export abstract class KeyVault {
   abstract readonly expiringState: ExpiringState;
   abstract readonly checkpoints: KeyCheckpoints;
 
-  /** Destroys the tenant's own key and every key under it; no key of this tenant can be created again. */
+  /**
+   * Destroys the tenant's own key at once, then every key under it in portions; no key of this tenant can be created again. An interrupted
+   * call is repeated: nothing of the tenant can be opened meanwhile.
+   */
   abstract destroyTenant(tenantId: string): Promise<void>;
   /** Called after keys were destroyed through this vault, so that the eviction can be published. Returns "stop". */
   abstract onDestroyed(listener: (destroyed: KeysDestroyed) => void): () => void;
@@ -67,12 +70,20 @@ export class ReplayGuardUnavailable extends Error {
   override readonly name = 'ReplayGuardUnavailable';
 }
 
+/** A value of a tenant that may be used once, until it expires. Values of different scopes are different ones. */
+export interface SingleUseValue {
+  scope: string;
+  value: string;
+  expiresAt: Date;
+}
+
 /** Single-use values: c_nonce, proof ids. Durable; fails closed (ADR 0059). */
 export abstract class ReplayGuard {
   /**
-   * True exactly once for a value within its lifetime, never after it. @throws ReplayGuardUnavailable when the store cannot determine it
+   * Spends all of the values, or none: true exactly once for each of them within its lifetime, never after it; false also when one is given
+   * twice. @throws RangeError for an invalid date; ReplayGuardUnavailable when the store cannot determine it
    */
-  abstract spend(scope: string, value: string, expiresAt: Date): Promise<boolean>;
+  abstract spendAll(tenantId: string, values: readonly SingleUseValue[]): Promise<boolean>;
   abstract close(): Promise<void>;
 }
 

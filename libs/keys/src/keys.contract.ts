@@ -99,6 +99,8 @@ export const describeReplayGuard = (adapter: string, create: () => Promise<Repla
     let now: number;
     const clock = () => new Date(now);
     const inSeconds = (seconds: number) => new Date(now + seconds * 1000);
+    const spend = (scope: string, value: string, expiresAt: Date, by = guard) =>
+      by.spendAll(A, [{ scope, value, expiresAt }]);
 
     beforeEach(async () => {
       now = Date.UTC(2030, 0, 1);
@@ -112,13 +114,13 @@ export const describeReplayGuard = (adapter: string, create: () => Promise<Repla
 
     it('accepts a value once per scope, also after a restart', async () => {
       const until = inSeconds(300);
-      expect(await guard.spend('nonce', 'v', until)).toBe(true);
-      expect(await guard.spend('nonce', 'v', until)).toBe(false);
-      expect(await guard.spend('proof', 'v', until)).toBe(true);
-      expect(await guard.spend('nonc', 'ev', until)).toBe(true);
+      expect(await spend('nonce', 'v', until)).toBe(true);
+      expect(await spend('nonce', 'v', until)).toBe(false);
+      expect(await spend('proof', 'v', until)).toBe(true);
+      expect(await spend('nonc', 'ev', until)).toBe(true);
       await guard.close();
       guard = await store.open(clock);
-      expect(await guard.spend('nonce', 'v', until)).toBe(false);
+      expect(await spend('nonce', 'v', until)).toBe(false);
     });
 
     it('returns true to exactly one of several concurrent callers, over two connections', async () => {
@@ -128,7 +130,7 @@ export const describeReplayGuard = (adapter: string, create: () => Promise<Repla
         const outcomes = await Promise.all(
           Array.from({ length: 400 }, async (_, i) => {
             const value = `v${i % 40}`;
-            return { value, spent: await (i % 3 ? guard : other).spend('nonce', value, until) };
+            return { value, spent: await spend('nonce', value, until, i % 3 ? guard : other) };
           }),
         );
         const won = outcomes.filter((outcome) => outcome.spent).map((outcome) => outcome.value);
@@ -138,25 +140,63 @@ export const describeReplayGuard = (adapter: string, create: () => Promise<Repla
       }
     });
 
+    it('spends all values or none', async () => {
+      const until = inSeconds(300);
+      const named = (...values: string[]) => values.map((value) => ({ scope: 'nonce', value, expiresAt: until }));
+      expect(await guard.spendAll(A, named('a', 'b', 'c'))).toBe(true);
+      expect(await guard.spendAll(A, named('d', 'b'))).toBe(false);
+      expect(await guard.spendAll(A, [...named('d'), { scope: 'nonce', value: 'e', expiresAt: inSeconds(0) }])).toBe(
+        false,
+      );
+      expect(await guard.spendAll(A, named('d', 'd'))).toBe(false);
+      expect(await guard.spendAll(A, [])).toBe(true);
+      expect(await guard.spendAll(A, named('d', 'e'))).toBe(true);
+      for (const value of ['a', 'b', 'c', 'd', 'e']) expect(await spend('nonce', value, until)).toBe(false);
+    });
+
+    it('returns true to exactly one of several concurrent callers whose values overlap', async () => {
+      const other = await store.open(clock);
+      try {
+        const expiresAt = inSeconds(300);
+        const outcomes = await Promise.all(
+          Array.from({ length: 60 }, async (_, i) => {
+            // In either order: neither half of a pair may go to another caller.
+            const pair = [`l${i % 20}`, `r${i % 20}`].map((value) => ({ scope: 'nonce', value, expiresAt }));
+            return (i % 3 ? guard : other).spendAll(A, i % 2 ? pair : pair.reverse());
+          }),
+        );
+        expect(outcomes.filter(Boolean)).toHaveLength(20);
+      } finally {
+        await other.close();
+      }
+    });
+
+    it('keeps the values of tenants apart', async () => {
+      const values = [{ scope: 'nonce', value: 'v', expiresAt: inSeconds(300) }];
+      expect(await guard.spendAll(A, values)).toBe(true);
+      expect(await guard.spendAll(B, values)).toBe(true);
+      expect(await guard.spendAll(B, values)).toBe(false);
+    });
+
     it('refuses an expired value, whether it was spent or not', async () => {
       const until = inSeconds(10);
-      expect(await guard.spend('nonce', 'spent', until)).toBe(true);
+      expect(await spend('nonce', 'spent', until)).toBe(true);
       now += 10_000;
-      expect(await guard.spend('nonce', 'spent', until)).toBe(false);
-      expect(await guard.spend('nonce', 'fresh', until)).toBe(false);
+      expect(await spend('nonce', 'spent', until)).toBe(false);
+      expect(await spend('nonce', 'fresh', until)).toBe(false);
     });
 
     it('accepts a value again after its expiry, with a new lifetime', async () => {
-      expect(await guard.spend('jti', 'v', inSeconds(10))).toBe(true);
-      expect(await guard.spend('jti', 'v', inSeconds(60))).toBe(false);
+      expect(await spend('jti', 'v', inSeconds(10))).toBe(true);
+      expect(await spend('jti', 'v', inSeconds(60))).toBe(false);
       now += 10_000;
-      expect(await guard.spend('jti', 'v', inSeconds(10))).toBe(true);
+      expect(await spend('jti', 'v', inSeconds(10))).toBe(true);
     });
 
     it('refuses an invalid date and rejects after it was closed', async () => {
-      await expect(guard.spend('nonce', 'v', new Date(NaN))).rejects.toThrow(new RangeError('expiresAt is not a date'));
+      await expect(spend('nonce', 'v', new Date(NaN))).rejects.toThrow(new RangeError('expiresAt is not a date'));
       await guard.close();
-      await expect(guard.spend('nonce', 'v', inSeconds(5))).rejects.toThrow();
+      await expect(spend('nonce', 'v', inSeconds(5))).rejects.toThrow();
     });
   });
 };

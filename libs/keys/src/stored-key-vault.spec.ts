@@ -35,10 +35,11 @@ const vaultOver = async (replaced: Calls = {}) => {
       await gate;
       for (const id of keyIds) dataKeys.set(id, { state: 'destroyed' });
     },
-    destroyTenant: async () => {
+    endTenant: async () => {
       await gate;
       for (const id of dataKeys.keys()) dataKeys.set(id, { state: 'destroyed' });
     },
+    destroyRows: async () => undefined,
     ...replaced,
   };
   const store = {

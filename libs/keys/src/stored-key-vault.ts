@@ -1,6 +1,6 @@
 import { KeyVault, type KeysDestroyed } from './key-vault.js';
 import { StoredKeyCheckpoints } from './key-checkpoints.js';
-import type { KeyStore } from './key-store.js';
+import { TENANT_TABLES, type KeyStore } from './key-store.js';
 import { MasterKeys, type MasterKeysGiven } from './master-keys.js';
 import { rewrapKeys } from './rewrap-keys.js';
 import { pooledBytes } from './secrets.js';
@@ -20,6 +20,9 @@ export interface StoredKeyVaultOptions {
    */
   believeMs?: number;
 }
+
+/** Rows of a purged tenant that are overwritten in one transaction: other writers wait no longer than for these. */
+const PORTION = 1000;
 
 /** KeyVault over a store of sealed keys. Encryption happens in its ports; the store never receives a key in plain text. */
 export class StoredKeyVault extends KeyVault {
@@ -91,8 +94,16 @@ export class StoredKeyVault extends KeyVault {
     );
   }
 
+  /** Interrupted between two portions, it is finished by the next call. */
   async destroyTenant(tenantId: string): Promise<void> {
-    await this.destroyAndEvict({ tenantId }, () => this.store.call('destroyTenant', tenantId));
+    await this.destroyAndEvict({ tenantId }, () => this.store.call('endTenant', tenantId));
+    for (const table of TENANT_TABLES)
+      for (let after: string | undefined; ;) {
+        const rows = { tenant: tenantId, table, limit: PORTION, ...(after !== undefined && { after }) };
+        after = await this.store.call('destroyRows', rows);
+        if (after === undefined) break;
+      }
+    await this.scrub();
   }
 
   private async destroyAndEvict(keys: KeysDestroyed, write: () => Promise<void>): Promise<void> {

@@ -257,47 +257,51 @@ describe('the compiler', () => {
   };
 
   it.each<[string, DtoClass<object>, string]>([
-    ['a text without a maximum', declaring(IsString()), 'is a string without a maximum'],
+    ['a string without a maximum', declaring(IsString()), 'is a string without a maximum'],
     ['an array without a maximum', declaring(IsArray(), IsInt({ each: true })), 'is an array without a maximum'],
     [
-      'texts without a maximum',
+      'an array of strings without a maximum',
       declaring(IsArray(), ArrayMaxSize(2), IsString({ each: true })),
       'has entries without a maximum',
     ],
-    ['entries of no type', declaring(IsArray(), ArrayMaxSize(2), Unique()), 'has entries without a maximum'],
+    [
+      'an array whose entries have no type',
+      declaring(IsArray(), ArrayMaxSize(2), Unique()),
+      'has entries without a maximum',
+    ],
     ['a map without a maximum', declaring(IsRecord()), 'is a map without a maximum'],
     ['an object without a class', declaring(IsRecord(), ValidateNested()), 'is a map without a maximum'],
     [
-      'rules for entries of what may be no array',
+      'rules for entries without a declaration as an array',
       declaring(IsInt({ each: true })),
       'has rules for each entry but is not declared as an array',
     ],
-    ['no type', declaring(Optional()), 'has no rule that names its type'],
+    ['a member without a type', declaring(Optional()), 'has no rule that names its type'],
+    ['an unsupported rule', declaring(IsRgbColor(), MaxLength(9)), 'has the rule isRgbColor, which is not supported'],
+    ['an unsupported declaration', declaring(Allow()), 'has a declaration whitelistValidation, which is not supported'],
     [
-      'a rule that is not known',
-      declaring(IsRgbColor(), MaxLength(9)),
-      'has the rule isRgbColor, which is not supported',
+      'the unsupported declaration IsDefined',
+      declaring(IsDefined(), BoundedJson()),
+      'has a declaration isDefined, which is not supported',
     ],
     [
-      'a declaration that is not known',
-      declaring(Allow()),
-      'has a declaration whitelistValidation, which is not supported',
+      'a rule with groups',
+      declaring(IsInt({ groups: ['a'] })),
+      'has the rule isInt with options that are not supported',
     ],
-    ['another one', declaring(IsDefined(), BoundedJson()), 'has a declaration isDefined, which is not supported'],
-    ['groups', declaring(IsInt({ groups: ['a'] })), 'has the rule isInt with options that are not supported'],
     [
-      'a list of objects',
+      'an array of objects',
       declaring(ValidateNested({ each: true }), BoundedJson()),
       'is an array of objects, which is not supported',
     ],
     [
-      'a fault inside',
+      'a nested class with a fault',
       declaring(Nested(declaring(IsString()))),
       'contains Declared.value is a string without a maximum',
     ],
-    ['itself', Recursive, 'Recursive.again contains itself'],
-    ['nothing', Empty, 'Empty has no members'],
-  ])('refuses %s, naming DTO and member', (_what, body, fault) => {
+    ['a class that contains itself', Recursive, 'Recursive.again contains itself'],
+    ['a class without members', Empty, 'Empty has no members'],
+  ])('refuses %s, with the names of DTO and member', (_what, body, fault) => {
     const operation = { name: 'dids.some', body } as unknown as Operation;
     expect(() => compileShapes([operation])).toThrow(fault);
     if (body.name === 'Declared')
@@ -335,7 +339,7 @@ describe('the compiler', () => {
     expect(checkShape(Request, source, 'body')).toEqual({ value: { name: 'Ann' }, details: [] });
   });
 
-  it.each(['list', 'map'])('visits no more entries of %s than the error names when there are too many', (member) => {
+  it.each(['list', 'map'])('visits fewer than 200 entries of a %s that has too many', (member) => {
     let visits = 0;
     const entries = member === 'list' ? [] : {};
     const count = () => {

@@ -114,7 +114,7 @@ describe('configuration', () => {
     ['MANAGEMENT_OIDC_ISSUER', { MANAGEMENT_OIDC_ISSUER: 'http://login.example.com' }],
     ['BASE_DOMAIN', { BASE_DOMAIN: '' }],
     ['MANAGEMENT_CLIENT_ID', { MANAGEMENT_CLIENT_ID: '', MANAGEMENT_CLIENT_SECRET: '' }],
-  ])('refuses development defaults in production: %s', (name, change) => {
+  ])('refuses the development default of %s in production', (name, change) => {
     expect(faultsOf({ ...PRODUCTION, ...change }).join()).toContain(name);
   });
 
@@ -178,20 +178,20 @@ describe('configuration', () => {
     });
 
     it.each([
-      ['a service without a bus', { SERVICE: 'dids', NATS_URL: '' }, /NATS_URL is required with SERVICE/],
-      ['processes without a common database', { DATABASE_URL: '' }, /DATABASE_URL is required with NATS_URL/],
-      ['processes without common limits', { REDIS_URL: '' }, /REDIS_URL is required with NATS_URL/],
-      ['processes with a key each', { MASTER_KEY: '' }, /MASTER_KEY is required with NATS_URL/],
-      ['processes that guess their domain', { BASE_DOMAIN: '' }, /BASE_DOMAIN or ENVIRONMENTS is required/],
+      ['a service without NATS', { SERVICE: 'dids', NATS_URL: '' }, /NATS_URL is required with SERVICE/],
+      ['processes without a shared database', { DATABASE_URL: '' }, /DATABASE_URL is required with NATS_URL/],
+      ['processes without shared rate limits', { REDIS_URL: '' }, /REDIS_URL is required with NATS_URL/],
+      ['processes without a configured master key', { MASTER_KEY: '' }, /MASTER_KEY is required with NATS_URL/],
+      ['processes without a configured domain', { BASE_DOMAIN: '' }, /BASE_DOMAIN or ENVIRONMENTS is required/],
       ['a password without a user', { NATS_PASSWORD: 'word' }, /NATS_PASSWORD requires NATS_USER/],
       [
-        'two ways to sign in',
+        'two kinds of NATS credentials',
         { NATS_USER: 'u', NATS_CREDENTIALS_FILE: 'f' },
         /NATS_USER and NATS_CREDENTIALS_FILE must not be set together/,
       ],
-      ['half a certificate', { NATS_CERT_FILE: 'c' }, /must be set together/],
-      ['another database', { DATABASE_URL: 'mysql://db' }, /DATABASE_URL must begin with postgres:/],
-      ['a schema that is SQL', { DATABASE_SCHEMA: 'a; drop' }, /DATABASE_SCHEMA must have at most 29 lower-case/],
+      ['a NATS certificate without its key', { NATS_CERT_FILE: 'c' }, /must be set together/],
+      ['a database other than PostgreSQL', { DATABASE_URL: 'mysql://db' }, /DATABASE_URL must begin with postgres:/],
+      ['a schema name with SQL', { DATABASE_SCHEMA: 'a; drop' }, /DATABASE_SCHEMA must have at most 29 lower-case/],
     ])('refuses %s', (_name, change, fault) => {
       expect(faultsOf({ ...SHARED, ...change }).join('\n')).toMatch(fault);
     });

@@ -8,12 +8,12 @@ describe('readiness', () => {
   };
 
   it.each([
-    ['catches up', { healthy: true, caughtUp: false }, false],
-    ['has caught up', { healthy: true, caughtUp: true }, true],
-    ['waits for a newer release after it caught up', { healthy: true, caughtUp: true, error: 'unknown type' }, true],
-    ['waits for a newer release before it caught up', { healthy: true, caughtUp: false, error: 'unknown type' }, false],
-    ['fails', { healthy: false, caughtUp: true, error: 'disk full' }, false],
-  ])('of what %s', (_what, follower, ready) => {
+    [false, 'is catching up', { healthy: true, caughtUp: false }],
+    [true, 'has caught up', { healthy: true, caughtUp: true }],
+    [true, 'waits for a newer release after it caught up', { healthy: true, caughtUp: true, error: 'unknown type' }],
+    [false, 'waits for a newer release before it caught up', { healthy: true, caughtUp: false, error: 'unknown type' }],
+    [false, 'has failed', { healthy: false, caughtUp: true, error: 'disk full' }],
+  ])('is %j while a follower %s', (ready, _what, follower) => {
     const { healthy, caughtUp, ...error } = follower;
     const check = { name: 'dids.lists', healthy, starting: !caughtUp, ...error };
     expect(readiness(follower)).toEqual({ ready, checks: [check] });

@@ -17,6 +17,8 @@ export { PeriodicWork } from './periodic-work.js';
 export * from './admin-server.js';
 export { METRICS, type MetricDefinition, type MetricKey } from './metrics/metric-definitions.js';
 export { Metrics } from './metrics/metrics.js';
+export type { Count } from './metrics/instruments.js';
+export type { Observe } from './metrics/histogram.js';
 export type { Follower } from './metrics/lag.js';
 export { openTracing, type TracingOptions } from './tracing/load-tracing.js';
 export {

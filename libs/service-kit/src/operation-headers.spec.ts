@@ -43,7 +43,7 @@ const kinds = [
   ['machine', listTenants, machine],
   ['holder', issueCredential, { ...holder, traceparent }],
   ['public', retrieveOfferContent, open],
-  ['public with the address', retrieveIssuerMetadata, addressed],
+  ['public with the public address', retrieveIssuerMetadata, addressed],
   ['public on a host of the platform', issueToken, platform],
   ['service for a tenant', reserveIssuerKey, forTenant],
   ['service', lookUpTenant, service],
@@ -61,11 +61,11 @@ const refusalOf = (operation: Operation, headers: Record<string, string>): strin
 const without = (member: string, { [member]: _removed, ...rest }: Record<string, string>) => rest;
 
 describe('the context in the headers of a message', () => {
-  it.each(kinds)('is read as it was sent: %s', (_kind, operation, context) => {
+  it.each(kinds)('is read as it was sent for the kind %s', (_kind, operation, context) => {
     expect(contextFromHeaders(operation, contextToHeaders(operation, context))).toEqual(context);
   });
 
-  it.each(kinds)('must have every member: %s', (_kind, operation, context) => {
+  it.each(kinds)('must have every member of the kind %s', (_kind, operation, context) => {
     const { traceparent: _trace, 'idempotency-key': _key, ...headers } = contextToHeaders(operation, context);
     expect(Object.keys(headers).length).toBeGreaterThanOrEqual(4);
     for (const member of Object.keys(headers)) {
@@ -74,16 +74,19 @@ describe('the context in the headers of a message', () => {
     }
   });
 
-  it.each(kinds)('must not have members that the operation does not have: %s', (_kind, operation, context) => {
-    const headers = contextToHeaders(operation, context);
-    const all = { tenant: JSON.stringify(tenant), 'public-url': 'https://a', 'idempotency-key': 'k' };
-    for (const [name, value] of Object.entries(all)) {
-      if (name in headers || (name === 'idempotency-key' && operation.idempotent)) continue;
-      expect(refusalOf(operation, { ...headers, [name]: value })).toBe(
-        `context of ${operation.name}: ${name} is no member of it`,
-      );
-    }
-  });
+  it.each(kinds)(
+    'must not have members that the operation does not have, for the kind %s',
+    (_kind, operation, context) => {
+      const headers = contextToHeaders(operation, context);
+      const all = { tenant: JSON.stringify(tenant), 'public-url': 'https://a', 'idempotency-key': 'k' };
+      for (const [name, value] of Object.entries(all)) {
+        if (name in headers || (name === 'idempotency-key' && operation.idempotent)) continue;
+        expect(refusalOf(operation, { ...headers, [name]: value })).toBe(
+          `context of ${operation.name}: ${name} is no member of it`,
+        );
+      }
+    },
+  );
 
   it('is not sent with members of another kind of context', () => {
     const more = {
@@ -108,7 +111,7 @@ describe('the context in the headers of a message', () => {
     ['tenant', '[]', 'tenant.id must be a text that is not empty'],
     ['tenant', '{"id":"t1","host":"h"}', 'tenant.baseUrl must be a text that is not empty'],
     ['tenant', '{"id":"t1","host":"","baseUrl":"b"}', 'tenant.host must be a text that is not empty'],
-  ])('is refused with %s %j', (name, value, problem) => {
+  ])('is refused with %s = %s', (name, value, problem) => {
     expect(refusalOf(createDid, { ...contextToHeaders(createDid, client), [name]: value })).toContain(problem);
   });
 

@@ -74,7 +74,7 @@ describe('names that tenants choose', () => {
   });
 
   it.each(['mylocalhost', 'localhost.example.com', 'localhost..'])(
-    'that are like localhost are queried: %s',
+    'that only resemble localhost are queried: %s',
     async (name) => {
       await expect(resolver.addresses(A, name)).rejects.toMatchObject({ code: expect.any(String) as string });
     },

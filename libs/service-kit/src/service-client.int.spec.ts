@@ -166,20 +166,20 @@ describe.each([
     }
   }
   it.each<[string, unknown, unknown]>([
-    ['nothing', undefined, undefined],
+    ['undefined', undefined, undefined],
     ['null', null, null],
-    ['text', 'text', 'text'],
-    ['members without a value', { a: 1, b: undefined, c: { d: undefined } }, { a: 1, c: {} }],
-    ['entries without a value', { list: [1, undefined, () => 1] }, { list: [1, null, null] }],
+    ['a string', 'text', 'text'],
+    ['members that are undefined', { a: 1, b: undefined, c: { d: undefined } }, { a: 1, c: {} }],
+    ['entries that are undefined or functions', { list: [1, undefined, () => 1] }, { list: [1, null, null] }],
     ['a Date', { at: new Date(0) }, { at: '1970-01-01T00:00:00.000Z' }],
-    ['numbers that JSON has not', [Number.NaN, Infinity], [null, null]],
+    ['numbers that JSON cannot represent', [Number.NaN, Infinity], [null, null]],
     ['a Map and a Set', { map: new Map([['a', 1]]), set: new Set([1]) }, { map: {}, set: {} }],
-    ['an instance', new Named(), { did: 'did:web:acme.example' }],
-    ['an instance with a form of its own', { url: new URL('https://a.example/b') }, { url: 'https://a.example/b' }],
+    ['an instance of a class', new Named(), { did: 'did:web:acme.example' }],
+    ['an instance with toJSON', { url: new URL('https://a.example/b') }, { url: 'https://a.example/b' }],
     ['bytes', new Uint8Array([1, 2]), { 0: 1, 1: 2 }],
-    ['an object without prototype', Object.assign(Object.create(null) as object, { a: 1 }), { a: 1 }],
+    ['an object without a prototype', Object.assign(Object.create(null) as object, { a: 1 }), { a: 1 }],
     [
-      'an answer with its own status',
+      'a response with status and headers',
       httpAnswer({ status: 302, headers: { location: 'x' }, body: 'y' }),
       { $http: { status: 302, headers: { location: 'x' }, body: 'y' } },
     ],
@@ -193,7 +193,7 @@ describe.each([
   it.each<[string, () => unknown]>([
     ['a BigInt', () => ({ n: 1n })],
     [
-      'a circle',
+      'an object that contains itself',
       () => {
         const circle: Record<string, unknown> = {};
         circle['self'] = circle;
@@ -222,10 +222,10 @@ describe.each([
     ['with details that JSON changes', invalidBody('at', 'is too early', { at: new Date(0), gone: undefined })],
     ['of OAuth, with headers', oauthError('invalid_token', 'expired', { headers: { 'www-authenticate': 'Bearer' } })],
     ['with a private cause', new AppError('forbidden', 'Forbidden', { check: 'check-x', cause: new Error('secret') })],
-    ['that nothing meant', new TypeError('secret')],
+    ['that is a fault of the code', new TypeError('secret')],
     ['of an engine', Object.assign(new Error('secret'), { name: 'EventStoreUnavailable' })],
     ['of a cursor', Object.assign(new Error('secret'), { name: 'InvalidCursor' })],
-    ['that is no error', 'secret'],
+    ['that is a string', 'secret'],
   ])('throws an error %s as it is after serialization', async (_what, thrown) => {
     execute = () => {
       throw thrown;

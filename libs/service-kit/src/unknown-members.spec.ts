@@ -221,9 +221,12 @@ describe('the nearest name', () => {
     ['', undefined],
     ['[]', undefined],
     ['__proto__', undefined],
-    ['n'.repeat(1_000_000), undefined],
   ])('of %s is %s', (name, expected) => {
     expect(nearestName(name, known)).toBe(expected);
+  });
+
+  it('of a name of 1,000,000 characters is undefined', () => {
+    expect(nearestName('n'.repeat(1_000_000), known)).toBeUndefined();
   });
 
   it('is the first of several equally near ones', () => {

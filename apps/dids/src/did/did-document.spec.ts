@@ -61,7 +61,7 @@ describe('did:key', () => {
       'z6LSrGb3qm4xMCEBjvwkLb2WEcXfTM94Tu1RyGCbT5wbg8i9',
       'FbQtKTG6FjWSeYZyowWYv2KBcCbwmHqH6HUuxdJ4xkwP',
     ],
-  ])('of the Ed25519 seed %i', (seed, multikey, publicKey, agreementMultikey, agreementKey) => {
+  ])('equals the test vector for the Ed25519 seed %i', (seed, multikey, publicKey, agreementMultikey, agreementKey) => {
     const did = `did:key:${multikey}`;
     const id = `${did}#${multikey}`;
     const agreementId = `${did}#${agreementMultikey}`;

@@ -160,13 +160,13 @@ describe('the DID of a requested document', () => {
     '/a',
     '',
     'did.json',
-  ])('%j is not', (url) => expect(didOfDocumentPath('acme.localhost:8080', url)).toBeUndefined());
+  ])('does not exist for the path %j', (url) => expect(didOfDocumentPath('acme.localhost:8080', url)).toBeUndefined());
 
   it('omits the default port of https', () => expect(didWebOf('Acme.example:443', [])).toBe('did:web:acme.example'));
 });
 
 describe('the syntax of a DID', () => {
-  it.each(['did:key:z6Mk', 'did:web:a.example%3A8080:b', 'did:x::y'])('%s is', (text) =>
+  it.each(['did:key:z6Mk', 'did:web:a.example%3A8080:b', 'did:x::y'])('accepts %s', (text) =>
     expect(isDid(text)).toBe(true),
   );
   it.each([
@@ -179,7 +179,7 @@ describe('the syntax of a DID', () => {
     'did:we b:a',
     'x',
     'did:web:a\n',
-  ])('%j is not', (text) => expect(isDid(text)).toBe(false));
+  ])('refuses %j', (text) => expect(isDid(text)).toBe(false));
 });
 
 describe('the URL of a did:web document', () => {
@@ -196,7 +196,9 @@ describe('the URL of a did:web document', () => {
     ['did:web:a.example:a%2Fb', false, undefined],
     ['did:web:a.example::b', false, undefined],
     ['did:key:z6Mk', false, undefined],
-  ])('%s, local %s: %s', (did, isLocal, url) => expect(didWebUrl(did, isLocal)).toBe(url));
+  ])('for %s with http to localhost allowed (%s) is %s', (did, isLocal, url) =>
+    expect(didWebUrl(did, isLocal)).toBe(url),
+  );
 
   it('is on its host', () => {
     expect(didWebHost('did:web:Acme.example%3A8443:a')).toBe('acme.example:8443');

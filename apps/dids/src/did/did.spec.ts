@@ -147,8 +147,8 @@ describe('reserving', () => {
     ['an unknown DID', [], ['P-256']],
     ['a DID being deleted', [created, started], ['P-256']],
     ['a deleted DID', [created, started, deleted], ['P-256']],
-    ['a key that only agrees', [created], ['X25519']],
-    ['no algorithm at all', [created], []],
+    ['a key for key agreement only', [created], ['X25519']],
+    ['an empty list of algorithms', [created], []],
   ])('is refused for %s', (_, events, algorithms) => {
     const refused = refusal(() => reserve(...algorithms)(stateAfter(did, events)));
     expect(refused).toMatchObject({ kind: 'invalid', details: [{ param: 'issuerDid', location: 'body', value: DID }] });
@@ -173,10 +173,10 @@ describe('releasing', () => {
       .when(release)
       .then([released('c')]));
   it.each<[string, DidEvent[]]>([
-    ['nothing reserved', [created]],
-    ['no DID', []],
+    ['a DID without reservations', [created]],
+    ['an unknown DID', []],
     ['a deleted DID', [created, started, deleted]],
-  ])('appends nothing with %s', (_, events) => given(did, events).when(release).then([]));
+  ])('appends nothing for %s', (_, events) => given(did, events).when(release).then([]));
 });
 
 describe('deleting', () => {

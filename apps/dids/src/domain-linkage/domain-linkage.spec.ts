@@ -52,8 +52,8 @@ describe('a domain linkage', () => {
   });
 
   it.each<[string, DidKey[]]>([
-    ['only P-256', [key('P-256', 'assertionMethod')]],
-    ['an Ed25519 key that makes no assertions', [key('Ed25519', 'authentication')]],
+    ['a P-256 key only', [key('P-256', 'assertionMethod')]],
+    ['an Ed25519 key that is not an assertion method', [key('Ed25519', 'authentication')]],
     ['no key', []],
   ])('is not created with %s', (_, keys) => expect(domainLinkage(linked(keys), ORIGIN, period)).toBeUndefined());
 });

@@ -48,13 +48,13 @@ describe('did:key', () => {
   });
 
   it.each([
-    ['another base', 'did:key:u6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp'],
-    ['no multikey', 'did:key:z'],
-    ['an unknown kind of key', multikey(0x12, 0x34, ...new Uint8Array(32))],
+    ['an identifier in another base', 'did:key:u6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp'],
+    ['an identifier that is not a multikey', 'did:key:z'],
+    ['an unknown key type', multikey(0x12, 0x34, ...new Uint8Array(32))],
     ['a secp256k1 point off the curve', multikey(0xe7, 0x01, 2, ...new Uint8Array(32).fill(0xff))],
     ['a BLS12-381 point off the curve', multikey(0xeb, 0x01, 0x9f, ...new Uint8Array(95).fill(0xff))],
-    ['a very long one', `did:key:z${'2'.repeat(2000)}`],
-  ])('is not %s', (_, did) => expect(() => didKeyDocument(did)).toThrow(InvalidKey));
+    ['an identifier that is too long', `did:key:z${'2'.repeat(2000)}`],
+  ])('is refused with %s', (_, did) => expect(() => didKeyDocument(did)).toThrow(InvalidKey));
 });
 
 describe('did:jwk', () => {
@@ -83,13 +83,13 @@ describe('did:jwk', () => {
   });
 
   it.each<[string, string]>([
-    ['no JSON', `did:jwk:${Buffer.from('{').toString('base64url')}`],
-    ['no object', didJwk([])],
+    ['text that is not JSON', `did:jwk:${Buffer.from('{').toString('base64url')}`],
+    ['an array', didJwk([])],
     ['null', `did:jwk:${Buffer.from('null').toString('base64url')}`],
     ['a private key', didJwk(generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }))],
-    ['a secret', didJwk({ kty: 'oct', k: 'AAAA' })],
+    ['a symmetric key', didJwk({ kty: 'oct', k: 'AAAA' })],
     ['a point off its curve', didJwk({ ...jwk, y: jwk.x })],
-    ['octets that are no UTF-8', `did:jwk:${Buffer.from([0xff, 0xfe]).toString('base64url')}`],
-    ['nothing', 'did:jwk:'],
-  ])('is not %s', (_, did) => expect(() => didJwkDocument(did)).toThrow(InvalidKey));
+    ['bytes that are not UTF-8', `did:jwk:${Buffer.from([0xff, 0xfe]).toString('base64url')}`],
+    ['an empty identifier', 'did:jwk:'],
+  ])('is refused with %s', (_, did) => expect(() => didJwkDocument(did)).toThrow(InvalidKey));
 });

@@ -10,26 +10,33 @@ const token = (claims: object) => new UnsecuredJWT(claims as never).encode();
 
 describe('the reason of a refused access token', () => {
   it.each([
-    ['another audience', { aud: 'https://other.example', exp }, OTHER_AUDIENCE],
-    ['other audiences', { aud: ['https://other.example'], exp }, OTHER_AUDIENCE],
-    ['another audience and expired', { aud: 'https://other.example', exp: 1 }, OTHER_AUDIENCE],
-    ['expired', { aud: AUDIENCE, exp: exp - 60 }, 'The access token has expired'],
+    ['a token with another audience', { aud: 'https://other.example', exp }, OTHER_AUDIENCE],
+    ['a token with a list of other audiences', { aud: ['https://other.example'], exp }, OTHER_AUDIENCE],
+    ['an expired token with another audience', { aud: 'https://other.example', exp: 1 }, OTHER_AUDIENCE],
+    ['an expired token', { aud: AUDIENCE, exp: exp - 60 }, 'The access token has expired'],
     // Whether its key, client or secret exists, or it was revoked, is not revealed.
-    ['neither', { aud: ['https://other.example', AUDIENCE], exp, client_id: 'x' }, NOT_VALID],
-    ['no claims', {}, NOT_VALID],
-  ])('%s', (_what, claims, reason) => {
+    [
+      'a token with the right audience that has not expired',
+      { aud: ['https://other.example', AUDIENCE], exp, client_id: 'x' },
+      NOT_VALID,
+    ],
+    ['a token without claims', {}, NOT_VALID],
+  ])('is the expected one for %s', (_what, claims, reason) => {
     expect(reasonOfRefusal(token(claims), AUDIENCE, now)).toBe(reason);
   });
 
-  it.each(['x.y.z', 'e30.W10.', 'e30.eA.e30'])('is the same for a token without claims: %s', (malformed) => {
-    expect(reasonOfRefusal(malformed, AUDIENCE, now)).toBe(NOT_VALID);
-  });
+  it.each(['x.y.z', 'e30.W10.', 'e30.eA.e30'])(
+    'is the same for a token whose claims cannot be read: %s',
+    (malformed) => {
+      expect(reasonOfRefusal(malformed, AUDIENCE, now)).toBe(NOT_VALID);
+    },
+  );
 
   it.each([
     { aud: 'a"\r\nset-cookie: x', exp },
     { aud: { toString: 1 }, exp: '1' },
     { aud: null, exp: -1e300 },
-  ])('contains nothing of the token: %j', (claims) => {
+  ])('contains nothing from a token with the claims %j', (claims) => {
     expect([OTHER_AUDIENCE, NOT_VALID]).toContain(reasonOfRefusal(token(claims), AUDIENCE, now));
   });
 });

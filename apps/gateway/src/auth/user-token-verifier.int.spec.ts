@@ -98,18 +98,18 @@ describe('access tokens of the OpenID provider', () => {
   it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ['an ID token', { aud: 'portal' }, { typ: 'JWT' }],
     ['an ID token for this audience', {}, { typ: 'JWT' }],
-    ['no type', {}, { typ: undefined }],
+    ['a token without a type', {}, { typ: undefined }],
     ['a logout token', {}, { typ: 'logout+jwt' }],
-    ['another audience', { aud: 'https://else.example' }, {}],
-    ['no audience', { aud: undefined }, {}],
-    ['an expired one', { iat: 1, exp: 2 }, {}],
-    ['one that never expires', { exp: undefined }, {}],
-    ['one of later', { nbf: Math.floor(Date.parse('2026-03-02T10:00:00.000Z') / 1000) }, {}],
-    ['no subject', { sub: undefined }, {}],
-    ['an empty subject', { sub: '' }, {}],
-    ['a subject too long', { sub: 'x'.repeat(256) }, {}],
-    ['a machine', { sub: 'portal' }, {}],
-    ['no client', { client_id: undefined }, {}],
+    ['a token for another audience', { aud: 'https://else.example' }, {}],
+    ['a token without an audience', { aud: undefined }, {}],
+    ['an expired token', { iat: 1, exp: 2 }, {}],
+    ['a token without expiry', { exp: undefined }, {}],
+    ['a token that is not valid yet', { nbf: Math.floor(Date.parse('2026-03-02T10:00:00.000Z') / 1000) }, {}],
+    ['a token without a subject', { sub: undefined }, {}],
+    ['a token with an empty subject', { sub: '' }, {}],
+    ['a token with a subject that is too long', { sub: 'x'.repeat(256) }, {}],
+    ['a token of a machine client', { sub: 'portal' }, {}],
+    ['a token without a client', { client_id: undefined }, {}],
   ])('are refused: %s', async (_what, over, header) => {
     expect(await verifier.verify(await sign(claims(over), header), deadline())).toBeUndefined();
   });
@@ -155,15 +155,18 @@ describe('access tokens of the OpenID provider', () => {
 
   it.each([
     [
-      'another issuer',
+      'a document of another issuer',
       () => ({ status: 200, body: JSON.stringify({ issuer: 'https://else.example', jwks_uri: 'x' }) }),
     ],
-    ['no key set', () => ({ status: 200, body: JSON.stringify({ issuer }) })],
+    ['a document without a key set', () => ({ status: 200, body: JSON.stringify({ issuer }) })],
     ['an error', () => ({ status: 500, body: '{}' })],
-    ['no JSON', () => ({ status: 200, body: '<html>' })],
-    ['more than anybody reads', () => ({ status: 200, body: JSON.stringify({ issuer, pad: 'x'.repeat(300_000) }) })],
+    ['text that is not JSON', () => ({ status: 200, body: '<html>' })],
+    [
+      'a document over the size limit',
+      () => ({ status: 200, body: JSON.stringify({ issuer, pad: 'x'.repeat(300_000) }) }),
+    ],
     ['a redirect', () => ({ status: 302, body: '' })],
-  ])('are answered with 503 when discovery answers %s', async (_what, answer) => {
+  ])('are answered with 503 when discovery returns %s', async (_what, answer) => {
     discovery = answer;
     await expect(verifier.verify(await sign(claims()), deadline())).rejects.toMatchObject({ kind: 'unavailable' });
     // They are verified once discovery works again.

@@ -39,13 +39,13 @@ describe('tenant errors', () => {
 
 describe('management errors', () => {
   it.each([
-    [invalidBody('name', 'is required'), 400, 'BadRequest', 'ValidationError'],
-    [unauthenticated(), 401, 'Unauthorized', 'AuthenticationError'],
-    [invalidToken('has expired'), 401, 'Unauthorized', 'AuthenticationError'],
-    [forbidden('needs a role'), 403, 'Forbidden', 'AuthorizationError'],
-    [notFound(), 404, 'NotFound', 'NotFoundError'],
-    [unavailable(), 503, 'ServiceUnavailable', 'AvailabilityError'],
-  ])('are always JSON with type: %s', (error, status, code, type) => {
+    ['an invalid body', 400, 'BadRequest', 'ValidationError', invalidBody('name', 'is required')],
+    ['a missing token', 401, 'Unauthorized', 'AuthenticationError', unauthenticated()],
+    ['an invalid token', 401, 'Unauthorized', 'AuthenticationError', invalidToken('has expired')],
+    ['a missing role', 403, 'Forbidden', 'AuthorizationError', forbidden('needs a role')],
+    ['an unknown resource', 404, 'NotFound', 'NotFoundError', notFound()],
+    ['an unavailable service', 503, 'ServiceUnavailable', 'AvailabilityError', unavailable()],
+  ])('for %s are JSON with status %i, code %s and type %s', (_what, status, code, type, error) => {
     const rendered = renderError(error, 'management');
     expect(rendered.status).toBe(status);
     expect(JSON.parse(rendered.body)).toMatchObject({ code, type, message: error.message });
@@ -55,12 +55,12 @@ describe('management errors', () => {
 
 describe('the challenge of a refused token', () => {
   it.each([
-    [unauthenticated(), 'Bearer'],
-    [invalidToken('has expired'), 'Bearer error="invalid_token", error_description="has expired"'],
-    [forbidden('needs a role'), 'Bearer error="insufficient_scope", error_description="needs a role"'],
+    ['Bearer', unauthenticated()],
+    ['Bearer error="invalid_token", error_description="has expired"', invalidToken('has expired')],
+    ['Bearer error="insufficient_scope", error_description="needs a role"', forbidden('needs a role')],
     // RFC 6750 §3: neither quotes and backslashes nor control characters end the value or the header.
-    [invalidToken('a"b\\c\r\nx: é'), 'Bearer error="invalid_token", error_description="a?b?c??x: ?"'],
-  ])('has the reason: %s', (error, challenge) => {
+    ['Bearer error="invalid_token", error_description="a?b?c??x: ?"', invalidToken('a"b\\c\r\nx: é')],
+  ])('is %s', (challenge, error) => {
     for (const shape of ['tenant', 'management', 'oauth'] as const)
       expect(renderError(error, shape).headers['www-authenticate']).toBe(challenge);
   });
@@ -74,14 +74,14 @@ describe('OAuth errors', () => {
   });
 
   it.each([
-    [oauthError('access_denied', 'Unauthorized'), 401, 'access_denied'],
-    [oauthError('invalid_token', 'expired'), 401, 'invalid_token'],
-    [oauthError('insufficient_scope', 'no'), 403, 'insufficient_scope'],
-    [new AppError('tooLarge', 'Payload Too Large'), 413, 'invalid_request'],
-    [new AppError('tooManyRequests', 'Too Many Requests'), 429, 'temporarily_unavailable'],
-    [unavailable(), 503, 'temporarily_unavailable'],
-    [secretCause, 500, 'server_error'],
-  ])('map every kind: %s', (error, status, code) => {
+    [401, 'access_denied', oauthError('access_denied', 'Unauthorized')],
+    [401, 'invalid_token', oauthError('invalid_token', 'expired')],
+    [403, 'insufficient_scope', oauthError('insufficient_scope', 'no')],
+    [413, 'invalid_request', new AppError('tooLarge', 'Payload Too Large')],
+    [429, 'temporarily_unavailable', new AppError('tooManyRequests', 'Too Many Requests')],
+    [503, 'temporarily_unavailable', unavailable()],
+    [500, 'server_error', secretCause],
+  ])('with status %i have the code %s', (status, code, error) => {
     const rendered = renderError(error, 'oauth');
     expect(rendered.status).toBe(status);
     expect(JSON.parse(rendered.body)).toMatchObject({ error: code });
@@ -101,7 +101,7 @@ describe('OAuth errors', () => {
   });
 });
 
-it.each(['tenant', 'management', 'oauth'] as const)('never expose the cause to a caller: %s', (shape) => {
+it.each(['tenant', 'management', 'oauth'] as const)('errors of the shape %s do not contain their cause', (shape) => {
   const { body, headers } = renderError(secretCause, shape);
   expect(JSON.stringify([body, headers])).not.toContain('hunter2');
 });

@@ -32,9 +32,9 @@ describe('an error after START', () => {
     exchangeOf({}, RECORDED, { recorded: { startedAt: '2026-01-01T00:00:00.000Z', hasOutcome } });
 
   it.each([
-    [notFound(), { status: 404, code: 'NotFound', message: 'Resource Not Found' }],
-    [new Error('canary'), { status: 500, code: 'InternalError', message: 'Internal error' }],
-  ])('is recorded as FAIL, once: %s', async (error, recorded) => {
+    [{ status: 404, code: 'NotFound', message: 'Resource Not Found' }, notFound()],
+    [{ status: 500, code: 'InternalError', message: 'Internal error' }, new Error('canary')],
+  ])('is recorded once as FAIL with %j', async (recorded, error) => {
     const exchange = started(false);
     expect((await answered(error, exchange)).records).toEqual([['FAIL', recorded]]);
     expect((await answered(error, exchange)).records).toEqual([]);
@@ -84,21 +84,21 @@ const denied = () => oauthError('access_denied', 'Unauthorized');
 
 describe('a failed token call', () => {
   it.each([
-    [denied(), 1],
-    [new AppError('tooLarge', 'x'), 1],
-    [new AppError('tooManyRequests', 'x'), 0],
-    [new AppError('unavailable', 'x'), 0],
-  ])('counts against its address when the caller is at fault: %s', async (error, count) => {
+    ['access_denied', 1, denied()],
+    ['tooLarge', 1, new AppError('tooLarge', 'x')],
+    ['tooManyRequests', 0, new AppError('tooManyRequests', 'x')],
+    ['unavailable', 0, new AppError('unavailable', 'x')],
+  ])('with the error %s counts %i times against its address', async (_error, count, error) => {
     const { calls } = await answered(error, exchangeOf({}, TOKEN_CALL));
     expect(calls).toEqual(count ? [['countTokenFailure', '192.0.2.1']] : []);
   });
 
   it.each([
-    ['Basic YTpi', denied(), 'Basic realm="oauth", charset="UTF-8"'],
-    ['Basic YTpi', new AppError('invalid', 'x'), undefined],
-    ['Bearer x', denied(), undefined],
-    [undefined, denied(), undefined],
-  ])('with the header %s has the challenge of its scheme: %s', async (authorization, error, expected) => {
+    ['Basic YTpi', 'access_denied', 'Basic realm="oauth", charset="UTF-8"', denied()],
+    ['Basic YTpi', 'invalid', undefined, new AppError('invalid', 'x')],
+    ['Bearer x', 'access_denied', undefined, denied()],
+    [undefined, 'access_denied', undefined, denied()],
+  ])('with Authorization %s and the error %s has the challenge %s', async (authorization, _error, expected, error) => {
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
     const { reply } = await answered(error, exchangeOf({ headers }, TOKEN_CALL));
     expect(reply.kept['www-authenticate']).toBe(expected);

@@ -6,7 +6,7 @@ describe('a limit', () => {
   it('that is not exceeded is named in the response', () => {
     const exchange = exchangeOf();
     const state = rate();
-    applyRate(exchange, state);
+    void applyRate(exchange, state);
     expect(exchange.rate).toBe(state);
   });
 
@@ -18,6 +18,17 @@ describe('a limit', () => {
     expect(error).toMatchObject({ kind: 'tooManyRequests', message: 'Too Many Requests' });
     expect(Number(error.headers?.['retry-after'])).toBeGreaterThan(25);
     expect(exchange.rate).toBe(exceeded);
+  });
+
+  it('that a server counts is waited for', async () => {
+    const exchange = exchangeOf();
+    const state = rate();
+    const applied = applyRate(exchange, Promise.resolve(state));
+    expect(exchange.rate).toBeUndefined();
+    await applied;
+    expect(exchange.rate).toBe(state);
+    const exceeded = rate({ remaining: 0, exceeded: true });
+    expect((await errorOf(() => applyRate(exchange, Promise.resolve(exceeded)))).kind).toBe('tooManyRequests');
   });
 
   it('that resets now sends a Retry-After of at least one second', async () => {

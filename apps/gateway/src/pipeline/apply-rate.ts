@@ -4,7 +4,8 @@ import { tooManyRequests } from './errors.js';
 import type { Exchange } from './exchange.js';
 
 /** The limit is named in the headers of the answer. @throws AppError 429 when it is exceeded */
-export const applyRate = (exchange: Exchange, rate: RateState): void => {
+export const applyRate = (exchange: Exchange, rate: RateState | Promise<RateState>): void | Promise<void> => {
+  if (rate instanceof Promise) return rate.then((counted) => applyRate(exchange, counted));
   exchange.rate = rate;
   if (rate.exceeded) throw tooManyRequests(rate);
 };
@@ -13,7 +14,7 @@ type Rates = Pick<Dependencies, 'rates'>;
 
 /** Requests without operation and known caller are counted by address. @throws AppError 429 */
 export const countPublicCall = async (exchange: Exchange, { rates }: Rates): Promise<void> =>
-  applyRate(exchange, await rates.count('public', { address: exchange.address }));
+  applyRate(exchange, rates.count('public', { address: exchange.address }));
 
 /** A request that is refused before its caller is known counts as a public call. @throws AppError 429, otherwise the error */
 export const refuse = async (exchange: Exchange, deps: Rates, error: unknown): Promise<never> => {
@@ -24,5 +25,5 @@ export const refuse = async (exchange: Exchange, deps: Rates, error: unknown): P
 /** Before costly work for an unknown caller: an address over its limit causes none (ADR 0046). Counts nothing. @throws AppError 429 */
 export const checkPublicCalls = async (exchange: Exchange, { rates }: Rates): Promise<void> => {
   const rate = await rates.publicCalls(exchange.address);
-  if (rate.exceeded) applyRate(exchange, rate);
+  if (rate.exceeded) await applyRate(exchange, rate);
 };

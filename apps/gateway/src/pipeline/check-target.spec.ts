@@ -5,7 +5,7 @@ const known = { allowed: (path: string) => (path === '/known' ? ['GET', 'HEAD'] 
 const routes = { byApi: { tenant: known } } as never;
 
 describe('the target of a request', () => {
-  it.each(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])('of %s is taken, without waiting', (method) => {
+  it.each(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])('of %s is accepted synchronously', (method) => {
     const { rates, calls } = ratesOf();
     expect(checkTarget(exchangeOf({ method }), { routes, rates })).toBeUndefined();
     expect(calls).toEqual([]);
@@ -16,7 +16,7 @@ describe('the target of a request', () => {
     ['an unknown path', '/unknown', true, 'GET, HEAD, POST, PUT, DELETE, OPTIONS'],
     ['an unknown host', '/known', false, 'GET, HEAD, POST, PUT, DELETE, OPTIONS'],
     ['a path that is not UTF-8', '/%ff', true, 'GET, HEAD, POST, PUT, DELETE, OPTIONS'],
-  ])('with a method that is not served is a 405: %s', async (_what, url, isHosted, allow) => {
+  ])('with a method that is not served is a 405 on %s', async (_what, url, isHosted, allow) => {
     const { rates, calls } = ratesOf();
     const exchange = exchangeOf({ method: 'PATCH', url }, {}, isHosted ? {} : { host: undefined });
     const error = await errorOf(() => checkTarget(exchange, { routes, rates }));

@@ -444,7 +444,7 @@ describe('errors of callers', () => {
     ['413', { payload: JSON.stringify({ text: 'x'.repeat(1_048_576) }) }, 413],
     ['415', { payload: 'x', headers: { 'content-type': 'text/plain' } }, 415],
   ] as [string, Pick<InjectOptions, 'payload'> & { headers?: object }, number][])(
-    '429 on the OAuth API: after 20 times %s',
+    '429 on the OAuth API: after 20 responses with status %s',
     async (_name, { headers, ...options }, status) => {
       const address = `198.51.101.${status - 390}`;
       const call = () =>

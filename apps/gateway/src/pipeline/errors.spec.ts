@@ -16,7 +16,7 @@ describe('an error', () => {
     [{ code: 'FST_ERR_BAD_URL', statusCode: 400 }, 'invalid', 'Malformed request'],
     [{ code: 'ECONNRESET' }, 'internal', 'Internal error'],
     [new Error('a fault'), 'internal', 'Internal error'],
-  ])('of the server is named by its kind: %j', (error, kind, message) => {
+  ])('of the server with the members %j has the kind %s', (error, kind, message) => {
     expect(appErrorOf(error)).toMatchObject({ kind, message });
   });
 

@@ -31,7 +31,7 @@ describe('a request whose path and method an operation has', () => {
     ['/v1/things/7', { kind: 'public' }],
     ['/v1/held', { kind: 'holder' }],
     ['/v1/guarded', undefined],
-  ])('has its caller when no token is read: %s', (url, caller) => {
+  ])('to %s has the caller %j before a token is read', (url, caller) => {
     const exchange = unrouted(url);
     void findRoute(exchange, { routes, ...ratesOf() });
     expect(exchange.caller).toEqual(caller);

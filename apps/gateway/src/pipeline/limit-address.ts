@@ -3,8 +3,8 @@ import type { Dependencies } from './dependencies.js';
 import type { Routed } from './exchange.js';
 
 /** Calls whose credentials the gateway does not read are counted by address, those of wallets by tenant too. @throws AppError 429 */
-export const limitAddress = async (exchange: Routed, { rates }: Pick<Dependencies, 'rates'>): Promise<void> => {
+export const limitAddress = (exchange: Routed, { rates }: Pick<Dependencies, 'rates'>): void | Promise<void> => {
   const { address, host, plan } = exchange;
   const rate = plan.operation.rate as 'public' | 'wallet';
-  applyRate(exchange, await rates.count(rate, { address, tenantId: host.tenant?.id }));
+  return applyRate(exchange, rates.count(rate, { address, tenantId: host.tenant?.id }));
 };

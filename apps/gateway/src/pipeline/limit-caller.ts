@@ -9,8 +9,8 @@ const clientIdOf = (caller: Caller): string | undefined => {
 };
 
 /** Calls with credentials are counted by client or user, never by the address they come from. @throws AppError 429 */
-export const limitCaller = async (exchange: Identified, { rates }: Pick<Dependencies, 'rates'>): Promise<void> => {
+export const limitCaller = (exchange: Identified, { rates }: Pick<Dependencies, 'rates'>): void | Promise<void> => {
   const { address, host, caller } = exchange;
   const subject = { address, tenantId: host.tenant?.id, clientId: clientIdOf(caller) };
-  applyRate(exchange, await rates.count('api', subject));
+  return applyRate(exchange, rates.count('api', subject));
 };

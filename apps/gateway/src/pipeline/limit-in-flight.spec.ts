@@ -26,13 +26,13 @@ describe('requests in flight', () => {
     [{ 'content-length': String(MAX_BODY_BYTES) }, MAX_BODY_BYTES],
     // A 413, and not read.
     [{ 'content-length': String(MAX_BODY_BYTES + 1) }, 0],
-  ])('reserve the declared length: %j', (headers, bytes) => {
+  ])('reserve the length that the headers declare: %j', (headers, bytes) => {
     const taken: unknown[] = [];
     limitInFlight(exchangeOf({ headers }), { ...inFlightOf(taken), routes });
     expect(taken).toEqual([['192.0.2.1', bytes]]);
   });
 
-  it.each(['finish', 'close'])('are released with the answer: %s', (event) => {
+  it.each(['finish', 'close'])('are released at the event %s of the response', (event) => {
     const { inFlight, released } = inFlightOf([]);
     const exchange = exchangeOf();
     limitInFlight(exchange, { inFlight, routes });
@@ -45,11 +45,14 @@ describe('requests in flight', () => {
     [{}, undefined],
     [{ 'content-length': '1' }, 'close'],
     [{ 'transfer-encoding': 'chunked' }, 'close'],
-  ])('over the limit are a 429 in the shape of the route; a body is not read: %j', async (headers, connection) => {
-    const exchange = exchangeOf({ headers });
-    const error = await errorOf(() => limitInFlight(exchange, { inFlight: full, routes }));
-    expect([error.kind, exchange.shape]).toEqual(['tooManyRequests', shape]);
-    expect(replyOf(exchange).kept['connection']).toBe(connection);
-    expect(replyOf(exchange).raw.listenerCount('close')).toBe(0);
-  });
+  ])(
+    'over the limit are a 429 in the shape of the route, and a body is not read, with the headers %j',
+    async (headers, connection) => {
+      const exchange = exchangeOf({ headers });
+      const error = await errorOf(() => limitInFlight(exchange, { inFlight: full, routes }));
+      expect([error.kind, exchange.shape]).toEqual(['tooManyRequests', shape]);
+      expect(replyOf(exchange).kept['connection']).toBe(connection);
+      expect(replyOf(exchange).raw.listenerCount('close')).toBe(0);
+    },
+  );
 });

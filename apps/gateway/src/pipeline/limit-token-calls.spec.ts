@@ -36,7 +36,7 @@ describe('token calls of a client id', () => {
     expect(exchange.tokenClientId).toBe('x'.repeat(128));
   });
 
-  it.each(['{}', '{"client_id":7}', 'null', '[]'])('without an id have no limit: %s', async (text) => {
+  it.each(['{}', '{"client_id":7}', 'null', '[]'])('have no limit when the body has no client id: %s', async (text) => {
     const { rates, calls } = ratesOf();
     const exchange = post(text);
     await limitTokenCalls(exchange, { rates });

@@ -7,9 +7,9 @@ import { readBody } from './read-body.js';
  * The client id is in the body, so that its limit is checked after the body was read. Counts nothing.
  * @throws AppError 429, and those of a body that cannot be parsed
  */
-export const limitTokenCalls = async (exchange: Admitted, { rates }: Pick<Dependencies, 'rates'>): Promise<void> => {
+export const limitTokenCalls = (exchange: Admitted, { rates }: Pick<Dependencies, 'rates'>): void | Promise<void> => {
   const { client_id: id } = (readBody(exchange) ?? {}) as { client_id?: unknown };
   if (typeof id !== 'string') return;
   exchange.tokenClientId = id.slice(0, 128);
-  applyRate(exchange, await rates.tokenCalls(exchange.tokenClientId));
+  return applyRate(exchange, rates.tokenCalls(exchange.tokenClientId));
 };

@@ -119,7 +119,7 @@ describe('the HTTP server', () => {
     ['GET', '/docs', 200, 'documents'],
     ['GET', '/sign-in', 200, 'sign-in'],
     ['OPTIONS', '/v1/things', 204, ''],
-  ])('serves what is no operation: %s %s', async (method, path, status, text) => {
+  ])('serves requests that are not operations: %s %s', async (method, path, status, text) => {
     const answer = await mounted.send(method, path);
     expect(answer.status).toBe(status);
     expect(answer.text).toContain(text);

@@ -57,10 +57,10 @@ describe('the request of an operation', () => {
   });
 
   it.each([
-    ['public', { access: publicAccess }],
-    ['wallet', { access: holderAccess }],
-    ['token call of a client', { access: publicAccess, rate: 'client-token' as const }],
-  ])('of another caller is never strict, and ignores the preference: %s', (_what, declared) => {
+    ['without credentials', { access: publicAccess }],
+    ['by a wallet', { access: holderAccess }],
+    ['that is a token call of a client', { access: publicAccess, rate: 'client-token' as const }],
+  ])('%s is never strict and ignores Prefer', (_what, declared) => {
     const exchange = exchangeOf({ headers: { prefer: 'handling=lenient' } }, declared);
     expect(readRequest(exchange)).not.toHaveProperty('strict');
     expect(exchange.isLenient).toBe(false);

@@ -32,9 +32,9 @@ describe('SUCCESS', () => {
   });
 
   it.each([
-    ['params', started(undefined, { tenantFrom: 'params' }, { tenantId: ID.toUpperCase() })],
-    ['answer', started({ id: ID.toUpperCase() }, { tenantFrom: 'answer' })],
-  ])('names the tenant of a management call, from %s', async (_from, exchange) => {
+    ['path parameters', started(undefined, { tenantFrom: 'params' }, { tenantId: ID.toUpperCase() })],
+    ['response', started({ id: ID.toUpperCase() }, { tenantFrom: 'answer' })],
+  ])('names the tenant of a management call, taken from the %s', async (_from, exchange) => {
     expect((await recorded(exchange)).record).toEqual(['SUCCESS', {}, { about: { tenantId: ID, startedAt } }]);
   });
 
@@ -43,9 +43,9 @@ describe('SUCCESS', () => {
   });
 
   it.each([
-    ['the answer has none', started(null, { tenantFrom: 'answer' })],
-    ['the operation does not say where it is', started({ id: ID }, {}, { tenantId: ID })],
-  ])('names none when %s', async (_why, exchange) => {
+    ['the response has none', started(null, { tenantFrom: 'answer' })],
+    ['the operation does not declare where to find it', started({ id: ID }, {}, { tenantId: ID })],
+  ])('names no tenant when %s', async (_why, exchange) => {
     expect((await recorded(exchange)).record).toStrictEqual(['SUCCESS', {}, {}]);
   });
 

@@ -15,13 +15,16 @@ describe('the routes', () => {
     expect(routes.byApi.tenant.allowed('/v1/things/7')).toEqual(['GET', 'HEAD']);
   });
 
-  it.each(['management', 'auth', 'tenant', 'custom-domain', 'contexts'] as const)('of %s are found', (api) => {
-    const operation = operationOf({ http: { ...http, hosts: [api] } }) as Operation;
-    const made = new Routes(hosts, { operationTimeoutMs: 5000 } as PlatformConfig, [operation]);
-    expect(made.byApi[api].find('GET', '/v1/tokens')?.plan.operation).toBe(operation);
-    for (const other of ['management', 'tenant'] as const)
-      if (other !== api) expect(made.byApi[other].find('GET', '/v1/tokens')).toBeUndefined();
-  });
+  it.each(['management', 'auth', 'tenant', 'custom-domain', 'contexts'] as const)(
+    'of the host kind %s are found',
+    (api) => {
+      const operation = operationOf({ http: { ...http, hosts: [api] } }) as Operation;
+      const made = new Routes(hosts, { operationTimeoutMs: 5000 } as PlatformConfig, [operation]);
+      expect(made.byApi[api].find('GET', '/v1/tokens')?.plan.operation).toBe(operation);
+      for (const other of ['management', 'tenant'] as const)
+        if (other !== api) expect(made.byApi[other].find('GET', '/v1/tokens')).toBeUndefined();
+    },
+  );
 
   it('are refused at boot when the shape of a request cannot be checked', () => {
     class Empty {}

@@ -73,14 +73,17 @@ describe('/', () => {
     ['tenant', '/docs', '/health/ready'],
     ['custom-domain', 'https://acme.example/docs', 'https://acme.example/health/ready'],
     ['contexts', 'https://management.example/docs', '/health/ready'],
-  ] as const)('of %s links to %s and %s, and is counted as a public call', async (api, documentation, health) => {
-    const { reply, calls } = await serve(exchangeOf({ url: '/' }, {}, { host: hostOf(api) }));
-    const text = String(reply.sent[0]);
-    expect([reply.status, reply.kept['content-type'], calls.length]).toEqual([200, 'text/html; charset=utf-8', 1]);
-    expect(text).toContain(`<a href="${documentation}">API documentation</a>`);
-    expect(text).toContain(`<a href="${health}">Health</a>`);
-    expect(text).toContain(`<p class="host">${api}.example</p>`);
-  });
+  ] as const)(
+    'of the host %s links to %s and %s, and is counted as a public call',
+    async (api, documentation, health) => {
+      const { reply, calls } = await serve(exchangeOf({ url: '/' }, {}, { host: hostOf(api) }));
+      const text = String(reply.sent[0]);
+      expect([reply.status, reply.kept['content-type'], calls.length]).toEqual([200, 'text/html; charset=utf-8', 1]);
+      expect(text).toContain(`<a href="${documentation}">API documentation</a>`);
+      expect(text).toContain(`<a href="${health}">Health</a>`);
+      expect(text).toContain(`<p class="host">${api}.example</p>`);
+    },
+  );
 
   it('escapes the name of the host', async () => {
     const host = { api: 'management' as const, publicUrl: `https://a'&b.example` };

@@ -84,10 +84,10 @@ describe('the pages of the sign-in', () => {
   });
 
   it.each([
-    ['another path', '/sign-inn', {}],
-    ['another host', '/sign-in', { host: { ...AUTH, publicUrl: 'https://auth.other.example' } }],
-    ['a process without a sign-in', '/sign-in', { offered: false }],
-  ])('are not served at %s', async (_what, url, options) => {
+    ['at another path', '/sign-inn', {}],
+    ['on another host', '/sign-in', { host: { ...AUTH, publicUrl: 'https://auth.other.example' } }],
+    ['by a process without a sign-in', '/sign-in', { offered: false }],
+  ])('are not served %s', async (_what, url, options) => {
     const limits = ratesOf();
     expect((await visit(url, { ...options, limits })).visits).toEqual([]);
     expect(limits.calls).toEqual([]);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Operation } from '@attestry/contracts';
-import { Metrics, Tracing, type Span } from '@attestry/service-kit';
+import { Metrics, Tracing, type Count, type Observe, type Span } from '@attestry/service-kit';
 import { isTokenCallFailure } from './rate-limits.js';
 
 /** What is known of a request for metrics and traces. */
@@ -21,23 +21,22 @@ interface Begun {
   tenantId: string | undefined;
 }
 
+/** Of an operation, or of requests without one. */
+interface BoundSeries {
+  /** By status. */
+  counts: Record<number, Count>;
+  seconds: Observe;
+}
+
 /** Counts, times and traces responses. */
 @Injectable()
 export class ObserveRequests {
-  private readonly requests;
-  private readonly seconds;
-  private readonly limited;
-  private readonly tokenFailures;
+  private readonly bound = new Map<Operation | undefined, BoundSeries>();
 
   constructor(
-    metrics: Metrics,
+    private readonly metrics: Metrics,
     private readonly tracing: Tracing,
-  ) {
-    this.requests = metrics.counter('httpRequests');
-    this.seconds = metrics.histogram('httpSeconds');
-    this.limited = metrics.counter('rateLimited');
-    this.tokenFailures = metrics.counter('clientTokenFailures');
-  }
+  ) {}
 
   /** The operation is known: a span begins, in a new trace unless a trusted proxy named one. */
   begin(observed: ObservedRequest, operation: Operation, { requestId, startedAt, parent, tenantId }: Begun): void {
@@ -65,15 +64,28 @@ export class ObserveRequests {
   /** @param elapsedMs since the request arrived */
   end({ operation, span, uncounted }: ObservedRequest, status: number, elapsedMs: number): void {
     if (uncounted) return;
-    const name = operation?.name ?? 'none';
-    this.requests.inc({ operation: name, status: String(status) });
-    this.seconds.observe({ operation: name }, elapsedMs / 1000);
+    const { counts, seconds } = this.bound.get(operation) ?? this.bindSeries(operation);
+    (counts[status] ??= this.bindCount(operation, status))();
+    seconds(elapsedMs / 1000);
     if (operation?.rate === 'client-token' && isTokenCallFailure(status))
-      this.tokenFailures.inc({ status: String(status) });
-    if (status === 429) this.limited.inc({ class: operation?.rate ?? 'public' });
+      this.metrics.counter('clientTokenFailures').inc({ status: String(status) });
+    if (status === 429) this.metrics.counter('rateLimited').inc({ class: operation?.rate ?? 'public' });
     span?.end({
       attributes: { 'http.response.status_code': status },
       ...(status >= 500 && { error: String(status) }),
     });
   }
+
+  private bindSeries(operation: Operation | undefined): BoundSeries {
+    const seconds = this.metrics.bindHistogram('httpSeconds', { operation: nameOf(operation) });
+    const bound: BoundSeries = { counts: {}, seconds };
+    this.bound.set(operation, bound);
+    return bound;
+  }
+
+  private bindCount(operation: Operation | undefined, status: number): Count {
+    return this.metrics.bindCounter('httpRequests', { operation: nameOf(operation), status: String(status) });
+  }
 }
+
+const nameOf = (operation: Operation | undefined): string => operation?.name ?? 'none';

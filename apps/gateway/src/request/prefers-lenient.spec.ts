@@ -31,7 +31,7 @@ describe('the header Prefer', () => {
     ['foo;handling=lenient'],
     ['handling=lenient x'],
     ['(), handling=lenient'],
-  ])('%s does not', (header) => {
+  ])('%s does not ask to drop unknown members', (header) => {
     expect(prefersLenient(header)).toBe(false);
   });
 
@@ -40,7 +40,7 @@ describe('the header Prefer', () => {
   });
 
   it.each(['a;', ';', ' ', 'a="', 'a=b;c="d";', ', ', '"\\"', 'handling=x ; '])(
-    'of many %j is read in linear time',
+    'with many repetitions of %j is read in linear time',
     (part) => {
       const start = performance.now();
       prefersLenient(`a${part.repeat(200_000 / part.length)}"`);

@@ -19,7 +19,30 @@ beforeEach(() => {
 });
 
 const shown = ({ limit, remaining, exceeded }: RateState) => [limit, remaining, exceeded];
-const times = <T>(n: number, call: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: n }, call));
+const times = <T>(n: number, call: () => T | Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: n }, call));
+
+/** As a server counts. */
+class LaterCounter extends MemoryRateCounter {
+  override count(key: string) {
+    const counted = super.count(key);
+    return Promise.resolve(counted) as never;
+  }
+}
+
+const CONFIG = parseConfig({ DATA_DIR: 'unused', RATE_LIMIT_WALLET_ADDRESS: '3', RATE_LIMIT_WALLET_TENANT: '5' });
+
+describe('wallet limits where a server counts', () => {
+  it('are a promise, and otherwise none', async () => {
+    const subject = { address: '192.0.2.1', tenantId: TENANT };
+    expect(new RateLimits(CONFIG, new MemoryRateCounter()).count('wallet', subject)).not.toBeInstanceOf(Promise);
+    const later = new RateLimits(CONFIG, new LaterCounter());
+    const state = later.count('wallet', subject);
+    expect(state).toBeInstanceOf(Promise);
+    expect(shown(await state)).toEqual([3, 2, false]);
+    await times(100, () => later.count('wallet', subject));
+    expect(shown(await later.count('wallet', { ...subject, address: '192.0.2.2' }))).toEqual([5, 1, false]);
+  });
+});
 
 describe('wallet limits', () => {
   const wallet = (address: string, tenantId = TENANT) => limits.count('wallet', { address, tenantId });
@@ -44,9 +67,9 @@ describe('wallet limits', () => {
   });
 
   it.each([
-    ['one after the other', async (call: () => Promise<unknown>) => void (await sequence(100, call))],
-    ['at once', async (call: () => Promise<unknown>) => void (await times(100, call))],
-  ])('do not count calls refused by the address limit against the tenant: %s', async (_name, send) => {
+    ['in sequence', async (call: () => unknown) => void (await sequence(100, call))],
+    ['concurrently', async (call: () => unknown) => void (await times(100, call))],
+  ])('do not count calls against the tenant that the address limit refuses: calls sent %s', async (_name, send) => {
     await send(() => wallet('192.0.2.1'));
     // Three of the five were admitted; the 97 refused calls cost the tenant nothing.
     expect(shown(await wallet('192.0.2.2'))).toEqual([5, 1, false]);
@@ -133,7 +156,7 @@ describe('limits of token calls', () => {
   });
 });
 
-const sequence = async (n: number, call: () => Promise<unknown>): Promise<void> => {
+const sequence = async (n: number, call: () => unknown): Promise<void> => {
   for (let i = 0; i < n; i++) await call();
 };
 

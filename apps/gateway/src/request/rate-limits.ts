@@ -14,6 +14,8 @@ export interface RateState {
 
 const WINDOW_SECONDS = 60;
 
+type Limit = readonly [key: string, limit: number];
+
 export interface RateSubject {
   address: string;
   tenantId?: string;
@@ -40,7 +42,7 @@ export class RateLimits {
   }
 
   /** Counts one call. With several limits (wallet) the state of the limit with fewer calls left is returned. */
-  async count(rate: Exclude<RateClass, 'client-token'>, subject: RateSubject): Promise<RateState> {
+  count(rate: Exclude<RateClass, 'client-token'>, subject: RateSubject): RateState | Promise<RateState> {
     const overrides = subject.tenantId === undefined ? undefined : this.config.rateOverrides[subject.tenantId];
     const limits = overrides ? { ...this.rates, ...overrides } : this.rates;
     switch (rate) {
@@ -50,20 +52,19 @@ export class RateLimits {
         return this.read(`p:${subject.address}`, limits.public);
       case 'wallet': {
         const { tenantId, address } = subject;
-        // Each increment is atomic, so that an address or network takes at most its own limit from the tenant's, also with calls at once.
-        const own = await this.read(`wa:${tenantId}:${address}`, limits.walletAddress);
-        if (own.exceeded) return own;
         const network = networkKeyOf(address);
-        if (network === undefined) return nearest(own, await this.read(`wt:${tenantId}`, limits.walletTenant));
-        const ofNetwork = await this.read(`wn:${tenantId}:${network}`, ADDRESSES_OF_NETWORK * limits.walletAddress);
-        if (ofNetwork.exceeded) return ofNetwork;
-        return nearest(nearest(own, ofNetwork), await this.read(`wt:${tenantId}`, limits.walletTenant));
+        // Each increment is atomic, so that an address or network takes at most its own limit from the tenant's, also with calls at once.
+        const each: Limit[] = [[`wa:${tenantId}:${address}`, limits.walletAddress]];
+        if (network !== undefined)
+          each.push([`wn:${tenantId}:${network}`, ADDRESSES_OF_NETWORK * limits.walletAddress]);
+        each.push([`wt:${tenantId}`, limits.walletTenant]);
+        return this.countEach(each);
       }
     }
   }
 
   /** Public calls of an address; counts nothing. */
-  publicCalls(address: string): Promise<RateState> {
+  publicCalls(address: string): RateState | Promise<RateState> {
     return this.read(`p:${address}`, this.rates.public, false);
   }
 
@@ -78,12 +79,12 @@ export class RateLimits {
   }
 
   /** Token calls of a client id that had the right secret; counts nothing. */
-  tokenCalls(clientId: string): Promise<RateState> {
+  tokenCalls(clientId: string): RateState | Promise<RateState> {
     return this.read(`t:${clientId}`, this.config.rateClientToken, false);
   }
 
   /** Counts a token call that had the right secret. */
-  countTokenCall(clientId: string): Promise<RateState> {
+  countTokenCall(clientId: string): RateState | Promise<RateState> {
     return this.read(`t:${clientId}`, this.config.rateClientToken);
   }
 
@@ -95,7 +96,7 @@ export class RateLimits {
 
   private async failures(
     address: string,
-    read: (key: string, limit: number) => Promise<RateState>,
+    read: (key: string, limit: number) => RateState | Promise<RateState>,
   ): Promise<RateState> {
     const network = networkKeyOf(address);
     const [own, all] = await Promise.all([
@@ -105,17 +106,29 @@ export class RateLimits {
     return all ? nearest(own, all) : own;
   }
 
+  /** Counts against one limit after the other, up to the first that is exceeded. */
+  private countEach(limits: readonly Limit[], at = 0, before?: RateState): RateState | Promise<RateState> {
+    const [key, limit] = limits[at]!;
+    return after(this.read(key, limit), (own) => {
+      const state = before ? nearest(before, own) : own;
+      return own.exceeded || at === limits.length - 1 ? state : this.countEach(limits, at + 1, state);
+    });
+  }
+
   /** Without counting, it refuses from the limit on: the next call would be one too many. */
-  private async read(key: string, limit: number, counts = true): Promise<RateState> {
-    const { used, resetsInMs } = await (counts ? this.counter.count(key) : this.counter.peek(key));
-    return {
+  private read(key: string, limit: number, counts = true): RateState | Promise<RateState> {
+    return after(counts ? this.counter.count(key) : this.counter.peek(key), ({ used, resetsInMs }) => ({
       limit,
       remaining: Math.max(0, limit - used),
       reset: Math.ceil((Date.now() + resetsInMs) / 1000),
       exceeded: counts ? used > limit : used >= limit,
-    };
+    }));
   }
 }
+
+/** Waits only where a server counts. */
+const after = <T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> =>
+  value instanceof Promise ? value.then(next) : next(value);
 
 /** The exceeded one, or the one with fewer calls left. */
 const nearest = (one: RateState, other: RateState): RateState => {

@@ -175,9 +175,9 @@ describe('responses that are not read', () => {
 
 describe('requests that take too long to arrive', () => {
   it.each([
-    ['nothing', ''],
-    ['half a head', 'GET / HTTP/1.1\r\nHost: a.exa'],
-  ])('%s: 408 with a request id, then the connection is closed', async (_what, text) => {
+    ['no bytes', ''],
+    ['half of the header', 'GET / HTTP/1.1\r\nHost: a.exa'],
+  ])('after %s, get a 408 with a request id, and the connection is closed', async (_what, text) => {
     await listen({ requestTimeoutMs: 400 });
     const peer = await open();
     peer.socket.write(text);
@@ -213,13 +213,17 @@ describe('invalid requests', () => {
   };
 
   it.each([
-    ['an unknown method', 'FROB / HTTP/1.1\r\nHost: a.example\r\n\r\n', 405],
-    ['a tunnel', 'CONNECT a.example:443 HTTP/1.1\r\nHost: a.example\r\n\r\n', 405],
-    ['garbage', 'GARBAGE\r\n\r\n', 400],
-    ['TLS', Buffer.from('16030100a5010000a10303', 'hex'), 400],
-    ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
-    ['a head without end', `GET / HTTP/1.1\r\nHost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
-    ['an expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n', 417],
+    ['a request with an unknown method', 'FROB / HTTP/1.1\r\nHost: a.example\r\n\r\n', 405],
+    ['a CONNECT request', 'CONNECT a.example:443 HTTP/1.1\r\nHost: a.example\r\n\r\n', 405],
+    ['text that is not HTTP', 'GARBAGE\r\n\r\n', 400],
+    ['a TLS handshake', Buffer.from('16030100a5010000a10303', 'hex'), 400],
+    [
+      'a request with two Content-Length fields',
+      'POST / HTTP/1.1\r\nHost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n',
+      400,
+    ],
+    ['a header over the size limit', `GET / HTTP/1.1\r\nHost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
+    ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n', 417],
   ])(
     '%s is answered without content, with a request id, and the connection is closed',
     async (_what, bytes, status) => {
@@ -252,15 +256,18 @@ describe('invalid requests', () => {
   });
 
   it.each([
-    ['garbage', 'GARBAGE\r\n\r\n'],
-    ['a tunnel', TUNNEL],
-  ])('%s is never sent as the response to a previous request, and closes the connection', async (_what, bytes) => {
-    let closed = 0;
-    await listen({}, (_request, answer) => void answer.once('close', () => closed++));
-    expect(await answerTo(GET + GET + GET + bytes)).toBe('');
-    for (let n = 0; n < 100 && closed < 3; n++) await pause(10);
-    expect(closed).toBe(3);
-  });
+    ['text that is not HTTP', 'GARBAGE\r\n\r\n'],
+    ['a CONNECT request', TUNNEL],
+  ])(
+    '%s: its error is never sent as the response to a previous request, and the connection is closed',
+    async (_what, bytes) => {
+      let closed = 0;
+      await listen({}, (_request, answer) => void answer.once('close', () => closed++));
+      expect(await answerTo(GET + GET + GET + bytes)).toBe('');
+      for (let n = 0; n < 100 && closed < 3; n++) await pause(10);
+      expect(closed).toBe(3);
+    },
+  );
 });
 
 describe('a client that resets its connection', () => {
@@ -274,13 +281,13 @@ describe('a client that resets its connection', () => {
   afterEach(() => void process.off('uncaughtExceptionMonitor', record));
 
   it.each([
-    ['a tunnel', TUNNEL],
-    ['an expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n'],
-    ['an upgrade', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'],
-    ['an unknown method', 'FROB / HTTP/1.1\r\nHost: a.example\r\n\r\n'],
-    ['garbage', 'GARBAGE\r\n\r\n'],
-    ['a head without end', `GET / HTTP/1.1\r\nHost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`],
-  ])('%s: alone and after unanswered requests, the process continues', async (_what, bytes) => {
+    ['a CONNECT request', TUNNEL],
+    ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n'],
+    ['an upgrade request', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'],
+    ['a request with an unknown method', 'FROB / HTTP/1.1\r\nHost: a.example\r\n\r\n'],
+    ['text that is not HTTP', 'GARBAGE\r\n\r\n'],
+    ['a header over the size limit', `GET / HTTP/1.1\r\nHost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`],
+  ])('after %s, with and without unanswered requests before it, does not end the process', async (_what, bytes) => {
     await listen({ maxConnections: 1000, maxConnectionsPerPeer: 1000 }, (_request, answer) => {
       setImmediate(() => answer.end('x'.repeat(1000)));
     });

@@ -166,9 +166,9 @@ const expectTooMany = (answer: Answer) => {
 
 describe('a body that takes too long to arrive', () => {
   it.each([
-    ['with a length', ['content-length: 1000'], 'x'],
+    ['after a Content-Length', ['content-length: 1000'], 'x'],
     ['in chunks', ['transfer-encoding: chunked'], '1\r\nx\r\n'],
-  ])('%s is a 408 in the error shape of its operation, then the connection is closed', async (_what, lines, drop) => {
+  ])('%s gets a 408 in the error shape of its operation, and the connection is closed', async (_what, lines, drop) => {
     const peer = send(nonceHead(...lines));
     const drops = setInterval(() => peer.socket.write(drop), 100);
     const answer = await peer.answer;
@@ -277,16 +277,24 @@ describe('bytes of bodies in flight of one address', () => {
   });
 });
 
-describe('a request that names two hosts', () => {
+describe('a request that does not name exactly one host', () => {
   const get = (target: string, ...lines: string[]) =>
     send([`GET ${target} HTTP/1.1`, ...lines, 'Connection: close', '', ''].join('\r\n')).answer;
 
   it.each([
     ['two Host fields', ['/v1/webhooks/jwks', `Host: ${HOST}`, 'Host: b.example'], 'must be sent once'],
-    ['a target that contradicts it', [`http://b.example/x`, `Host: ${HOST}`], 'must be the host of the request target'],
-    ['no Host', ['/v1/webhooks/jwks'], 'is required'],
-    ['two Host fields, asking for health', ['/health/live', `Host: ${HOST}`, `Host: ${HOST}`], 'must be sent once'],
-  ])('%s: 400', async (_what, [target, ...lines], msg) => {
+    [
+      'a Host field that differs from the target',
+      [`http://b.example/x`, `Host: ${HOST}`],
+      'must be the host of the request target',
+    ],
+    ['no Host field', ['/v1/webhooks/jwks'], 'is required'],
+    [
+      'two Host fields in a request for health',
+      ['/health/live', `Host: ${HOST}`, `Host: ${HOST}`],
+      'must be sent once',
+    ],
+  ])('is a 400 with %s', async (_what, [target, ...lines], msg) => {
     const answer = await get(target!, ...lines);
     expect(answer.status).toBe(400);
     expectCommon(answer);
@@ -297,7 +305,7 @@ describe('a request that names two hosts', () => {
     });
   });
 
-  it('is refused in the error shape of the first', async () => {
+  it('is refused in the error shape of the first host', async () => {
     const answer = await get('/v1/tenants', `Host: ${MANAGEMENT}`, `Host: ${HOST}`);
     expect(JSON.parse(answer.body)).toMatchObject({ code: 'BadRequest', type: 'ValidationError' });
   });
@@ -310,16 +318,19 @@ describe('a request that names two hosts', () => {
   });
 });
 
-describe('methods', () => {
+describe('unsupported methods', () => {
   const served = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'CONNECT'];
 
-  it.each(METHODS.filter((method) => !served.includes(method)))('%s is a 405 like any other error', async (method) => {
-    const answer = await send(head(method, '/v1/dids', 'content-length: 0')).answer;
-    expect(answer.status).toBe(405);
-    expectCommon(answer);
-    expect(answer.headers['allow']).toBe('GET, HEAD, POST');
-    expect(JSON.parse(answer.body)).toEqual({ code: 'MethodNotAllowed', message: 'Method Not Allowed' });
-  });
+  it.each(METHODS.filter((method) => !served.includes(method)))(
+    'of a request are a 405 in the error shape of the API: %s',
+    async (method) => {
+      const answer = await send(head(method, '/v1/dids', 'content-length: 0')).answer;
+      expect(answer.status).toBe(405);
+      expectCommon(answer);
+      expect(answer.headers['allow']).toBe('GET, HEAD, POST');
+      expect(JSON.parse(answer.body)).toEqual({ code: 'MethodNotAllowed', message: 'Method Not Allowed' });
+    },
+  );
 
   it('are also refused on unknown paths and hosts', async () => {
     for (const text of [head('TRACE', '/v9/nothing'), head('TRACE', '*'), 'TRACE / HTTP/1.1\r\nHost: b\r\n\r\n']) {
@@ -376,15 +387,15 @@ describe('invalid UTF-8', () => {
 describe('every response', () => {
   const TEXTS: [string, string][] = [
     ['an operation', nonceHead('content-length: 0')],
-    ['a refusal', head('GET', '/v1/dids')],
-    ['no path', head('GET', '/v9/nothing')],
-    ['a document', head('GET', '/docs')],
+    ['a refused call', head('GET', '/v1/dids')],
+    ['an unknown path', head('GET', '/v9/nothing')],
+    ['a request for a document', head('GET', '/docs')],
     ['a preflight', head('OPTIONS', NONCE)],
-    ['health', head('GET', '/health/ready')],
-    ['no request', 'FROB / HTTP/1.1\r\n\r\n'],
+    ['a request for health', head('GET', '/health/ready')],
+    ['an invalid request', 'FROB / HTTP/1.1\r\n\r\n'],
   ];
 
-  it.each(TEXTS)('(%s) has nosniff, and Strict-Transport-Security only over https', async (_what, text) => {
+  it.each(TEXTS)('to %s has nosniff, and over http no Strict-Transport-Security', async (_what, text) => {
     const { headers } = await send(text).answer;
     expect(headers['x-content-type-options']).toBe('nosniff');
     expect(headers).not.toHaveProperty('strict-transport-security');

@@ -1,7 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { SignJWT, type JWTHeaderParameters } from 'jose';
 import { MAX_PROOF_LENGTH, type AppError, type RawRequest } from '@attestry/contracts';
-import { encodeDidJwk, encodeDidKey, encodeMultikey, type PublicJwk, type SecretMac } from '@attestry/keys';
+import {
+  encodeDidJwk,
+  encodeDidKey,
+  encodeMultikey,
+  type PublicJwk,
+  type ReplayGuard,
+  type SecretMac,
+} from '@attestry/keys';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { addDuration } from '../formats/validity.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
@@ -519,27 +526,25 @@ describe('check-nonce', () => {
 });
 
 describe('spend-nonce', () => {
-  const nonce = { id: 'n', expiresAt: now };
+  const nonces = [
+    { id: 'n', expiresAt: now },
+    { id: 'm', expiresAt: now },
+  ];
+  const guard = (spendAll: ReplayGuard['spendAll']) => ({ spendAll, close: async () => undefined });
+  it('spends all nonces of the tenant in one call', async () => {
+    const spent: unknown[] = [];
+    const recording = guard(async (...args) => spent.push(args) > 0);
+    await expect(spendNonce(nonces, 't1', recording)).resolves.toBeUndefined();
+    const values = ['n', 'm'].map((value) => ({ scope: 'c_nonce', value, expiresAt: now }));
+    expect(spent).toEqual([['t1', values]]);
+  });
   it('refuses a used nonce and fails when the replay guard fails', async () => {
-    const guard = (spend: () => Promise<boolean>) => ({ spend, close: async () => undefined });
-    await expect(
-      spendNonce(
-        [nonce],
-        't1',
-        guard(async () => true),
-      ),
-    ).resolves.toBeUndefined();
-    await expect(
-      spendNonce(
-        [nonce],
-        't1',
-        guard(async () => false),
-      ),
-    ).rejects.toMatchObject({ code: 'invalid_nonce' });
+    const used = guard(async () => false);
+    await expect(spendNonce(nonces, 't1', used)).rejects.toMatchObject({ code: 'invalid_nonce' });
     const broken = guard(async () => {
       throw new Error('disk');
     });
-    await expect(spendNonce([nonce], 't1', broken)).rejects.toThrow('disk');
+    await expect(spendNonce(nonces, 't1', broken)).rejects.toThrow('disk');
   });
 });
 

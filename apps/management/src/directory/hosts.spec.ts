@@ -9,7 +9,7 @@ describe('canonicalHost', () => {
     ['acme.example.:0080', 'acme.example'],
     ['acme.example:443', 'acme.example:443'],
     ['acme.localhost:8080', 'acme.localhost:8080'],
-  ])('%j is %j', (text, host) => expect(canonicalHost(text, 'http')).toBe(host));
+  ])('returns for %j the host %j', (text, host) => expect(canonicalHost(text, 'http')).toBe(host));
 
   it('removes only the default port of its own scheme', () => {
     expect(canonicalHost('a.b:443', 'https')).toBe('a.b');
@@ -35,15 +35,16 @@ describe('canonicalHost', () => {
     'аcme.example',
     'acme.example..',
     'x'.repeat(300),
-  ])('%j is not a host', (text) => expect(canonicalHost(text, 'http')).toBeUndefined());
+  ])('refuses %j', (text) => expect(canonicalHost(text, 'http')).toBeUndefined());
 });
 
 describe('hostOfAddress', () => {
-  it.each(['acme.example', 'acme.example/', 'http://acme.example', 'HTTP://ACME.example:80/'])('%j', (address) =>
-    expect(hostOfAddress(address, 'http')).toBe('acme.example'),
+  it.each(['acme.example', 'acme.example/', 'http://acme.example', 'HTTP://ACME.example:80/'])(
+    'returns the host of %j',
+    (address) => expect(hostOfAddress(address, 'http')).toBe('acme.example'),
   );
   it.each(['https://acme.example', 'ftp://acme.example', '//acme.example', 'http://acme.example//', 'http://', '/'])(
-    '%j names none',
+    'refuses %j',
     (address) => expect(hostOfAddress(address, 'http')).toBeUndefined(),
   );
 });
@@ -58,11 +59,11 @@ describe('splitTenantHost', () => {
     ['acme.example', 'outer', 'acme'],
     ['acme.eu.example', 'inner', 'acme'],
     ['acme.local:8080', 'port', 'acme'],
-  ])('%s is in %s', (host, id, subdomain) =>
+  ])('assigns %s to the environment %s', (host, id, subdomain) =>
     expect(splitTenantHost(host, environments, 'http')).toMatchObject({ environment: { id }, subdomain }),
   );
   it.each(['example', 'eu.example', 'a.b.example', 'acme.local', 'acmeexample', 'acme.example.org', '-ab.example'])(
-    '%s belongs to no tenant',
+    'assigns %s to no tenant',
     (host) => expect(splitTenantHost(host, environments, 'http')).toBeUndefined(),
   );
 });

@@ -130,10 +130,10 @@ afterAll(async () => {
 
 describe('the link of an invitation into a tenant with a long history', () => {
   it.each([
-    ['with a MAC of its own', (token: string) => token],
-    ['of an older release', olderFormat],
+    ['with a MAC of the whole token', (token: string) => token],
+    ['of an earlier release', olderFormat],
   ])(
-    'reads no stream before its secret is verified, nor the history afterwards: a link %s',
+    'causes no read of a stream before its secret is verified, nor of the history afterwards: a link %s',
     async (name, format) => {
       const { token } = await invite(`guest-${name.length}@people.example`);
       await restart();

@@ -21,7 +21,7 @@ describe('a token request', () => {
     });
   });
 
-  it.each([undefined, null, ''])('has no audience when it is %j', (audience) =>
+  it.each([undefined, null, ''])('has no audience when the member is %j', (audience) =>
     expect(parseTokenRequest({ ...valid, audience })).not.toHaveProperty('audience'),
   );
 
@@ -38,7 +38,12 @@ describe('a token request', () => {
     expect(error.toWire()).toEqual({ kind: 'invalid', code: 'invalid_request', message });
   });
 
-  it.each(['password', 'CLIENT_CREDENTIALS', 'client_credentials ', 'toString'])('grant %j is unsupported', (grant) =>
-    expect(refused({ ...valid, grant_type: grant })).toMatchObject({ kind: 'invalid', code: 'unsupported_grant_type' }),
+  it.each(['password', 'CLIENT_CREDENTIALS', 'client_credentials ', 'toString'])(
+    'with the grant type %j is an unsupported_grant_type',
+    (grant) =>
+      expect(refused({ ...valid, grant_type: grant })).toMatchObject({
+        kind: 'invalid',
+        code: 'unsupported_grant_type',
+      }),
   );
 });

@@ -14,7 +14,7 @@ const refused = (body: object): AppError => {
 
 describe('a revocation request', () => {
   it.each([undefined, 'access_token', 'refresh_token', 'anything', ['a', 'b']])(
-    'is parsed, whatever its hint is: %j',
+    'is parsed with the token_type_hint %j',
     (hint) =>
       expect(parseRevocationRequest({ ...valid, token_type_hint: hint })).toEqual({
         token: 'a.b.c',

@@ -470,12 +470,12 @@ describe('the refusal of a membership change', () => {
       { param: 'tenantId', location: 'params', msg: 'a tenant can have at most 1000 members' },
     ],
     [
-      'the invitation of a member is sent again',
+      'the invitation of a member is resent',
       () => resendInvitation(stateOf(living), { caller: user('ann'), userId: 'ann' }, facts),
       { param: 'userId', location: 'params', value: 'ann', msg: 'is already a member' },
     ],
     [
-      'no invitation is open',
+      'the user has no open invitation',
       accept(living),
       { param: 'token', location: 'body', msg: 'must be the token of an open invitation' },
     ],
@@ -490,12 +490,12 @@ describe('the refusal of a membership change', () => {
       { param: 'token', location: 'body', msg: 'has expired; ask the sender for a new invitation' },
     ],
     [
-      'it is for a registered user',
+      'a registered user accepts the invitation of another user',
       accept(pending, { acceptedBy: 'eve', registered: true }),
       { param: 'token', location: 'body', msg: 'is for another user' },
     ],
     [
-      'a member accepts it',
+      'a member accepts an invitation',
       accept(pending, { acceptedBy: 'ann' }),
       { param: 'token', location: 'body', msg: 'can only be used by someone who is not yet a member' },
     ],

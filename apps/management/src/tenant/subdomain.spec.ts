@@ -17,11 +17,11 @@ describe('a subdomain', () => {
   });
 
   it.each(['ab', 'Acme', 'acme_', '-acme', 'acme-', 'xn--acme', 'a'.repeat(64), 'acme.x', 'äcme', 'acme\n', ''])(
-    'is never %j',
+    'is refused when it is %j',
     (name) => expect(() => checkSubdomain(name)).toThrow(expect.objectContaining({ code: 'BadRequest' })),
   );
 
-  it.each([...RESERVED_SUBDOMAINS])('is never the reserved %s', (name) =>
+  it.each([...RESERVED_SUBDOMAINS])('is refused when it is the reserved name %s', (name) =>
     expect(() => checkSubdomain(name)).toThrow(expect.objectContaining({ code: 'BadRequest' })),
   );
 });

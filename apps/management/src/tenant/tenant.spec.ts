@@ -370,17 +370,17 @@ describe('the refusal of a change to a tenant', () => {
 
   it.each<[string, () => unknown, object]>([
     [
-      'the tenant exists',
+      'the tenant already exists',
       () => createTenant(stateOf(living), { tenantId, name: 'Acme', ...place, creator: caller }, facts),
       { kind: 'conflict', message: 'The tenant already exists' },
     ],
     [
-      'the client exists',
+      'the client already exists',
       () => createClient(stateOf(living), { caller, name: 'Twin', roles: ['issuer'] }, facts),
       { kind: 'conflict', message: 'The client already exists' },
     ],
     [
-      'it has too many clients',
+      'the tenant has too many clients',
       () =>
         createClient(
           stateOf([...living, ...full]),
@@ -390,7 +390,7 @@ describe('the refusal of a change to a tenant', () => {
       { details: [{ param: 'tenantId', location: 'params', msg: 'a tenant can have at most 100 clients' }] },
     ],
     [
-      'nothing is to be changed',
+      'the request has no member to change',
       () => updateTenant(stateOf(living), { caller }),
       { details: [{ param: 'name', location: 'body', msg: 'must be given when restrictIdentityRoles is not' }] },
     ],

@@ -98,10 +98,10 @@ describe('an authentication provider', () => {
 
     it.each([
       ['another host', 'https://evil.example', 'https://evil.example'],
-      ['a host below', 'https://x.idp.example', url],
+      ['a subdomain of its host', 'https://x.idp.example', url],
       ['another port', 'https://idp.example:8443', url],
-      ['the token endpoint elsewhere', url, 'https://evil.example'],
-      ['a path with the token endpoint elsewhere', `${url}/realm`, 'https://evil.example'],
+      ['a token endpoint on another host', url, 'https://evil.example'],
+      ['another path with a token endpoint on another host', `${url}/realm`, 'https://evil.example'],
     ])('does not send its stored secret to %s', (_what, to, tokenEndpointOrigin) => {
       given([created])
         .when((state) => {
@@ -234,7 +234,7 @@ describe('the settings of an authentication provider', () => {
   });
 });
 
-describe('an address that moved', () => {
+describe('the address with another origin', () => {
   it.each([
     [{ url }, { url: `${url}/realm` }, undefined],
     [{ url }, { url: 'https://other.example' }, 'url'],
@@ -246,5 +246,5 @@ describe('an address that moved', () => {
     ],
     [{ url }, { url, tokenEndpointOrigin: url }, undefined],
     [{ url, tokenEndpointOrigin: url }, { url }, undefined],
-  ])('from %j to %j is %j', (before, after, moved) => expect(movedAddress(before, after)).toBe(moved));
+  ])('after a change from %j to %j is %j', (before, after, moved) => expect(movedAddress(before, after)).toBe(moved));
 });

@@ -223,16 +223,19 @@ describe('the rules of a custom domain', () => {
   });
 });
 
-describe('a custom domain that is changed in part', () => {
+describe('a change of a custom domain', () => {
   const stateOf = (events: CustomDomainEvent[]) => events.reduce(customDomain.evolve, customDomain.initial);
   const facts = { verificationToken: 't2', now };
 
-  it.each([{ name: 'Acme & Sons' }, { logoUrl: 'https://acme.example/new.png' }])('records only %j', (change) => {
-    const brand = { name: request.name, logoUrl: request.logoUrl, ...change };
-    expect(updateCustomDomain(stateOf([created]), { ...request, ...change }, facts)).toEqual([
-      { type: 'CustomDomainBrandChanged', data: brand },
-    ]);
-  });
+  it.each([{ name: 'Acme & Sons' }, { logoUrl: 'https://acme.example/new.png' }])(
+    'is one event when only %j is changed',
+    (change) => {
+      const brand = { name: request.name, logoUrl: request.logoUrl, ...change };
+      expect(updateCustomDomain(stateOf([created]), { ...request, ...change }, facts)).toEqual([
+        { type: 'CustomDomainBrandChanged', data: brand },
+      ]);
+    },
+  );
 
   it('names the domain and the reason when it is refused', () => {
     expect(() => createCustomDomain(stateOf([created]), request, facts)).toThrow(

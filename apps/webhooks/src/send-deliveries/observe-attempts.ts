@@ -59,7 +59,7 @@ export class ObserveAttempts {
       this.metrics.counter('webhookAttempts').inc({ outcome: label });
       return outcome;
     } finally {
-      this.metrics.histogram('webhookSeconds').observe((performance.now() - startedAt) / 1000);
+      this.metrics.bindHistogram('webhookSeconds', {})((performance.now() - startedAt) / 1000);
       span?.end({
         attributes: { 'attestry.outcome': label, 'attestry.attempt': of.attempt },
         ...(label !== 'delivered' && { error: label }),

@@ -87,9 +87,13 @@ describe('webhook request', () => {
 
 describe('attempt error', () => {
   it.each([
-    [new DOMException('The operation was aborted due to timeout', 'TimeoutError'), 'timeout'],
-    [Object.assign(new Error('x'), { code: 'UND_ERR_HEADERS_TIMEOUT' }), 'timeout'],
-    [Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
-    [new Error('https://hooks.example.org said something'), 'connection-failed'],
-  ])('is one word for %s', (error, word) => expect(attemptError(error)).toBe(word));
+    [
+      'a request that timed out',
+      'timeout',
+      new DOMException('The operation was aborted due to timeout', 'TimeoutError'),
+    ],
+    ['missing response headers', 'timeout', Object.assign(new Error('x'), { code: 'UND_ERR_HEADERS_TIMEOUT' })],
+    ['a refused connection', 'ECONNREFUSED', Object.assign(new Error('x'), { code: 'ECONNREFUSED' })],
+    ['an error without a code', 'connection-failed', new Error('https://hooks.example.org said something')],
+  ])('for %s is %s', (_what, word, error) => expect(attemptError(error)).toBe(word));
 });

@@ -107,13 +107,13 @@ describe('webhook delivery', () => {
       .then([]);
   });
 
-  it.each([200, 202, 204, 299])('succeeds with %i', (status) =>
+  it.each([200, 202, 204, 299])('succeeds with status %i', (status) =>
     given<WebhookDeliveryState, WebhookDeliveryEvent>(webhookDelivery, [scheduled, started(1)])
       .when((state) => endAttempt(state, { deliveryId: 'd1', status }, facts))
       .then([{ type: 'DeliverySucceeded', data: { deliveryKey: 'k', deliveryId: 'd1', attempt: 1, status } }]),
   );
 
-  it.each([100, 199, 300, 301, 307, 404, 500])('fails with %i', (status) =>
+  it.each([100, 199, 300, 301, 307, 404, 500])('fails with status %i', (status) =>
     given<WebhookDeliveryState, WebhookDeliveryEvent>(webhookDelivery, [scheduled, started(1)])
       .when((state) => endAttempt(state, { deliveryId: 'd1', status }, facts))
       .then([
@@ -128,7 +128,7 @@ describe('webhook delivery', () => {
     [-0.2, 8],
     [0, 10],
     [0.2, 12],
-  ])('waits with jitter %d', (jitter, next) =>
+  ])('with jitter %d is retried after %d s', (jitter, next) =>
     given<WebhookDeliveryState, WebhookDeliveryEvent>(webhookDelivery, [scheduled, started(1)])
       .when((state) => endAttempt(state, { deliveryId: 'd1', error: 'timeout' }, { ...facts, jitter }))
       .then([

@@ -206,24 +206,27 @@ describe('a deprecated operation', () => {
   });
 });
 
-describe('closed bodies of all operations', () => {
+describe('the request bodies in the interface definitions', () => {
   const documents = (['management', 'tenant'] as const).map((name) => openApiDocument(name, OPERATIONS, SHAPES));
   const served = OPERATIONS.filter(({ http, body }) => http && body);
 
-  it.each(served.map((operation) => [operation.name, operation] as const))('%s', (_name, operation) => {
-    const schemas = documents
-      .map(({ components }) => components.schemas[operation.body!.name])
-      .filter((schema) => schema !== undefined);
-    expect(schemas).not.toEqual([]);
-    for (const schema of schemas) {
-      if (!refusesUnknown(operation)) expect(schema).not.toHaveProperty('additionalProperties');
-      else
-        for (const object of objectsOf(schema))
-          expect([object, object.additionalProperties !== undefined]).toEqual([object, true]);
-    }
-  });
+  it.each(served.map((operation) => [operation.name, operation] as const))(
+    'of %s allow additional members unless the operation refuses them',
+    (_name, operation) => {
+      const schemas = documents
+        .map(({ components }) => components.schemas[operation.body!.name])
+        .filter((schema) => schema !== undefined);
+      expect(schemas).not.toEqual([]);
+      for (const schema of schemas) {
+        if (!refusesUnknown(operation)) expect(schema).not.toHaveProperty('additionalProperties');
+        else
+          for (const object of objectsOf(schema))
+            expect([object, object.additionalProperties !== undefined]).toEqual([object, true]);
+      }
+    },
+  );
 
-  it('do not close the schemas that responses refer to', () => {
+  it('do not make the schemas of responses refuse additional members', () => {
     const [, tenant] = documents;
     for (const name of ['CredentialIssuer', 'Duration', 'CredentialBranding', 'ClaimMapping'])
       expect(tenant!.components.schemas[name]).not.toHaveProperty('additionalProperties');

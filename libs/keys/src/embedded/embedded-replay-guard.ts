@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import { SqliteThread, moduleBeside } from '@attestry/sqlite';
-import { ReplayGuard } from '../key-vault.js';
-import type { Spend } from './replay.jobs.js';
+import { ReplayGuard, type SingleUseValue } from '../key-vault.js';
+import { areUsable, spendOf } from '../single-use.js';
+import type { SpendAll } from './replay.jobs.js';
 
 export interface EmbeddedReplayGuardOptions {
   /** Path of the guard's own database: a spend must not wait behind the key file's scrubbing. */
@@ -28,12 +28,12 @@ export class EmbeddedReplayGuard extends ReplayGuard {
     return new EmbeddedReplayGuard(thread, options.clock ?? (() => new Date()));
   }
 
-  async spend(scope: string, value: string, expiresAt: Date): Promise<boolean> {
-    const until = expiresAt.getTime();
-    if (!Number.isFinite(until)) throw new RangeError('expiresAt is not a date');
-    const digest = Uint8Array.from(hash('sha256', `${scope.length}:${scope}${value}`, 'buffer').subarray(0, 16));
-    const args: Spend = { digest, expiresAt: until, now: this.clock().getTime() };
-    return this.thread.call<boolean>('spend', args);
+  async spendAll(tenantId: string, values: readonly SingleUseValue[]): Promise<boolean> {
+    const spends = values.map((value) => spendOf(tenantId, value));
+    const now = this.clock().getTime();
+    if (!areUsable(spends, now)) return false;
+    const args: SpendAll = { spends, now };
+    return this.thread.call<boolean>('spendAll', args);
   }
 
   /** Values stored at present, including expired ones that are not pruned yet. */

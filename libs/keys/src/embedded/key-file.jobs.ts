@@ -4,9 +4,11 @@ import type {
   Found,
   StoredKey,
   KeyTable,
+  TenantTable,
   ExpiringRow,
   Rewrap,
   SigningKeyRow,
+  KeyJobs,
   WrappedKey,
 } from '../key-store.js';
 
@@ -35,6 +37,16 @@ CREATE TABLE IF NOT EXISTS checkpoints (name TEXT PRIMARY KEY, position TEXT NOT
 `;
 
 type Row = Record<string, unknown>;
+
+/** How the rows of an ended tenant are destroyed, by their names; destroyed ones are not written again. */
+const DESTROY_ROWS: Record<TenantTable, { name: string; statement: string }> = {
+  signing_keys: {
+    name: 'key_id',
+    statement: 'UPDATE signing_keys SET live = 0, sealed = zeroblob(60) WHERE live = 1 AND',
+  },
+  data_keys: { name: 'id', statement: 'UPDATE data_keys SET live = 0, sealed = zeroblob(60) WHERE live = 1 AND' },
+  remembered: { name: 'name', statement: 'DELETE FROM remembered WHERE' },
+};
 
 /** Columns of a {@link StoredKey}, in each table. */
 const KEPT: Record<KeyTable, string> = {
@@ -93,12 +105,15 @@ export const createJobs = (db: Database): Jobs => {
     `INSERT INTO signing_keys (key_id, tenant, purpose, algorithm, public_jwk, created_at, live, sealed)
      VALUES (?, ?, ?, ?, ?, ?, 1, ?)`,
   );
-  const signingKeyById = db.prepare('SELECT * FROM signing_keys WHERE tenant = ? AND key_id = ? AND live = 1');
+  // The rows of an ended tenant are overwritten in portions; its own key is gone already.
+  const ofLiveTenant = `tenant = ? AND live = 1 AND NOT EXISTS (
+    SELECT 1 FROM tenant_keys ended WHERE ended.tenant = signing_keys.tenant AND ended.live = 0)`;
+  const signingKeyById = db.prepare(`SELECT * FROM signing_keys WHERE ${ofLiveTenant} AND key_id = ?`);
   const signingKeysByPurpose = db.prepare(
-    'SELECT * FROM signing_keys WHERE tenant = ? AND purpose = ? AND live = 1 ORDER BY seq',
+    `SELECT * FROM signing_keys WHERE ${ofLiveTenant} AND purpose = ? ORDER BY seq`,
   );
   const newestSigningKey = db.prepare(
-    `SELECT * FROM signing_keys WHERE tenant = ? AND purpose = ? AND algorithm = ? AND live = 1 ORDER BY seq DESC LIMIT 1`,
+    `SELECT * FROM signing_keys WHERE ${ofLiveTenant} AND purpose = ? AND algorithm = ? ORDER BY seq DESC LIMIT 1`,
   );
 
   const dataKey = db.prepare('SELECT live, sealed FROM data_keys WHERE tenant = ? AND id = ? AND purpose = ?');
@@ -112,12 +127,6 @@ export const createJobs = (db: Database): Jobs => {
     'UPDATE signing_keys SET live = 0, sealed = zeroblob(60) WHERE tenant = ? AND key_id = ?',
   );
   const destroyDataKey = db.prepare('UPDATE data_keys SET live = 0, sealed = zeroblob(60) WHERE tenant = ? AND id = ?');
-  const destroyTenantSigningKeys = db.prepare(
-    'UPDATE signing_keys SET live = 0, sealed = zeroblob(60) WHERE tenant = ? AND live = 1',
-  );
-  const destroyTenantDataKeys = db.prepare(
-    'UPDATE data_keys SET live = 0, sealed = zeroblob(60) WHERE tenant = ? AND live = 1',
-  );
   const destroyTenantKey = db.prepare('UPDATE tenant_keys SET live = 0, wrapped = zeroblob(64) WHERE tenant = ?');
 
   const readExpiring = db.prepare('SELECT * FROM remembered WHERE tenant = ? AND name = ?');
@@ -129,7 +138,6 @@ export const createJobs = (db: Database): Jobs => {
   );
   const deleteExpiring = db.prepare('DELETE FROM remembered WHERE tenant = ? AND name = ? AND version = ?');
   const deleteExpired = db.prepare('DELETE FROM remembered WHERE expires_at <= ?');
-  const deleteExpiringOfTenant = db.prepare('DELETE FROM remembered WHERE tenant = ?');
 
   const checkpoint = db.prepare('SELECT position FROM checkpoints WHERE name = ?');
   const addCheckpoint = db.prepare('INSERT INTO checkpoints (name, position) VALUES (?, ?) ON CONFLICT DO NOTHING');
@@ -253,14 +261,24 @@ export const createJobs = (db: Database): Jobs => {
         }
       },
     },
-    destroyTenant: {
+    endTenant: {
       kind: 'write',
       execute: (tenant: string): void => {
         insertTenantTombstone.run(tenant);
         destroyTenantKey.run(tenant);
-        destroyTenantSigningKeys.run(tenant);
-        destroyTenantDataKeys.run(tenant);
-        deleteExpiringOfTenant.run(tenant);
+      },
+    },
+    destroyRows: {
+      kind: 'write',
+      execute: ({ tenant, table, after = '', limit }: KeyJobs['destroyRows'][0]): string | undefined => {
+        const { name, statement } = DESTROY_ROWS[table];
+        const rows = `tenant = ? AND ${name} > ?`;
+        const last = db
+          .prepare(`SELECT ${name} AS name FROM ${table} WHERE ${rows} ORDER BY ${name} LIMIT 1 OFFSET ?`)
+          .get(tenant, after, limit - 1) as { name: string } | undefined;
+        const portion = last ? `${rows} AND ${name} <= ?` : rows;
+        db.prepare(`${statement} ${portion}`).run(tenant, after, ...(last ? [last.name] : []));
+        return last?.name;
       },
     },
     /** The overwritten pages are written to the file, and the log, which still contains the old ones, is truncated. */

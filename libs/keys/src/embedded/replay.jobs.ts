@@ -1,12 +1,13 @@
 import type { Database, Jobs } from '@attestry/sqlite';
+import type { Spend } from '../single-use.js';
 
-export interface Spend {
-  /** First 16 bytes of a SHA-256: the file does not contain the spent values. */
-  digest: Uint8Array;
-  /** Milliseconds since 1970. */
-  expiresAt: number;
+export interface SpendAll {
+  spends: readonly Spend[];
   now: number;
 }
+
+/** First bytes of a digest, which are stored. */
+const STORED_BYTES = 16;
 
 /** This many spends delete expired rows, more at a time than were added: no timer, and the backlog only shrinks. */
 const PRUNE_EVERY = 512;
@@ -18,10 +19,8 @@ export const createJobs = (db: Database): Jobs => {
     CREATE INDEX IF NOT EXISTS spent_by_expiry ON spent (expires_at);
     CREATE TABLE IF NOT EXISTS horizon (one INTEGER PRIMARY KEY CHECK (one = 1), expires_at INTEGER NOT NULL);
   `);
-  const spend = db.prepare(
-    `INSERT INTO spent (digest, expires_at) VALUES (?, ?)
-     ON CONFLICT (digest) DO UPDATE SET expires_at = excluded.expires_at WHERE spent.expires_at <= ?`,
-  );
+  const isSpent = db.prepare('SELECT 1 FROM spent WHERE digest = ? AND expires_at > ?');
+  const spend = db.prepare('INSERT OR REPLACE INTO spent (digest, expires_at) VALUES (?, ?)');
   const lastToPrune = db.prepare(
     `SELECT max(expires_at) AS expiresAt, count(*) AS count
      FROM (SELECT expires_at FROM spent WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
@@ -37,10 +36,11 @@ export const createJobs = (db: Database): Jobs => {
   let untilPrune = 0;
 
   return {
-    spend: {
+    spendAll: {
       kind: 'write',
-      execute: ({ digest, expiresAt, now }: Spend): boolean => {
-        if (untilPrune-- <= 0) {
+      execute: ({ spends, now }: SpendAll): boolean => {
+        untilPrune -= spends.length;
+        if (untilPrune < 0) {
           untilPrune = PRUNE_EVERY;
           const last = lastToPrune.get(now, PRUNE_AT_MOST) as { expiresAt: number | null };
           if (last.expiresAt !== null) {
@@ -50,8 +50,12 @@ export const createJobs = (db: Database): Jobs => {
         }
         // Rows up to the horizon are deleted: if the clock was set back, their values must not become valid again.
         const horizon = (readHorizon.get() as { expiresAt: number } | undefined)?.expiresAt ?? 0;
-        if (expiresAt <= now || expiresAt <= horizon) return false;
-        return spend.run(digest, expiresAt, now).changes === 1;
+        const rows = spends.map(({ digest, expiresAt }) => {
+          return { stored: Buffer.from(digest, 'base64url').subarray(0, STORED_BYTES), expiresAt };
+        });
+        for (const { stored, expiresAt } of rows) if (expiresAt <= horizon || isSpent.get(stored, now)) return false;
+        for (const { stored, expiresAt } of rows) spend.run(stored, expiresAt);
+        return true;
       },
     },
     count: { kind: 'read', execute: (): number => (count.get() as { count: number }).count },

@@ -8,6 +8,7 @@ import type {
   KeyStore,
   KeyTable,
   SigningKeyRow,
+  TenantTable,
   WrappedKey,
 } from '../key-store.js';
 import { KeyVaultUnavailable } from '../key-vault.js';
@@ -75,6 +76,13 @@ const storedKey = (row: Row): StoredKey => ({
     createdAt: row['created_at'] as string,
   }),
 });
+const ZEROS = `decode(repeat('00', 60), 'hex')`;
+/** How the rows of an ended tenant are destroyed, by their names; destroyed ones are not written again. */
+const destroyRows = (table: string): Record<TenantTable, { name: string; statement: string }> => ({
+  signing_keys: { name: 'key_id', statement: `UPDATE ${table} SET live = false, sealed = ${ZEROS} WHERE live AND` },
+  data_keys: { name: 'id', statement: `UPDATE ${table} SET live = false, sealed = ${ZEROS} WHERE live AND` },
+  remembered: { name: 'name', statement: `DELETE FROM ${table} WHERE` },
+});
 /** Beginning of the page after a row. */
 const cursorOf = (table: KeyTable, row: Row): string => {
   if (table === 'signing_keys') return String(row['seq']);
@@ -87,10 +95,16 @@ export class PostgresKeyStore implements KeyStore {
   private readonly waiting: WaitingKey[] = [];
   private storing: Promise<void> | undefined;
 
+  /** The rows of an ended tenant are overwritten in portions; its own key is gone already. */
+  private readonly ofLiveTenant: string;
+
   private constructor(
     private readonly pool: Pool,
     private readonly schema: string,
-  ) {}
+  ) {
+    this.ofLiveTenant = `tenant = $1 AND live AND NOT EXISTS (
+      SELECT FROM ${schema}.tenant_keys ended WHERE ended.tenant = $1 AND NOT ended.live)`;
+  }
 
   /** @throws NotMigrated, KeyVaultUnavailable */
   static async connect(options: PostgresOptions): Promise<PostgresKeyStore> {
@@ -174,14 +188,14 @@ export class PostgresKeyStore implements KeyStore {
     },
     signingKey: async ({ tenant, keyId }) => {
       const [row] = await this.query(
-        `SELECT * FROM ${this.schema}.signing_keys WHERE tenant = $1 AND key_id = $2 AND live`,
+        `SELECT * FROM ${this.schema}.signing_keys WHERE ${this.ofLiveTenant} AND key_id = $2`,
         [tenant, keyId],
       );
       return row && signingKey(row);
     },
     newestSigningKey: async ({ tenant, purpose, algorithm }) => {
       const [row] = await this.query(
-        `SELECT * FROM ${this.schema}.signing_keys WHERE tenant = $1 AND purpose = $2 AND algorithm = $3 AND live
+        `SELECT * FROM ${this.schema}.signing_keys WHERE ${this.ofLiveTenant} AND purpose = $2 AND algorithm = $3
          ORDER BY seq DESC LIMIT 1`,
         [tenant, purpose, algorithm],
       );
@@ -190,7 +204,7 @@ export class PostgresKeyStore implements KeyStore {
     signingKeys: async ({ tenant, purpose }) =>
       (
         await this.query(
-          `SELECT * FROM ${this.schema}.signing_keys WHERE tenant = $1 AND purpose = $2 AND live ORDER BY seq`,
+          `SELECT * FROM ${this.schema}.signing_keys WHERE ${this.ofLiveTenant} AND purpose = $2 ORDER BY seq`,
           [tenant, purpose],
         )
       ).map(signingKey),
@@ -212,9 +226,19 @@ export class PostgresKeyStore implements KeyStore {
     destroy: async ({ tenant, keyIds }) => {
       await this.query(`SELECT ${this.schema}.destroy_keys($1, $2)`, [tenant, keyIds]);
     },
-    destroyTenant: async (tenant) => {
-      await this.query(`SELECT ${this.schema}.destroy_tenant($1)`, [tenant]);
-      await this.query(`DELETE FROM ${this.schema}.remembered WHERE tenant = $1`, [tenant]);
+    endTenant: async (tenant) => {
+      await this.query(`SELECT ${this.schema}.end_tenant($1)`, [tenant]);
+    },
+    destroyRows: async ({ tenant, table, after = '', limit }) => {
+      const { name, statement } = destroyRows(`${this.schema}.${table}`)[table];
+      const rows = `tenant = $1 AND ${name} > $2`;
+      const [last] = await this.query(
+        `SELECT ${name} AS name FROM ${this.schema}.${table} WHERE ${rows} ORDER BY ${name} LIMIT 1 OFFSET $3`,
+        [tenant, after, limit - 1],
+      );
+      const portion = last ? `${rows} AND ${name} <= $3` : rows;
+      await this.query(`${statement} ${portion}`, [tenant, after, ...(last ? [last['name']] : [])]);
+      return last?.['name'] as string | undefined;
     },
     // Rows are overwritten; the server's own vacuum removes the old versions (ADR 0018: the engine's part of erasure).
     scrub: async () => undefined,
@@ -240,7 +264,7 @@ export class PostgresKeyStore implements KeyStore {
     },
     keepKeys: async ({ table, add, destroy }) => {
       for (const { tenantId, id } of destroy) {
-        if (table === 'tenant_keys') await this.query(`SELECT ${this.schema}.destroy_tenant($1)`, [tenantId]);
+        if (table === 'tenant_keys') await this.query(`SELECT ${this.schema}.end_tenant($1)`, [tenantId]);
         else await this.query(`SELECT ${this.schema}.destroy_keys($1, $2)`, [tenantId, [id]]);
       }
       const column = (member: keyof StoredKey) => add.map((row) => row[member]);

@@ -3,6 +3,7 @@ import { findPostgres, PostgresServer, skipSuite, waitUntil } from '@attestry/te
 import { describeKeyVault } from '../keys.contract.js';
 import { KeyNotFound, KeyVaultUnavailable, MasterKeyMismatch, type KeyVault } from '../key-vault.js';
 import { ERASED } from '../sealing.js';
+import { describeTenantPurge } from '../tenant-purge.contract.js';
 import { migratePostgresKeys, openPostgresKeyVault } from './load-postgres.js';
 
 const programs = findPostgres();
@@ -34,6 +35,11 @@ if (programs === undefined) {
     };
   });
 
+  describeTenantPurge('PostgreSQL', async () => {
+    const { url, schema } = await migrated();
+    return { url, schema };
+  });
+
   describe('KeyVault: PostgreSQL', () => {
     const tenant = '0f8fad5b-d9cb-469f-a165-70867728950e';
     const opened: KeyVault[] = [];
@@ -49,7 +55,7 @@ if (programs === undefined) {
     it('is refused before it is migrated, and migrated by several processes at once', async () => {
       const options = { url: server.url(), schema: `test${++tests}` };
       const opening = { ...options, masterKeys: { current }, onFailure: () => undefined };
-      await expect(open(opening)).rejects.toThrow(/keys has schema version 0, this release needs 2/);
+      await expect(open(opening)).rejects.toThrow(/keys has schema version 0, this release needs 3/);
       await Promise.all([1, 2, 3].map(() => migratePostgresKeys(options)));
       await migratePostgresKeys(options);
       await open(opening);

@@ -132,10 +132,22 @@ const remembered = (schema: string): string => `
   ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50);
   CREATE INDEX remembered_by_expiry ON ${schema}.remembered (expires_at);`;
 
+/**
+ * The rows of an ended tenant are overwritten in portions, by their service: with all of them in one statement, as `destroy_tenant` of
+ * earlier releases does, a large tenant exceeds any statement timeout.
+ */
+const endedTenants = (schema: string): string => `
+  CREATE FUNCTION ${schema}.end_tenant(of_tenant text) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+  BEGIN
+    PERFORM ${schema}.lock_tenant(of_tenant, false);
+    INSERT INTO ${schema}.tenant_keys (tenant, live, wrapped) VALUES (of_tenant, false, decode(repeat('00', 64), 'hex'))
+      ON CONFLICT (tenant) DO UPDATE SET live = false, wrapped = excluded.wrapped;
+  END $$;`;
+
 /** A service may add keys and overwrite them with zeros; it removes no key's row, as rows are the tombstones. */
 export const KEY_TABLES: Migrations = {
   component: 'keys',
-  steps: [keys, remembered],
+  steps: [keys, remembered, endedTenants],
   grants: () => [
     ...['tenant_keys', 'signing_keys', 'data_keys', 'peppers', 'key_checkpoints'].map((on) => ({
       on,

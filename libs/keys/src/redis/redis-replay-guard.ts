@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import { createClient, defineScript, type CommandParser } from '@redis/client';
-import { ReplayGuard, ReplayGuardUnavailable } from '../key-vault.js';
+import { ReplayGuard, ReplayGuardUnavailable, type SingleUseValue } from '../key-vault.js';
+import { areUsable, spendOf, type Spend } from '../single-use.js';
 
 export interface RedisReplayGuardOptions {
   /** `redis://` or, with TLS, `rediss://`, with user and password where the server requires them. */
@@ -18,17 +18,25 @@ export interface RedisReplayGuardOptions {
 /** Values are kept this long beyond their end, so that a process whose clock is behind still finds them. */
 const MARGIN_MS = 60_000;
 
-// A value may be issued again after its end and before the server deletes it, so NX alone would refuse too much.
-const spend = defineScript({
-  NUMBER_OF_KEYS: 1,
+/** Characters of a digest in a key. */
+const KEY_CHARACTERS = 22;
+
+// A value may be issued again after its end and before the server deletes it, so NX alone would refuse too much. Earlier releases had
+// keys without a tenant; where a cluster keeps these elsewhere, the call fails and there are none.
+const spendAll = defineScript({
   SCRIPT: `
-    local ends = redis.call('GET', KEYS[1])
-    if ends and tonumber(ends) > tonumber(ARGV[1]) then return 0 end
-    redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+    local now = tonumber(ARGV[1])
+    local function isSpent(ends) return type(ends) == 'string' and tonumber(ends) > now end
+    for i, key in ipairs(KEYS) do
+      local earlier = string.gsub(key, '{.*}:', '')
+      if isSpent(redis.call('GET', key)) or isSpent(redis.pcall('GET', earlier)) then return 0 end
+    end
+    for i, key in ipairs(KEYS) do redis.call('SET', key, ARGV[2 * i], 'PX', ARGV[2 * i + 1]) end
     return 1`,
-  parseCommand(parser: CommandParser, key: string, now: number, until: number) {
-    parser.pushKey(key);
-    parser.push(String(now), String(until), String(until - now + MARGIN_MS));
+  parseCommand(parser: CommandParser, keys: string[], spends: readonly Spend[], now: number) {
+    parser.pushKeysLength(keys);
+    parser.push(String(now));
+    for (const { expiresAt } of spends) parser.push(String(expiresAt), String(expiresAt - now + MARGIN_MS));
   },
   transformReply: (reply: unknown) => reply === 1,
 });
@@ -36,7 +44,7 @@ const spend = defineScript({
 const connect = async ({ url, onError }: RedisReplayGuardOptions, timeoutMs: number) => {
   const client = createClient({
     url,
-    scripts: { spend },
+    scripts: { spendAll },
     // Without a connection a spend is refused at once, not queued: the guard fails closed.
     disableOfflineQueue: true,
     socket: { connectTimeout: timeoutMs, reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, 1000) },
@@ -66,13 +74,15 @@ export class RedisReplayGuard extends ReplayGuard {
     return new RedisReplayGuard(await connect(options, timeoutMs), namespace, clock, timeoutMs);
   }
 
-  async spend(scope: string, value: string, expiresAt: Date): Promise<boolean> {
-    const until = expiresAt.getTime();
-    if (!Number.isFinite(until)) throw new RangeError('expiresAt is not a date');
+  /** One call of the server. All keys of a tenant have one hash tag, so that a cluster keeps them in one slot. */
+  async spendAll(tenantId: string, values: readonly SingleUseValue[]): Promise<boolean> {
+    const spends = values.map((value) => spendOf(tenantId, value));
     const now = this.clock().getTime();
-    if (until <= now) return false;
-    const digest = hash('sha256', `${scope.length}:${scope}${value}`, 'base64url').slice(0, 22);
-    return this.inTime(this.client.spend(`${this.namespace}:replay:${digest}`, now, until));
+    if (!areUsable(spends, now)) return false;
+    const keys = spends.map(
+      ({ digest }) => `${this.namespace}:replay:{${tenantId}}:${digest.slice(0, KEY_CHARACTERS)}`,
+    );
+    return this.inTime(this.client.spendAll(keys, spends, now));
   }
 
   /** The client's own time-out covers only the sending. */

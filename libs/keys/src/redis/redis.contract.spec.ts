@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { findRedisServer, RedisServer, skipSuite, waitUntil } from '@attestry/testing';
 import { createClient } from '@redis/client';
 import { ReplayGuardUnavailable } from '../key-vault.js';
@@ -37,6 +38,7 @@ if (program === undefined) {
   describe('RedisReplayGuard', () => {
     let guard: RedisReplayGuard;
     const until = () => new Date(Date.now() + 300_000);
+    const spend = (value: string) => guard.spendAll('t1', [{ scope: 'nonce', value, expiresAt: until() }]);
     beforeEach(async () => {
       errors.length = 0;
       guard = await open({ namespace: `own${++tests}`, timeoutMs: 500 });
@@ -44,15 +46,15 @@ if (program === undefined) {
     afterEach(() => guard.close());
 
     it('fails closed while the server is unreachable, keeps its values over a restart of the server, and reconnects', async () => {
-      expect(await guard.spend('nonce', 'before', until())).toBe(true);
+      expect(await spend('before')).toBe(true);
       await server.kill();
       const begun = performance.now();
-      await expect(guard.spend('nonce', 'amid', until())).rejects.toThrow(ReplayGuardUnavailable);
+      await expect(spend('amid')).rejects.toThrow(ReplayGuardUnavailable);
       expect(performance.now() - begun).toBeLessThan(1000);
       await server.restart();
-      const spent = await waitUntil(async () => [await guard.spend('nonce', 'before', until())]);
+      const spent = await waitUntil(async () => [await spend('before')]);
       expect(spent).toEqual([false]);
-      expect(await guard.spend('nonce', 'amid', until())).toBe(true);
+      expect(await spend('amid')).toBe(true);
       expect(errors.length).toBeGreaterThan(0);
     });
 
@@ -60,7 +62,7 @@ if (program === undefined) {
       server.pause();
       const begun = performance.now();
       try {
-        await expect(guard.spend('nonce', 'v', until())).rejects.toThrow(ReplayGuardUnavailable);
+        await expect(spend('v')).rejects.toThrow(ReplayGuardUnavailable);
       } finally {
         server.resume();
       }
@@ -68,7 +70,7 @@ if (program === undefined) {
     });
 
     it('lets the server delete a value some time after its expiry, and stores none in plain text', async () => {
-      await guard.spend('nonce', 'a-very-particular-value', until());
+      await spend('a-very-particular-value');
       const client = await createClient({ url: server.url }).connect();
       try {
         const keys = await client.keys(`own${tests}:*`);
@@ -78,6 +80,20 @@ if (program === undefined) {
         expect(left).toBeLessThanOrEqual(360_000);
         expect(keys[0]).not.toContain('particular');
         expect(await client.get(keys[0]!)).toMatch(/^\d+$/);
+        expect(keys[0]).toMatch(new RegExp(`^own${tests}:replay:{t1}:[A-Za-z0-9_-]{22}$`));
+      } finally {
+        await client.close();
+      }
+    });
+
+    it('finds the values that a release spent whose keys had no tenant', async () => {
+      const client = await createClient({ url: server.url }).connect();
+      try {
+        const digest = createHash('sha256').update('8:nonce:t1v').digest('base64url').slice(0, 22);
+        await client.set(`own${tests}:replay:${digest}`, String(Date.now() + 300_000));
+        expect(await spend('v')).toBe(false);
+        await client.set(`own${tests}:replay:${digest}`, String(Date.now() - 1));
+        expect(await spend('v')).toBe(true);
       } finally {
         await client.close();
       }

@@ -41,7 +41,7 @@ describe('AuthenticSnapshots', () => {
     ['revision', (it) => ({ ...it, revision: 601 })],
     ['chain value', (it) => ({ ...it, chain: 'd' })],
     ['state version', (it) => ({ ...it, stateVersion: 'v2' })],
-  ])('refuses one whose %s was changed', async (_, change) => {
+  ])('refuses a snapshot whose %s was changed', async (_, change) => {
     stored.set('tenant-a', change(stored.get('tenant-a')!));
     expect(await snapshots.read('tenant-a')).toBeUndefined();
   });

@@ -164,57 +164,69 @@ if (program === undefined) {
       const LEASE = 'lease.webhooks=2e=deliveries';
 
       it.each([
-        ["another's operation", 'attestry.call.issuance.op.management.delete-tenant'],
-        ["another's operation in the gateway's name", 'attestry.call.gateway.op.management.delete-tenant'],
-        ["what it may ask, in another's name", 'attestry.call.gateway.op.dids.reserve-issuer-key'],
-        ['its own operation', 'attestry.call.issuance.op.issuance.check-credential-configuration'],
-        ["another's facts", 'attestry.feed.event.management.tenant-deleted'],
-        ["the gateway's record", 'attestry.feed.operation.gateway.start'],
-        ['a new fact', 'attestry.feed.event.issuance.made-up'],
-        ["another's inbox", '_INBOX_attestry_management.x'],
-        ['deleting the feed', '$JS.API.STREAM.DELETE.attestry_feed'],
-        ['emptying the feed', '$JS.API.STREAM.PURGE.attestry_feed'],
-        ['changing the feed', '$JS.API.STREAM.UPDATE.attestry_feed'],
-        ['reading the feed by number', '$JS.API.STREAM.MSG.GET.attestry_feed'],
-        ['deleting messages', '$JS.API.STREAM.MSG.DELETE.attestry_feed'],
-        ['a stream of its own', '$JS.API.STREAM.CREATE.mine'],
-        ['listing streams', '$JS.API.STREAM.LIST'],
-        ['listing consumers', '$JS.API.CONSUMER.LIST.attestry_feed'],
-        ['listing names of consumers', '$JS.API.CONSUMER.NAMES.attestry_feed'],
-        ['a consumer of everything', '$JS.API.CONSUMER.CREATE.attestry_feed.mine'],
-        ["a consumer with another's filter", '$JS.API.CONSUMER.CREATE.attestry_feed.mine.attestry.feed.operation.>'],
-        ['a consumer in the old way', '$JS.API.CONSUMER.DURABLE.CREATE.attestry_feed.mine'],
-        ["another's lease", `$KV.attestry_webhooks.${LEASE}`],
-        ["reading another's bucket", '$JS.API.STREAM.MSG.GET.KV_attestry_webhooks'],
-        ["reading another's bucket directly", `$JS.API.DIRECT.GET.KV_attestry_webhooks.$KV.attestry_webhooks.${LEASE}`],
-        ["watching another's bucket", '$JS.API.CONSUMER.CREATE.KV_attestry_webhooks.mine'],
-        ["deleting another's bucket", '$JS.API.STREAM.DELETE.KV_attestry_webhooks'],
-        ["deleting one's own bucket", '$JS.API.STREAM.DELETE.KV_attestry_issuance'],
-      ])('issuance: %s', async (_what, subject) => {
+        ["call another participant's operation", 'attestry.call.issuance.op.management.delete-tenant'],
+        [
+          "call another participant's operation in the name of the gateway",
+          'attestry.call.gateway.op.management.delete-tenant',
+        ],
+        [
+          'call an operation that it may call, but in the name of the gateway',
+          'attestry.call.gateway.op.dids.reserve-issuer-key',
+        ],
+        ['call its own operation', 'attestry.call.issuance.op.issuance.check-credential-configuration'],
+        ['publish an event of another participant', 'attestry.feed.event.management.tenant-deleted'],
+        ['publish an operation event of the gateway', 'attestry.feed.operation.gateway.start'],
+        ['publish an undeclared event', 'attestry.feed.event.issuance.made-up'],
+        ['send to the inbox of another participant', '_INBOX_attestry_management.x'],
+        ['delete the feed', '$JS.API.STREAM.DELETE.attestry_feed'],
+        ['purge the feed', '$JS.API.STREAM.PURGE.attestry_feed'],
+        ['update the feed', '$JS.API.STREAM.UPDATE.attestry_feed'],
+        ['read the feed by sequence number', '$JS.API.STREAM.MSG.GET.attestry_feed'],
+        ['delete messages', '$JS.API.STREAM.MSG.DELETE.attestry_feed'],
+        ['create a stream', '$JS.API.STREAM.CREATE.mine'],
+        ['list streams', '$JS.API.STREAM.LIST'],
+        ['list consumers', '$JS.API.CONSUMER.LIST.attestry_feed'],
+        ['list the names of consumers', '$JS.API.CONSUMER.NAMES.attestry_feed'],
+        ['create a consumer without a filter', '$JS.API.CONSUMER.CREATE.attestry_feed.mine'],
+        [
+          'create a consumer with the filter of another participant',
+          '$JS.API.CONSUMER.CREATE.attestry_feed.mine.attestry.feed.operation.>',
+        ],
+        ['create a consumer with the legacy API', '$JS.API.CONSUMER.DURABLE.CREATE.attestry_feed.mine'],
+        ['write a lease of another participant', `$KV.attestry_webhooks.${LEASE}`],
+        ['read the bucket of another participant', '$JS.API.STREAM.MSG.GET.KV_attestry_webhooks'],
+        [
+          'read the bucket of another participant with a direct get',
+          `$JS.API.DIRECT.GET.KV_attestry_webhooks.$KV.attestry_webhooks.${LEASE}`,
+        ],
+        ['watch the bucket of another participant', '$JS.API.CONSUMER.CREATE.KV_attestry_webhooks.mine'],
+        ['delete the bucket of another participant', '$JS.API.STREAM.DELETE.KV_attestry_webhooks'],
+        ['delete its own bucket', '$JS.API.STREAM.DELETE.KV_attestry_issuance'],
+      ])('issuance to %s', async (_what, subject) => {
         await expect(ask(subject, {})).rejects.toThrow(/permissions violation/i);
       });
 
       it.each([
-        ["another's operations", 'attestry.call.*.op.dids.>', 'attestry'],
-        ["another's operation", 'attestry.call.*.op.dids.create-did', 'attestry'],
+        ['all operations of another participant', 'attestry.call.*.op.dids.>', 'attestry'],
+        ['an operation of another participant', 'attestry.call.*.op.dids.create-did', 'attestry'],
         [
-          'its own operations beside the others of its group',
+          'its own operations without the queue group of the service',
           'attestry.call.*.op.issuance.issue-credential',
           undefined,
         ],
-        ['its own operations in another group', 'attestry.call.*.op.issuance.issue-credential', 'mine'],
-        ['requests', 'attestry.call.>', undefined],
+        ['its own operations in another queue group', 'attestry.call.*.op.issuance.issue-credential', 'mine'],
+        ['all requests', 'attestry.call.>', undefined],
         ['the feed', 'attestry.feed.>', undefined],
-        ["the gateway's answers", '_INBOX_attestry_gateway.>', undefined],
-        ['all answers', '_INBOX.>', undefined],
-        ['buckets', '$KV.>', undefined],
-        ['JetStream', '$JS.>', undefined],
-        ['everything', '>', undefined],
-      ])('issuance subscribing to %s', async (_what, subject, queue) => {
+        ['replies to the gateway', '_INBOX_attestry_gateway.>', undefined],
+        ['all replies', '_INBOX.>', undefined],
+        ['all buckets', '$KV.>', undefined],
+        ['the API of JetStream', '$JS.>', undefined],
+        ['all subjects', '>', undefined],
+      ])('issuance to subscribe to %s', async (_what, subject, queue) => {
         expect(await hears(subject, queue)).toMatch(/permissions violation/i);
       });
 
-      it('issuance a consumer with a filter other than the permitted one', async () => {
+      it('issuance to create a consumer with a filter other than the permitted one', async () => {
         const allowed = '$JS.API.CONSUMER.CREATE.attestry_feed.mine.attestry.feed.event.webhooks.>';
         const consumer = (filter_subject?: string) => ({
           stream_name: 'attestry_feed',
@@ -225,7 +237,7 @@ if (program === undefined) {
         expect((await ask(allowed, consumer('attestry.feed.event.webhooks.>'))).error).toBeUndefined();
       });
 
-      it("issuance another participant's consumer, whose name it cannot know", async () => {
+      it("issuance to delete another participant's consumer, whose name it cannot know", async () => {
         const { name, subjects } = busRights('webhooks').consumes[0]!;
         const consumer = bus('webhooks').consume({ name, subjects }, async () => undefined);
         await waitUntil(() => consumer.isHeld);

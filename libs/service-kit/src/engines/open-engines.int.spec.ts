@@ -88,9 +88,9 @@ if (!nats || !postgres || !redis) {
 
       other.bus.serve('op.test.echo', async (data) => ({ ok: true, data }));
       await waitUntil(async () => (await one.bus.request('op.test.echo', 1, { timeoutMs: 1000 })).ok);
-      const nonceEnds = new Date(Date.now() + 60_000);
-      expect(await one.replayGuard!.spend('nonce', 'n', nonceEnds)).toBe(true);
-      expect(await other.replayGuard!.spend('nonce', 'n', nonceEnds)).toBe(false);
+      const nonces = [{ scope: 'nonce', value: 'n', expiresAt: new Date(Date.now() + 60_000) }];
+      expect(await one.replayGuard!.spendAll('t1', nonces)).toBe(true);
+      expect(await other.replayGuard!.spendAll('t1', nonces)).toBe(false);
       await one.rates!.count('caller');
       expect((await other.rates!.count('caller')).used).toBe(2);
       expect(await one.leases!.acquire('work', 'one', 60_000)).toBeDefined();

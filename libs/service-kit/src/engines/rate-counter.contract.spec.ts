@@ -5,6 +5,32 @@ import { RedisRateCounter } from './redis-rate-counter.js';
 
 describeRateCounter('memory', async () => new MemoryRateCounter());
 
+describe('rate counter: memory', () => {
+  it('starts a new window after a minute', () => {
+    let now = 0;
+    const counter = new MemoryRateCounter(() => now);
+    expect([counter.count('a'), counter.count('a')].map(({ used }) => used)).toEqual([1, 2]);
+    now = 59_999;
+    expect(counter.count('a')).toEqual({ used: 3, resetsInMs: 1 });
+    expect(counter.peek('a')).toEqual({ used: 3, resetsInMs: 1 });
+    now = 60_000;
+    expect(counter.peek('a')).toEqual({ used: 0, resetsInMs: 60_000 });
+    expect(counter.count('a')).toEqual({ used: 1, resetsInMs: 60_000 });
+  });
+
+  it('removes ended windows as new ones begin, and only those', () => {
+    let now = 0;
+    const counter = new MemoryRateCounter(() => now);
+    for (let key = 0; key < 100; key++) counter.count(`old ${key}`);
+    now = 30_000;
+    counter.count('young');
+    now = 60_000;
+    for (let key = 0; key < 10; key++) counter.count(`new ${key}`);
+    expect(counter.size).toBe(11);
+    expect([counter.peek('old 0').used, counter.peek('young').used]).toEqual([0, 1]);
+  });
+});
+
 const program = findRedisServer();
 if (program === undefined) {
   skipSuite('rate counter: Redis', 'redis-server is not installed (Debian: apt install redis-server)');

@@ -1,5 +1,3 @@
-import { RateLimiterMemory } from 'rate-limiter-flexible';
-
 /** Count of a key in its window. */
 export interface Counted {
   used: number;
@@ -7,40 +5,66 @@ export interface Counted {
   resetsInMs: number;
 }
 
-/** Counts per key in windows of one minute, which begin with the first count. Has no limits. */
+/** Counts per key in windows of one minute, which begin with the first count. Has no limits. A promise only where a server counts. */
 export abstract class RateCounter {
-  abstract count(key: string): Promise<Counted>;
+  abstract count(key: string): Counted | Promise<Counted>;
   /** Counts nothing. */
-  abstract peek(key: string): Promise<Counted>;
+  abstract peek(key: string): Counted | Promise<Counted>;
   abstract close(): Promise<void>;
 }
 
 export const WINDOW_SECONDS = 60;
-/** The library counts; limits differ by class and tenant, so callers compare. */
-export const UNLIMITED = Number.MAX_SAFE_INTEGER;
+const WINDOW_MS = WINDOW_SECONDS * 1000;
+/** Ended windows that a new one removes: more than are added, and few enough for one request. */
+const MOST_REMOVED = 16;
 
-interface Limiter {
-  consume(key: string, points: number): Promise<{ consumedPoints: number; msBeforeNext: number }>;
-  get(key: string): Promise<{ consumedPoints: number; msBeforeNext: number } | null>;
+interface Window {
+  used: number;
+  /** Milliseconds since the epoch. */
+  endsAt: number;
 }
 
-/** For this process alone, unless another limiter is given. */
+/** For this process alone. */
 export class MemoryRateCounter extends RateCounter {
-  constructor(
-    private readonly limiter: Limiter = new RateLimiterMemory({ points: UNLIMITED, duration: WINDOW_SECONDS }),
-  ) {
+  /** In the order of their ends, as all are of one length. */
+  private readonly windows = new Map<string, Window>();
+
+  constructor(private readonly now: () => number = Date.now) {
     super();
   }
 
-  async count(key: string): Promise<Counted> {
-    const { consumedPoints, msBeforeNext } = await this.limiter.consume(key, 1);
-    return { used: consumedPoints, resetsInMs: msBeforeNext };
+  count(key: string): Counted {
+    const now = this.now();
+    let window = this.windows.get(key);
+    if (window === undefined || window.endsAt <= now) {
+      this.windows.delete(key);
+      this.removeEnded(now);
+      window = { used: 0, endsAt: now + WINDOW_MS };
+      this.windows.set(key, window);
+    }
+    window.used++;
+    return { used: window.used, resetsInMs: window.endsAt - now };
   }
 
-  async peek(key: string): Promise<Counted> {
-    const found = await this.limiter.get(key);
-    return { used: found?.consumedPoints ?? 0, resetsInMs: found?.msBeforeNext ?? WINDOW_SECONDS * 1000 };
+  peek(key: string): Counted {
+    const now = this.now();
+    const window = this.windows.get(key);
+    if (window === undefined || window.endsAt <= now) return { used: 0, resetsInMs: WINDOW_MS };
+    return { used: window.used, resetsInMs: window.endsAt - now };
+  }
+
+  /** Windows in memory, ended ones included. */
+  get size(): number {
+    return this.windows.size;
   }
 
   async close(): Promise<void> {}
+
+  private removeEnded(now: number): void {
+    let left = MOST_REMOVED;
+    for (const [key, { endsAt }] of this.windows) {
+      if (endsAt > now || left-- === 0) return;
+      this.windows.delete(key);
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import { createClient } from '@redis/client';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
-import { MemoryRateCounter, RateCounter, UNLIMITED, WINDOW_SECONDS, type Counted } from './rate-counter.js';
+import { MemoryRateCounter, RateCounter, WINDOW_SECONDS, type Counted } from './rate-counter.js';
 
 export interface RedisRateCounterOptions {
   /** `redis://` or, with TLS, `rediss://`, with user and password where the server requires them. */
@@ -12,6 +12,9 @@ export interface RedisRateCounterOptions {
   /** The connection failed; the client reconnects. */
   onError: (error: Error) => void;
 }
+
+/** The library counts; limits differ by class and tenant, so callers compare. */
+const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
 /** Waits until the server responds, however long that takes. */
 const connect = async ({ url, onError, timeoutMs = 500 }: RedisRateCounterOptions) => {
@@ -30,7 +33,7 @@ const connect = async ({ url, onError, timeoutMs = 500 }: RedisRateCounterOption
  * most by the number of gateways, and no caller is refused because of it.
  */
 export class RedisRateCounter extends RateCounter {
-  private readonly shared: RateCounter;
+  private readonly limiter: RateLimiterRedis;
   private readonly own = new MemoryRateCounter();
 
   private constructor(
@@ -38,7 +41,7 @@ export class RedisRateCounter extends RateCounter {
     private readonly options: RedisRateCounterOptions,
   ) {
     super();
-    const limiter = new RateLimiterRedis({
+    this.limiter = new RateLimiterRedis({
       storeClient: client,
       useRedisPackage: true,
       rejectIfRedisNotReady: true,
@@ -46,7 +49,6 @@ export class RedisRateCounter extends RateCounter {
       points: UNLIMITED,
       duration: WINDOW_SECONDS,
     });
-    this.shared = new MemoryRateCounter(limiter);
   }
 
   static async connect(options: RedisRateCounterOptions): Promise<RedisRateCounter> {
@@ -54,18 +56,28 @@ export class RedisRateCounter extends RateCounter {
   }
 
   count(key: string): Promise<Counted> {
-    return this.orAlone(this.shared.count(key), () => this.own.count(key));
+    return this.orAlone(this.countShared(key), () => this.own.count(key));
   }
 
   peek(key: string): Promise<Counted> {
-    return this.orAlone(this.shared.peek(key), () => this.own.peek(key));
+    return this.orAlone(this.peekShared(key), () => this.own.peek(key));
   }
 
   async close(): Promise<void> {
     if (this.client.isOpen) await this.client.close();
   }
 
-  private async orAlone(counting: Promise<Counted>, alone: () => Promise<Counted>): Promise<Counted> {
+  private async countShared(key: string): Promise<Counted> {
+    const { consumedPoints, msBeforeNext } = await this.limiter.consume(key, 1);
+    return { used: consumedPoints, resetsInMs: msBeforeNext };
+  }
+
+  private async peekShared(key: string): Promise<Counted> {
+    const found = await this.limiter.get(key);
+    return { used: found?.consumedPoints ?? 0, resetsInMs: found?.msBeforeNext ?? WINDOW_SECONDS * 1000 };
+  }
+
+  private async orAlone(counting: Promise<Counted>, alone: () => Counted): Promise<Counted> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(

@@ -67,7 +67,7 @@ describe('dashboards and alerts', () => {
     expect(namesIn('sum by (operation (rate(a_total[5m]))').faults).not.toEqual([]);
   });
 
-  it.each(expressions)('%s: uses existing metrics and labels', (_name, expr) => {
+  it.each(expressions)('use existing metrics and labels: %s', (_name, expr) => {
     const { metrics: used, labels, faults } = namesIn(expr);
     expect(faults).toEqual([]);
     expect(used.length).toBeGreaterThan(0);

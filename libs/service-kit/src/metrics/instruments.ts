@@ -1,8 +1,13 @@
-import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
+import { Counter, Gauge, Registry, type Metric } from '@prometheus-io/client';
+import { Histogram, type Observe } from './histogram.js';
 import { METRICS, type MetricDefinition, type MetricKey } from './metric-definitions.js';
 
 type KeysOf<Type> = { [K in MetricKey]: (typeof METRICS)[K]['type'] extends Type ? K : never }[MetricKey];
 type LabelsOf<K extends MetricKey> = (typeof METRICS)[K]['labels'][number];
+type Labels<K extends MetricKey> = Readonly<Record<LabelsOf<K>, string>>;
+
+/** Adds to a series of a counter whose labels are bound; 1 by default. */
+export type Count = (by?: number) => void;
 
 /** A value that is computed at a scrape, not before. */
 type Sample = () => void | Promise<void>;
@@ -15,6 +20,8 @@ export class Instruments {
   readonly registry = new Registry();
   private readonly instruments: Record<MetricKey, Counter | Gauge | Histogram>;
   private readonly samples: Sample[] = [];
+  /** Move what bound series counted to their counters. */
+  private readonly moves: (() => void)[] = [];
 
   constructor() {
     const entries = Object.entries(METRICS).map(([key, definition]) => [key, this.instrument(definition)]);
@@ -29,8 +36,20 @@ export class Instruments {
     return this.instruments[key] as unknown as Gauge<LabelsOf<K>>;
   }
 
-  histogram<K extends KeysOf<'histogram'>>(key: K): Histogram<LabelsOf<K>> {
-    return this.instruments[key] as unknown as Histogram<LabelsOf<K>>;
+  /** For what is counted with every request: its labels are not looked up each time. */
+  bindCounter<K extends KeysOf<'counter'>>(key: K, labels: Labels<K>): Count {
+    let counted = 0;
+    this.moves.push(() => {
+      if (counted > 0) (this.instruments[key] as Counter<string>).inc(labels, counted);
+      counted = 0;
+    });
+    return (by = 1) => {
+      counted += by;
+    };
+  }
+
+  bindHistogram<K extends KeysOf<'histogram'>>(key: K, labels: Labels<K>): Observe {
+    return (this.instruments[key] as Histogram).bind(labels);
   }
 
   /** Runs at every scrape, before the values are read. One that fails or takes 3 s is counted and omitted. */
@@ -45,6 +64,7 @@ export class Instruments {
   /** All metrics in the text format of Prometheus. */
   async text(): Promise<string> {
     await Promise.all(this.samples.map((sample) => this.sampled(sample)));
+    for (const move of this.moves) move();
     return this.registry.metrics();
   }
 
@@ -62,15 +82,12 @@ export class Instruments {
     }
   }
 
-  private instrument({ name, type, help, labels, buckets }: MetricDefinition): Counter | Gauge | Histogram {
+  private instrument({ name, type, help, labels, buckets = [] }: MetricDefinition): Counter | Gauge | Histogram {
     const options = { name, help, labelNames: [...labels], registers: [this.registry] };
-    switch (type) {
-      case 'counter':
-        return new Counter(options);
-      case 'gauge':
-        return new Gauge(options);
-      case 'histogram':
-        return new Histogram({ ...options, ...(buckets && { buckets: [...buckets] }) });
-    }
+    if (type === 'counter') return new Counter(options);
+    if (type === 'gauge') return new Gauge(options);
+    const histogram = new Histogram(name, help, buckets, labels);
+    this.registry.registerMetric(histogram as unknown as Metric);
+    return histogram;
   }
 }

@@ -21,7 +21,7 @@ const valueOf = (text: string, sample: string): number =>
 describe('the main thread', () => {
   it('is observed for the time it was blocked, and only for that', async () => {
     const metrics = new Metrics();
-    const end = observeMainThread(metrics.histogram('mainThreadBlock'));
+    const end = observeMainThread(metrics.bindHistogram('mainThreadBlock', {}));
     try {
       compute(300);
       await pause(100);
@@ -40,7 +40,7 @@ describe('the main thread', () => {
 
   it('is no longer observed after the observation was stopped', async () => {
     const metrics = new Metrics();
-    observeMainThread(metrics.histogram('mainThreadBlock'))();
+    observeMainThread(metrics.bindHistogram('mainThreadBlock', {}))();
     await pause(60);
     expect(valueOf(await metrics.text(), '_count')).toBe(0);
   });

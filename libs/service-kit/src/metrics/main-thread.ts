@@ -1,4 +1,4 @@
-import type { Histogram } from '@prometheus-io/client';
+import type { Observe } from './histogram.js';
 
 /** Shorter blocks are not detected; 50 wake-ups a second have no measurable cost. */
 const TICK_MS = 20;
@@ -11,11 +11,11 @@ const MICROSECONDS = 1_000_000;
  *
  * @returns ends the observation
  */
-export const observeMainThread = (histogram: Histogram): (() => void) => {
+export const observeMainThread = (observe: Observe): (() => void) => {
   let before = process.threadCpuUsage();
   const timer = setInterval(() => {
     const now = process.threadCpuUsage();
-    histogram.observe((now.user - before.user + now.system - before.system) / MICROSECONDS);
+    observe((now.user - before.user + now.system - before.system) / MICROSECONDS);
     before = now;
   }, TICK_MS).unref();
   return () => clearInterval(timer);

@@ -30,6 +30,47 @@ describe('metrics', () => {
     expect(await other.text()).toContain('attestry_info{runs="gateway"} 1');
   });
 
+  it('that are bound to their labels are those of the declared ones, and show from the first value on', async () => {
+    const metrics = new Metrics();
+    const labels = { operation: 'dids.create-did' };
+    const count = metrics.bindCounter('operations', { ...labels, outcome: 'ok' });
+    const [seconds, same] = [1, 2].map(() => metrics.bindHistogram('operationSeconds', labels));
+    const linesOf = async (name: string) => (await metrics.text()).split('\n').filter((line) => line.startsWith(name));
+    expect(await linesOf('attestry_operation')).toEqual([]);
+    for (const value of [0.001, 0.002, 0.0025, 7]) seconds!(value);
+    same!(60);
+    count();
+    count(2);
+    expect(await linesOf('attestry_operations_total')).toEqual([
+      'attestry_operations_total{operation="dids.create-did",outcome="ok"} 3',
+    ]);
+    count();
+    metrics.counter('operations').inc({ ...labels, outcome: 'ok' });
+    expect(await linesOf('attestry_operations_total')).toEqual([
+      'attestry_operations_total{operation="dids.create-did",outcome="ok"} 5',
+    ]);
+    const name = 'attestry_operation_duration_seconds';
+    const lines = await linesOf(name);
+    const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, '+Inf'];
+    expect(lines.slice(0, -2)).toEqual(
+      [1, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 4, 5].map(
+        (value, at) => `${name}_bucket{le="${buckets[at]}",operation="dids.create-did"} ${value}`,
+      ),
+    );
+    expect(lines.slice(-2)).toEqual([
+      `${name}_sum{operation="dids.create-did"} 67.0055`,
+      `${name}_count{operation="dids.create-did"} 5`,
+    ]);
+    expect(() => seconds!(NaN)).toThrow(new TypeError(`${name}: NaN is not a finite number`));
+  });
+
+  it('without labels show before their first value', async () => {
+    const text = await new Metrics().text();
+    expect(text).toContain('# TYPE attestry_outbox_delay_seconds histogram\n');
+    expect(text).toContain('attestry_outbox_delay_seconds_bucket{le="+Inf"} 0\n');
+    expect(text).toContain('attestry_outbox_delay_seconds_count 0\n');
+  });
+
   it('omit a value that could not be determined', async () => {
     const metrics = new Metrics();
     metrics.onScrape(() => Promise.reject(new Error('the store is away')));

@@ -24,6 +24,6 @@ export class Metrics extends Instruments {
    */
   observeProcess(): void {
     collectDefaultMetrics({ register: this.registry });
-    observeMainThread(this.histogram('mainThreadBlock'));
+    observeMainThread(this.bindHistogram('mainThreadBlock', {}));
   }
 }

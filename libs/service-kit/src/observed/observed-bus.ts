@@ -39,7 +39,7 @@ const isGone = ({ failedAt }: RunningBatch): boolean =>
 export class ObservedBus extends MessageBus {
   /** Batches in progress of each consumer. */
   private readonly runningBatches = new Map<string, RunningBatch | undefined>();
-  private readonly published;
+  private readonly countPublished;
   private readonly publishSeconds;
   private readonly outboxDelay;
 
@@ -49,9 +49,9 @@ export class ObservedBus extends MessageBus {
     private readonly tracing: Tracing,
   ) {
     super();
-    this.published = metrics.counter('feedPublished');
-    this.publishSeconds = metrics.histogram('feedPublishSeconds');
-    this.outboxDelay = metrics.histogram('outboxDelay');
+    this.countPublished = metrics.bindCounter('feedPublished', {});
+    this.publishSeconds = metrics.bindHistogram('feedPublishSeconds', {});
+    this.outboxDelay = metrics.bindHistogram('outboxDelay', {});
     const lag = metrics.gauge('consumerLag');
     metrics.onScrape(() => {
       for (const [consumer, batch] of this.runningBatches)
@@ -91,11 +91,11 @@ export class ObservedBus extends MessageBus {
       this.metrics.counter('feedPublishFailures').inc();
       throw error;
     }
-    this.publishSeconds.observe((performance.now() - startedAt) / 1000);
-    this.published.inc(messages.length);
+    this.publishSeconds((performance.now() - startedAt) / 1000);
+    this.countPublished(messages.length);
     for (const { headers } of messages) {
       const occurredAt = headers?.['occurredAt'];
-      if (occurredAt !== undefined) this.outboxDelay.observe(Math.max(0, (Date.now() - Date.parse(occurredAt)) / 1000));
+      if (occurredAt !== undefined) this.outboxDelay(Math.max(0, (Date.now() - Date.parse(occurredAt)) / 1000));
     }
   }
 
@@ -111,7 +111,7 @@ export class ObservedBus extends MessageBus {
   }
 
   private observed(consumer: string, handler: (messages: FeedMessage[]) => Promise<void>) {
-    const consumed = this.metrics.counter('consumed');
+    const countConsumed = this.metrics.bindCounter('consumed', { consumer });
     const failures = this.metrics.counter('consumerFailures');
     this.runningBatches.set(consumer, undefined);
     return async (messages: FeedMessage[]): Promise<void> => {
@@ -129,7 +129,7 @@ export class ObservedBus extends MessageBus {
         throw error;
       }
       this.runningBatches.set(consumer, undefined);
-      consumed.inc({ consumer }, messages.length);
+      countConsumed(messages.length);
       end();
     };
   }

@@ -28,23 +28,21 @@ const outcomeOf = (error: unknown): string => {
 
 /** Any event store, its appends counted, timed and traced under the `traceparent` of what they append. */
 export class ObservedEventStore extends EventStore {
-  private readonly appends;
-  private readonly events;
+  private readonly countAppend;
+  private readonly countEvents;
   private readonly seconds;
-  private readonly drops;
 
   /** @param store which one, as a label: `domain` or `operations` */
   constructor(
     private readonly inner: EventStore,
     private readonly store: 'domain' | 'operations',
-    metrics: Metrics,
+    private readonly metrics: Metrics,
     private readonly tracing: Tracing,
   ) {
     super();
-    this.appends = metrics.counter('appends');
-    this.events = metrics.counter('appendedEvents');
-    this.seconds = metrics.histogram('appendSeconds');
-    this.drops = metrics.counter('subscriptionDrops');
+    this.countAppend = metrics.bindCounter('appends', { store, outcome: 'ok' });
+    this.countEvents = metrics.bindCounter('appendedEvents', { store });
+    this.seconds = metrics.bindHistogram('appendSeconds', { store });
   }
 
   async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
@@ -62,14 +60,15 @@ export class ObservedEventStore extends EventStore {
     let outcome = 'ok';
     try {
       const result = await this.inner.append(stream, events, expected);
-      this.events.inc({ store }, events.length);
+      this.countEvents(events.length);
       return result;
     } catch (error) {
       outcome = outcomeOf(error);
       throw error;
     } finally {
-      this.seconds.observe({ store }, (performance.now() - startedAt) / 1000);
-      this.appends.inc({ store, outcome });
+      this.seconds((performance.now() - startedAt) / 1000);
+      if (outcome === 'ok') this.countAppend();
+      else this.metrics.counter('appends').inc({ store, outcome });
       span?.end(outcome === 'ok' ? {} : { error: outcome });
     }
   }
@@ -90,7 +89,7 @@ export class ObservedEventStore extends EventStore {
     return this.inner.subscribe(options, {
       onEvents: handler.onEvents.bind(handler),
       onDropped: (error) => {
-        this.drops.inc({ store: this.store });
+        this.metrics.counter('subscriptionDrops').inc({ store: this.store });
         handler.onDropped(error);
       },
     });

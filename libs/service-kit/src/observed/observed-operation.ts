@@ -12,13 +12,14 @@ export const observedOperation = (
   metrics: Metrics,
   tracing: Tracing,
 ): OperationHandler => {
-  const count = metrics.counter('operations');
-  const seconds = metrics.histogram('operationSeconds');
+  const countOk = metrics.bindCounter('operations', { operation, outcome: 'ok' });
+  const seconds = metrics.bindHistogram('operationSeconds', { operation });
   const counted: OperationHandler = async (request, context, from, isChecked) => {
     const startedAt = performance.now();
     const reply = await handle(request, context, from, isChecked);
-    seconds.observe({ operation }, (performance.now() - startedAt) / 1000);
-    count.inc({ operation, outcome: reply.ok ? 'ok' : reply.error.kind });
+    seconds((performance.now() - startedAt) / 1000);
+    if (reply.ok) countOk();
+    else metrics.counter('operations').inc({ operation, outcome: reply.error.kind });
     return reply;
   };
   if (!tracing.on) return counted;

@@ -19,8 +19,8 @@ export class ObservedReadModels extends ReadModels {
   async start<Tables>(projection: Projection<Tables>): Promise<RunningProjection<Tables>> {
     const { name, categories } = projection;
     const labels = { projection: name };
-    const seconds = this.metrics.histogram('projectionBatchSeconds');
-    const events = this.metrics.counter('projectedEvents');
+    const seconds = this.metrics.bindHistogram('projectionBatchSeconds', labels);
+    const events = this.metrics.bindCounter('projectedEvents', labels);
     const running = await this.inner.start<Tables>({
       ...projection,
       create: (db) => projection.create(db),
@@ -34,8 +34,8 @@ export class ObservedReadModels extends ReadModels {
           throw error;
         }
         end();
-        seconds.observe(labels, (performance.now() - startedAt) / 1000);
-        events.inc(labels, batch.length);
+        seconds((performance.now() - startedAt) / 1000);
+        events(batch.length);
       },
     });
     this.metrics.lag.follow({

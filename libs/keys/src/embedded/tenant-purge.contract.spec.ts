@@ -1,0 +1,13 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeTenantPurge } from '../tenant-purge.contract.js';
+
+const folders: string[] = [];
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
+
+describeTenantPurge('embedded', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'keys-'));
+  folders.push(folder);
+  return { file: join(folder, 'keys.db') };
+});
