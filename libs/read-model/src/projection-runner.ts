@@ -99,6 +99,10 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     this.worker.start();
   }
 
+  get readsOwnVersion(): boolean {
+    return this.active?.version === this.projection.version;
+  }
+
   get health(): ProjectionHealth {
     const faulty = [...this.feeds.values()].find(({ health }) => !health.healthy)?.health;
     const { healthy, error } = (this.worker.health.healthy && faulty) || this.worker.health;
@@ -131,7 +135,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     // previous release is still running.
     // By their own checkpoint: tables whose database crashed may have lost writes.
     const settled = async () => {
-      if (this.leading && this.active?.version !== this.projection.version) return false;
+      if (this.leading && !this.readsOwnVersion) return false;
       const stored = await this.o.registry.current(this.projection.name);
       return (
         stored !== undefined &&

@@ -510,9 +510,11 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         expect((await running.db.selectFrom('thing').select('label').limit(1).executeTakeFirst())?.label).toMatch(/^l/);
         expect(await tables(running)).toEqual(['thing_v1', 'thing_v2']);
         expect(await running.waitForHead(1)).toBe(false);
+        expect(running.readsOwnVersion).toBe(false);
 
         held = false;
         expect(await running.waitForHead(5000)).toBe(true);
+        expect(running.readsOwnVersion).toBe(true);
         expect((await running.db.selectFrom('thing').select('label').limit(1).executeTakeFirst())?.label).toMatch(/^L/);
         expect(await countOf(running)).toBe(5);
         await until(async () => (await tables(running)).length === 1, 'the old tables to go');

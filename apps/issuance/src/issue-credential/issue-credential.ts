@@ -39,11 +39,11 @@ import { WithdrawnDomains } from '../withdrawn-domains/withdrawn-domains.directo
 import { checkAccessTokenLocation } from './check-access-token-location.js';
 import { checkConfiguration } from './check-configuration.js';
 import { checkContentType } from './check-content-type.js';
-import { credentialTexts } from './credential-texts.js';
 import { checkDistinctKeys } from './check-distinct-keys.js';
 import { checkIssuanceLimit } from './check-issuance-limit.js';
 import { checkIssuerDomain } from './check-issuer-domain.js';
 import { checkNonce } from './check-nonce.js';
+import { credentialTexts } from './credential-texts.js';
 import { loadAccessToken, type PresentedToken } from './load-access-token.js';
 import { parseCredentialRequest } from './parse-credential-request.js';
 import { spendNonce } from './spend-nonce.js';
@@ -146,19 +146,19 @@ export class IssueCredential {
         validFrom: credential.validFrom.toISOString(),
         ...(credential.validUntil && { validUntil: credential.validUntil.toISOString() }),
       };
-      const { keyId, sealed } = documents[index] ?? {};
-      issued.push({ ...facts, ...(keyId !== undefined && { documentKeyId: keyId }) });
+      const document = documents[index];
+      issued.push({ ...facts, ...(document && { documentKeyId: document.keyId }) });
       const recorded = {
         ...facts,
         issuerDid: configuration.issuerKey.did,
         verificationMethod: configuration.issuerKey.verificationMethod,
         configurationVersion: configuration.version,
         tokenId: presented.tokenId,
-        ...(keyId !== undefined && sealed !== undefined && { document: { keyId, sealed } }),
+        ...(document && { document: { keyId: document.keyId, sealed: document.sealed } }),
       };
       const stream = issuedCredentialStream(tenantId, credential.credentialId);
       const initial = this.streams.initial(issuedCredential);
-      // Before the session's append, in one group commit: what the session counts is stored, and nobody has what it does not count (ADR 0070).
+      // Before the session's append, in one group commit: what the session counts is stored, and what it does not count is not handed out (ADR 0070).
       appends.push(
         this.streams.decideOn(issuedCredential, stream, initial, (state) => recordCredential(state, recorded), events),
       );

@@ -636,7 +636,7 @@ describe('the user of an offer that keeps nothing', () => {
     expect(await code(admin(retrieveUser, { params: { id: made.id } }))).toBe('NotFound');
   });
 
-  it('ends with the offer that nobody claimed, which still shows that it has expired', async () => {
+  it('ends with its unclaimed offer, which still shows that it has expired', async () => {
     const made = await offer({ credentials: [jwtVc] });
     const { token, made: redeemed } = await start(jwtVc);
     await expire();
@@ -1020,11 +1020,12 @@ describe('the credential endpoint', () => {
       const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
       const { credentials } = await collect(token, { credential_configuration_id: jwtVc, proofs });
       const stored = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
-      const { credentialId, documentKeyId } = stored.find(({ type }) => type === 'CredentialIssued')!
-        .data as CredentialIssuedData;
+      const counted = stored.find(({ type }) => type === 'CredentialIssued')!;
+      const { credentialId, documentKeyId } = counted.data as CredentialIssuedData;
       const [recorded] = await engines.events.readStream(issuedCredentialStream(TENANT, credentialId));
       const { document: kept, ...facts } = recorded!.data as CredentialRecordedData;
       expect(documentKeyId).toBe(kept?.keyId);
+      expect(engines.events.comparePositions(recorded!.position, counted.position)).toBeLessThan(0);
       const { issuerDid, verificationMethod } = facts;
       expect(facts).toMatchObject({ credentialId, sessionId: made.id, offerId: made.id, userId: made.userId });
       const key = issuerKeys.get('P-256')!;

@@ -21,6 +21,7 @@ describe('the sweep of session keys', () => {
     const running = {
       db: { selectFrom: () => query },
       health: { healthy: true, caughtUp: true },
+      readsOwnVersion: true,
       waitForHead: () => Promise.resolve(true),
     };
     const keys = new SessionKeys(
@@ -43,5 +44,32 @@ describe('the sweep of session keys', () => {
     expect([reads, failures]).toEqual([2, 1]);
     failures = 0;
     await keys.beforeApplicationShutdown();
+  });
+
+  it('does nothing while events are not projected yet, or the tables are those of an earlier release', async () => {
+    let reads = 0;
+    let [isCaughtUp, readsOwnVersion] = [false, true];
+    const running = {
+      db: { selectFrom: () => Promise.reject(new Error(`read ${++reads}`)) },
+      health: { healthy: true, caughtUp: true },
+      get readsOwnVersion() {
+        return readsOwnVersion;
+      },
+      waitForHead: () => Promise.resolve(isCaughtUp),
+    };
+    const keys = new SessionKeys(
+      { start: () => Promise.resolve(running) } as unknown as ReadModels,
+      leases,
+      {} as Streams,
+      {} as Sealing,
+      new Health(),
+      { now: () => new Date() },
+      createLogger('silent'),
+    );
+    await keys.onModuleInit();
+    expect(await keys.sweep()).toBe(0);
+    [isCaughtUp, readsOwnVersion] = [true, false];
+    expect(await keys.sweep()).toBe(0);
+    expect(reads).toBe(0);
   });
 });

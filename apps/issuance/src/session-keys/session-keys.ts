@@ -168,8 +168,8 @@ export class SessionKeys extends PeriodicWork implements OnModuleInit {
   /** Destroys the keys that are due; returns their number. */
   async sweep(): Promise<number> {
     const due = new Date(this.clock.now().getTime() - EXCHANGE_MS).toISOString();
-    // A token that is not projected yet must not lose its session's key.
-    if (!(await this.running.waitForHead(CATCH_UP_MS))) return 0;
+    // A token that is not projected yet must not lose its session's key. Tables of an earlier release do not have its time.
+    if (!(await this.running.waitForHead(CATCH_UP_MS)) || !this.running.readsOwnVersion) return 0;
     let destroyed = 0;
     for (;;) {
       const rows = await this.running.db

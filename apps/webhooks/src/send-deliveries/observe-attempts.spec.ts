@@ -14,5 +14,6 @@ describe('the outcome of an attempt, as a label', () => {
     [{ error: 'SOMETHING_A_TARGET_MADE_UP' }, 'unreachable'],
     [{ error: 'signing-key-missing' }, 'key-missing'],
     [{ error: 'credential-seal-broken' }, 'key-missing'],
+    [{ error: 'credential-missing' }, 'key-missing'],
   ])('of %j is %s', (outcome, label) => expect(outcomeLabel(outcome)).toBe(label));
 });
