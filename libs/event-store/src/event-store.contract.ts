@@ -381,6 +381,69 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
       });
     });
 
+    describe('tenants', () => {
+      /** Streams of two tenants and one of both; the events of the first tenant and its streams. */
+      const writeTenants = async () => {
+        const [one, other] = [`t${unique()}`, `t${unique()}`];
+        const ofTenant = (tenantId: string) => anEvent('Happened', {}, { tenantId });
+        const written: NewEvent[] = [];
+        const ids = (...added: NewEvent[]) => (written.push(...added), added);
+        const names = [`${category}-${one}+a`, `${category}-${one}+b`, `${category}-both`, `subdomain-${other}+${one}`];
+        await store.append(names[1]!, ids(ofTenant(one), ofTenant(one)), NO_STREAM);
+        await store.append(`${category}-${other}+a`, [ofTenant(other), ofTenant(other)], NO_STREAM);
+        await store.append(names[2]!, ids(ofTenant(one)), NO_STREAM);
+        await store.append(names[2]!, [ofTenant(other), ofTenant(other)], 0);
+        await store.append(`${category}-${one}x+a`, [ofTenant(`${one}x`)], NO_STREAM);
+        await store.append(names[3]!, ids(ofTenant(one)), NO_STREAM);
+        // The name of a stream takes precedence over the metadata of its events.
+        await store.append(names[0]!, ids(ofTenant(other), ofTenant(one)), NO_STREAM);
+        await store.append(names[2]!, ids(ofTenant(one)), 2);
+        return { one, other, written, names: names.sort() };
+      };
+
+      it('reads the events of one tenant, page by page, in the order of their positions', async () => {
+        const { one, written } = await writeTenants();
+        for (const limit of [1, 3, 1000]) {
+          const found: RecordedEvent[] = [];
+          for (let after = origin, atEnd = false; !atEnd;) {
+            const page = await store.readTenant(one, after, limit);
+            expect(page.events.length).toBeLessThanOrEqual(limit);
+            found.push(...page.events);
+            ({ next: after, atEnd } = page);
+          }
+          expect(idsOf(found)).toEqual(idsOf(written));
+        }
+        const [first] = (await store.readTenant(one, origin, 1000)).events;
+        const rest = await store.readTenant(one, first!.position, 1000);
+        expect(idsOf(rest.events)).toEqual(idsOf(written.slice(1)));
+        expect(store.comparePositions(rest.next!, rest.events.at(-1)!.position)).toBeGreaterThanOrEqual(0);
+      });
+
+      it('reads the events of a tenant that are appended later, and none of an unknown one', async () => {
+        const { other } = await writeTenants();
+        const head = (await store.head())!;
+        expect((await store.readTenant(other, head, 10)).events).toEqual([]);
+        const later = anEvent('Happened', {}, { tenantId: other });
+        await store.append(`${category}-${other}+later`, [later], NO_STREAM);
+        expect(idsOf((await store.readTenant(other, head, 10)).events)).toEqual([later.id]);
+        expect((await store.readTenant(`t${unique()}`, head, 10)).events).toEqual([]);
+        await expect(store.readTenant(other, head, 0)).rejects.toThrow(RangeError);
+      });
+
+      it("lists a tenant's streams by name, also those that hold events of several tenants", async () => {
+        const { one, other, names } = await writeTenants();
+        expect(await store.tenantStreams(one, undefined, 100)).toEqual(names);
+        expect(await store.tenantStreams(one, undefined, 2)).toEqual(names.slice(0, 2));
+        expect(await store.tenantStreams(one, names[1], 100)).toEqual(names.slice(2));
+        expect(await store.tenantStreams(one, names[3], 100)).toEqual([]);
+        expect(await store.tenantStreams(other, undefined, 100)).toEqual([
+          `${category}-both`,
+          `${category}-${other}+a`,
+        ]);
+        expect(await store.tenantStreams(`t${unique()}`, undefined, 100)).toEqual([]);
+      });
+    });
+
     describe('subscribe', () => {
       it('delivers stored events, then new ones, in order and in bounded batches', async () => {
         await store.append(stream, events(600), NO_STREAM);

@@ -166,6 +166,18 @@ export abstract class EventStore {
   /** A page over all streams in the order of their positions. A later position is never visible before an earlier one. */
   abstract readAll(options: ReadAllOptions): Promise<AllPage>;
 
+  /**
+   * A page over the events of a tenant: those of streams with its id in their name, `<category>-<tenantId>+<id>`, and of streams without a
+   * tenant in their name the events with its id in their metadata. Pages are as those of {@link readAll}.
+   */
+  abstract readTenant(tenantId: string, after: Position | undefined, limit: number): Promise<AllPage>;
+
+  /**
+   * Names of the streams with events of a tenant, in the order of their bytes and behind `afterName`. A stream without a tenant in its name is
+   * listed for each tenant that has events in it. Fewer names than `limit`: there are no more.
+   */
+  abstract tenantStreams(tenantId: string, afterName: StreamName | undefined, limit: number): Promise<StreamName[]>;
+
   /** Pushes events after a position (exclusive), first those stored, then new ones. At least once. */
   abstract subscribe(options: SubscribeOptions, handler: SubscriptionHandler): Subscription;
 

@@ -52,6 +52,18 @@ export class PrefixedEventStore extends EventStore {
     return { ...page, events: this.ours(page.events) };
   }
 
+  async readTenant(tenantId: string, after: Position | undefined, limit: number): Promise<AllPage> {
+    const page = await this.inner.readTenant(tenantId, after, limit);
+    return { ...page, events: this.ours(page.events) };
+  }
+
+  async tenantStreams(tenantId: string, afterName: StreamName | undefined, limit: number): Promise<StreamName[]> {
+    // Names with the prefix follow each other.
+    const start = this.outer('');
+    const names = await this.inner.tenantStreams(tenantId, this.outer(afterName ?? ''), limit);
+    return names.filter((name) => name.startsWith(start)).map((name) => name.slice(start.length));
+  }
+
   subscribe(options: SubscribeOptions, handler: SubscriptionHandler): Subscription {
     return this.inner.subscribe(
       { ...options, categories: this.categories(options.categories) },

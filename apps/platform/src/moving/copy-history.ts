@@ -76,6 +76,7 @@ const copy = async (source: History, target: History, options: CopyHistoryOption
       try {
         const counts = await copyEvents(source.events, target.events, {
           ...(kind === 'operations' && { categories: [OPERATION_CATEGORY], discarded: 'renumber' }),
+          ...(tenantId !== undefined && { tenantId }),
           wanted: async (event) => source.holds(event) && ((await ofTenant?.(event)) ?? true),
           needs: storedContextsOf,
           interchangeable: [STORED_CONTEXT_CATEGORY],

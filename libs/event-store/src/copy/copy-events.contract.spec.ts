@@ -275,6 +275,37 @@ describe('copying events', () => {
     expect((await to.readStream(taken)).map(({ metadata }) => metadata.tenantId)).toEqual([resident.tenantId]);
   });
 
+  it.each(targets)(
+    'reads only the events of one tenant, and its streams from their beginning: %s',
+    async (_name, open) => {
+      const from = await open();
+      const [one, other] = [new Author(from), new Author(from)];
+      for (const author of [one, other]) await author.history(6);
+      // A claim of the other tenant that this one took over.
+      const claim = 'subdomain-env+taken-over';
+      await other.write(claim, 3);
+      const { chain } = (await from.readStream(claim)).at(-1)!;
+      const [model] = await from.readStream(one.stream('did', 'd0'));
+      const { type, data, metadata } = model!;
+      const taken = chainEvent(chain, { id: randomUUID(), type, schemaVersion: 1, data, metadata });
+      await from.append(claim, [taken], 2);
+      const readAll: EventStore['readAll'] = () => Promise.reject(new Error('reads everything'));
+      const source = Object.assign(Object.create(from) as EventStore, { readAll });
+      const to = await embedded();
+      const counts = await copyEvents(source, to, { tenantId: one.tenantId });
+      const copied = await all(to);
+      const wanted = (await all(from)).filter(ofTenant(one.tenantId)).length;
+      expect(counts).toMatchObject({ read: wanted, copied: wanted + 3 });
+      for (const [stream, events] of Map.groupBy(copied, (event) => event.stream))
+        expect(withoutPositions(events)).toEqual(withoutPositions(await from.readStream(stream)));
+      expectIntact(copied);
+      expect(await copyEvents(source, to, { tenantId: one.tenantId })).toMatchObject({
+        copied: 0,
+        present: wanted + 3,
+      });
+    },
+  );
+
   it('refuses a target with a different history', async () => {
     const [from, to] = [await embedded(), await embedded()];
     const author = new Author(from);

@@ -5,6 +5,7 @@ import {
   EventStoreUnavailable,
   NO_STREAM,
   WrongExpectedRevision,
+  type AllPage,
   type EventStore,
   type NewEvent,
   type Position,
@@ -12,11 +13,14 @@ import {
   type Revision,
   type StreamName,
 } from '../event-store.js';
+import { tenantInName } from '../tenant-of.js';
 import { backOffMs } from '../worker/back-off.js';
 
 export interface CopyOptions {
   /** Default: every category. */
   categories?: readonly string[];
+  /** Only events of this tenant are read, and those before them in their streams. Default: every tenant. */
+  tenantId?: string;
   /** Whether a stream is copied, decided by one of its events. Default: every stream. */
   wanted?(event: RecordedEvent): boolean | Promise<boolean>;
   /** Streams that the target must have before an event; they are copied too. */
@@ -138,7 +142,7 @@ class Copying {
 
   async copyAll(): Promise<CopyCounts> {
     for (let after: Position | undefined; ;) {
-      const page = await this.source.readAll({ after, limit: PAGE, categories: this.options.categories });
+      const page = await this.readPage(after);
       await this.loadStreams(page.events);
       try {
         for (const event of page.events) await this.copyEvent(event);
@@ -153,6 +157,14 @@ class Copying {
       after = page.next;
       if (page.atEnd || this.options.signal?.aborted) return this.counts;
     }
+  }
+
+  private async readPage(after: Position | undefined): Promise<AllPage> {
+    const { tenantId, categories } = this.options;
+    if (tenantId === undefined) return this.source.readAll({ after, limit: PAGE, categories });
+    const page = await this.source.readTenant(tenantId, after, PAGE);
+    if (categories) page.events = page.events.filter(({ stream }) => categories.includes(categoryOf(stream)));
+    return page;
   }
 
   /** Looks up all streams of a page concurrently. */
@@ -186,6 +198,9 @@ class Copying {
       const [before] =
         revision > head.offset ? await this.source.readStream(stream, { from: revision - 1, limit: 1 }) : [];
       head.chain = before?.chain;
+      // Earlier events may be other tenants': the stream is copied from its beginning.
+      if (this.options.tenantId !== undefined && tenantInName(stream) === undefined)
+        Object.assign(head, { revision: head.offset - 1, chain: head.offset === 0 ? CHAIN_START : undefined });
     }
     const [newest] = await this.target.readStream(stream, { direction: 'backwards', limit: 1 });
     if (!newest) return head;
@@ -208,6 +223,9 @@ class Copying {
   private async copyEvent(event: RecordedEvent, wanted?: true): Promise<void> {
     const head = await this.headOf(event, wanted);
     if (!head.wanted || event.revision <= head.revision) return;
+    if (event.revision > head.revision + 1 && this.options.tenantId !== undefined)
+      for (const before of await this.between(event.stream, head.revision + 1, event.revision))
+        await this.copyEvent(before, true);
     if (event.revision !== head.revision + 1)
       throw new BrokenChain(event.stream, head.revision + 1, `it is missing, found ${event.revision}`);
     if (head.chain !== undefined) {
@@ -231,6 +249,12 @@ class Copying {
     }
     head.there = revision;
     await this.enqueue(event, revision);
+  }
+
+  /** Events of other tenants in a stream that has no tenant in its name, and was taken over. */
+  private async between(stream: StreamName, from: Revision, to: Revision): Promise<RecordedEvent[]> {
+    const events = await this.source.readStream(stream, { from, limit: to - from });
+    return events.filter(({ revision }) => revision < to);
   }
 
   private async enqueue({ stream, ...event }: RecordedEvent, revision: Revision) {

@@ -72,6 +72,12 @@ describe('EmbeddedEventStore', () => {
     expect(events.map(({ id, text }) => ({ id, ...text }))).toEqual(before.map((row) => ({ ...row })));
     const streams = Map.groupBy(events, ({ stream }) => stream);
     expect([streams.size, events.length]).toEqual([7, 19]);
+    const tenant = '01a20649-91e9-7595-bf02-7ca86b2ca252';
+    const ofTenant = events.filter(({ metadata }) => metadata.tenantId === tenant);
+    expect((await store.readTenant(tenant, undefined, 100)).events).toEqual(ofTenant);
+    const names = [...new Set(ofTenant.map(({ stream }) => stream))].sort();
+    expect(await store.tenantStreams(tenant, undefined, 100)).toEqual(names);
+    expect(names).toHaveLength(5);
     for (const [stream, ofStream] of streams) {
       const { chain, revision, metadata, id } = ofStream.at(-1)!;
       expect(metadata).not.toHaveProperty('chain');

@@ -164,7 +164,20 @@ export class EmbeddedEventStore extends EventStore {
     const categories = options.categories && [...new Set(options.categories)];
     const cached = this.revisions && !this.closing && this.tail.read(after, options.limit, categories);
     if (cached) return cached;
-    const [rows, next, atEnd] = await this.callJob<PageAnswer>('readAll', [after, options.limit, categories]);
+    return this.readPage([after, options.limit, categories]);
+  }
+
+  async readTenant(tenantId: string, after: Position | undefined, limit: number): Promise<AllPage> {
+    if (!(limit >= 1)) throw new RangeError(`limit is ${limit}, expected 1 or more`);
+    return this.readPage([after === undefined ? 0 : toNumber(after), limit, undefined, tenantId]);
+  }
+
+  tenantStreams(tenantId: string, afterName: StreamName | undefined, limit: number): Promise<StreamName[]> {
+    return this.callJob('tenantStreams', [tenantId, afterName ?? '', limit]);
+  }
+
+  private async readPage(args: unknown[]): Promise<AllPage> {
+    const [rows, next, atEnd] = await this.callJob<PageAnswer>('readAll', args);
     return { events: fromRows(rows), next: next > 0 ? String(next) : undefined, atEnd };
   }
 

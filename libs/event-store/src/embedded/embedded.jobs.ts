@@ -2,7 +2,7 @@ import type { Database, Jobs } from '@attestry/sqlite';
 
 // Runs inside the file's own thread. Rows cross the thread as flat arrays of strings and numbers, which cost the least to copy.
 
-const SCHEMA_VERSION = 2;
+const SCHEMA_VERSION = 3;
 
 /** Idempotency needs no index on `id`: a repeated append is found at its expected revisions. */
 const SCHEMA = `
@@ -43,6 +43,16 @@ const SNAPSHOTS = `
     state BLOB NOT NULL
   ) STRICT;
 `;
+/** New in version 3. Computed from each row, so events stored before have it too; tenant-of.ts. */
+const TENANTS = `
+  ALTER TABLE events ADD COLUMN tenant_id TEXT GENERATED ALWAYS AS (
+    CASE WHEN instr(stream, '+') > instr(stream, '-') AND category NOT LIKE '%subdomain'
+      THEN substr(stream, instr(stream, '-') + 1, instr(stream, '+') - instr(stream, '-') - 1)
+      ELSE metadata ->> '$.tenantId' END
+  ) VIRTUAL;
+  CREATE INDEX events_tenant ON events (tenant_id, position);
+  CREATE INDEX events_tenant_streams ON events (tenant_id, stream, revision);
+`;
 
 const COLUMNS = 'position, stream, revision, id, type, schema_version, data, metadata';
 /** A page ends early at this many characters: pages of large events must not fill the memory. */
@@ -74,7 +84,7 @@ export function createJobs(db: Database, options: unknown): Jobs {
   if (found > SCHEMA_VERSION)
     throw new Error(`the event store has schema version ${found}, this release knows ${SCHEMA_VERSION}`);
   if (found < SCHEMA_VERSION) {
-    const missing = `${found === 0 ? SCHEMA : ''} ${SNAPSHOTS}`;
+    const missing = [SCHEMA, SNAPSHOTS, TENANTS].slice(found).join('');
     db.exec(`BEGIN IMMEDIATE; ${missing} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
   }
   if ((options as EmbeddedOptions).exclusive) db.exec('UPDATE leases SET expires_at = 0');
@@ -108,6 +118,12 @@ export function createJobs(db: Database, options: unknown): Jobs {
   );
   const positionsOf = arrays(
     'SELECT position FROM events WHERE category = ? AND position > ? ORDER BY position LIMIT ?',
+  );
+  const ofTenant = arrays(
+    `SELECT ${COLUMNS} FROM events WHERE tenant_id = ? AND position > ? ORDER BY position LIMIT ?`,
+  );
+  const nextStreamOfTenant = arrays(
+    'SELECT stream FROM events WHERE tenant_id = ? AND stream > ? ORDER BY stream LIMIT 1',
   );
   const atPosition = arrays(`SELECT ${COLUMNS} FROM events WHERE position = ?`);
 
@@ -196,15 +212,17 @@ export function createJobs(db: Database, options: unknown): Jobs {
     },
     readAll: {
       kind: 'read',
-      execute([after, limit, categories]: [number, number, string[] | undefined]): PageAnswer {
+      execute([after, limit, categories, tenantId]: [number, number, string[]?, string?]): PageAnswer {
         const end = Math.max(headPosition(), after);
         if (end === after) return [[], after, true];
         const source =
-          categories === undefined
-            ? everything.iterate(after, limit)
-            : categories.length === 1
-              ? ofCategory.iterate(categories[0]!, after, limit)
-              : ofCategories(categories, after, limit);
+          tenantId !== undefined
+            ? ofTenant.iterate(tenantId, after, limit)
+            : categories === undefined
+              ? everything.iterate(after, limit)
+              : categories.length === 1
+                ? ofCategory.iterate(categories[0]!, after, limit)
+                : ofCategories(categories, after, limit);
         const rows: Rows = [];
         let [count, characters, last] = [0, 0, after];
         for (const row of source) {
@@ -214,6 +232,19 @@ export function createJobs(db: Database, options: unknown): Jobs {
           if (++count === limit || characters > PAGE_CHARACTERS) return [rows, last, last === end];
         }
         return [rows, end, true];
+      },
+    },
+    tenantStreams: {
+      kind: 'read',
+      execute([tenantId, afterName, limit]: [string, string, number]): string[] {
+        // From stream to stream through the index, however many events each has.
+        const names: string[] = [];
+        while (names.length < limit) {
+          const row = nextStreamOfTenant.get(tenantId, names.at(-1) ?? afterName);
+          if (!row) break;
+          names.push(row[0] as string);
+        }
+        return names;
       },
     },
     head: { kind: 'read', execute: (): number => headPosition() },

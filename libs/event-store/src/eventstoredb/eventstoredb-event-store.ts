@@ -21,15 +21,18 @@ import {
   NO_STREAM,
   WrongExpectedRevision,
 } from '../event-store.js';
+import { tenantOf } from '../tenant-of.js';
 import { BatchAppend } from './batch-append.js';
 import { EventStoreDbConnection } from './eventstoredb-connection.js';
 import { EventStoreDbSubscription } from './eventstoredb-subscription.js';
 import { comparePositions, fromText, latest, toText, type LogPosition } from './log-position.js';
 import {
   byteLength,
-  categoriesRequest,
   encodeEvent,
+  filteredRequest,
   logRequest,
+  ofCategories,
+  ofTenant,
   recordOf,
   streamRequest,
   type LogRecord,
@@ -49,6 +52,10 @@ export interface EventStoreDbOptions {
 const DAY_SECONDS = 86_400;
 /** The server skips some 100,000 records of other categories a second without a message. */
 const SCAN_MS = 60_000;
+/** Events of a tenant that are read at once to list its streams. */
+const SCAN_PAGE = 4096;
+
+const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 /**
  * The event store in EventStoreDB, for several processes. Leases and checkpoints are stored elsewhere. Positions are `<commit>/<prepare>`.
@@ -106,25 +113,56 @@ export class EventStoreDbStore extends EventStore {
     return events;
   }
 
-  async readAll({ after, categories, limit }: ReadAllOptions): Promise<AllPage> {
+  readAll({ after, categories, limit }: ReadAllOptions): Promise<AllPage> {
+    return this.readPage(categories?.length === 0 ? undefined : ofCategories(categories), () => true, after, limit);
+  }
+
+  readTenant(tenantId: string, after: Position | undefined, limit: number): Promise<AllPage> {
+    return this.readPage(ofTenant(tenantId), (event) => tenantOf(event) === tenantId, after, limit);
+  }
+
+  /** Reads all events of the tenant: the server lists no names (ADR 0068). */
+  async tenantStreams(tenantId: string, afterName: StreamName | undefined, limit: number): Promise<StreamName[]> {
+    let names: StreamName[] = [];
+    for (let after: Position | undefined, atEnd = false; !atEnd;) {
+      const page = await this.readTenant(tenantId, after, SCAN_PAGE);
+      const found = page.events.map(({ stream }) => stream);
+      const wanted = found.filter((name) => afterName === undefined || compareBytes(name, afterName) > 0);
+      names = [...new Set([...names, ...wanted])].sort(compareBytes).slice(0, limit);
+      ({ next: after, atEnd } = page);
+    }
+    return names;
+  }
+
+  /** @param streams those that the server sends; absent means none */
+  private async readPage(
+    streams: ReturnType<typeof ofCategories> | undefined,
+    isWanted: (event: RecordedEvent) => boolean,
+    after: Position | undefined,
+    limit: number,
+  ): Promise<AllPage> {
     if (!(limit >= 1)) throw new RangeError(`limit is ${limit}, expected 1 or more`);
     const from = after === undefined ? undefined : fromText(after);
     // Before the events: a page that is not full has then seen everything up to here, including what the filter hides.
     const head = await this.lastPosition();
     if (!head || (from && comparePositions(from, head) >= 0)) return { events: [], next: after, atEnd: true };
     const events: RecordedEvent[] = [];
+    // The server starts with the record at `from` itself.
+    const most = from ? limit + 1 : limit;
+    let received = 0;
     let last: LogPosition | undefined;
-    if (categories?.length !== 0) {
-      // The server starts with the record at `from` itself.
-      const request = categoriesRequest(categories, { from, limit: from ? limit + 1 : limit });
-      await this.connection.read(request, SCAN_MS, (response) => {
+    if (streams)
+      await this.connection.read(filteredRequest(streams, { from, limit: most }), SCAN_MS, (response) => {
         const record = recordOf(response);
-        if (!record || (from && comparePositions(record.position, from) <= 0)) return true;
+        if (!record) return true;
+        received++;
+        if (from && comparePositions(record.position, from) <= 0) return true;
         last = record.position;
-        return !record.event || events.push(record.event) !== limit;
+        return !record.event || !isWanted(record.event) || events.push(record.event) !== limit;
       });
-    }
-    const next = events.length === limit ? last! : latest(head, last)!;
+    // Records that are not wanted count for the server, too.
+    const isFull = events.length === limit || received === most;
+    const next = isFull ? last! : latest(head, last)!;
     return { events, next: toText(next), atEnd: comparePositions(next, head) >= 0 };
   }
 

@@ -226,6 +226,31 @@ const describeAdapter = (name: string, url: () => string): void => {
       await expect(store.readStream(`${category}-1`)).rejects.toThrow('revision 1 was written by something else');
     });
 
+    it('skips no event when other records fill a page', async () => {
+      const client = EventStoreDBClient.connectionString(url());
+      for (let n = 0; n < 5; n++)
+        await client.appendToStream(`${category}-${n}`, jsonEvent({ type: 'foreign', data: { by: 'somebody else' } }));
+      await client.dispose();
+      const tenantId = unique();
+      // In streams without a tenant in their name, which may hold events of any.
+      for (let n = 0; n < 5; n++) await store.append(`${category}-other${n}`, events(1), NO_STREAM);
+      const [own] = events(1);
+      const mine = chainEvent(CHAIN_START, { ...own!, metadata: { ...own!.metadata, tenantId } });
+      await store.append(`${category}-mine`, [mine], NO_STREAM);
+      const readEach = async (read: (after: Position | undefined) => ReturnType<EventStore['readAll']>) => {
+        const found: RecordedEvent[] = [];
+        for (let after = origin, atEnd = false; !atEnd;) {
+          const page = await read(after);
+          found.push(...page.events);
+          ({ next: after, atEnd } = page);
+        }
+        return found;
+      };
+      expect(idsOf(await readEach((after) => store.readTenant(tenantId, after, 2)))).toEqual([mine.id]);
+      const all = await readEach((after) => store.readAll({ after, limit: 2 }));
+      expect(all.filter(({ stream }) => stream.startsWith(category))).toHaveLength(6);
+    });
+
     it('refuses ids that the server would not return unchanged, and the positions of other stores', async () => {
       const odd = { ...event(), id: 'a1' };
       await expect(store.append(`${category}-1`, [odd], NO_STREAM)).rejects.toThrow(RangeError);

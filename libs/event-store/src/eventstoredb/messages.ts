@@ -4,6 +4,7 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { readText, schemaVersionIn } from '../chain.js';
 import type { NewEvent, RecordedEvent, Revision, StreamName } from '../event-store.js';
+import { CATEGORY_WITHOUT_TENANT } from '../tenant-of.js';
 import { toText, type LogPosition } from './log-position.js';
 
 /** An event as bytes. */
@@ -109,18 +110,25 @@ const allFrom = ({ from, backwards }: ReadFrom<LogPosition>) => {
 export const logRequest = (read: ReadFrom<LogPosition>): ReadReq =>
   new Read().setOptions(readOptions(read).setAll(allFrom(read)).setNoFilter(new shared.Empty()));
 
-const filterOf = (categories: Categories) => {
-  const expression = new Options.FilterOptions.Expression();
-  if (categories === undefined) expression.setRegex('^[^$]');
-  else expression.setPrefixList(categories.map((category) => `${category}-`));
-  return new Options.FilterOptions()
-    .setStreamIdentifier(expression)
-    .setMax(SEARCH_WINDOW)
-    .setCheckpointintervalmultiplier(1);
+const { Expression } = Options.FilterOptions;
+type StreamFilter = InstanceType<typeof Expression>;
+
+const filterOf = (expression: StreamFilter) =>
+  new Options.FilterOptions().setStreamIdentifier(expression).setMax(SEARCH_WINDOW).setCheckpointintervalmultiplier(1);
+
+export const ofCategories = (categories: Categories): StreamFilter =>
+  categories === undefined
+    ? new Expression().setRegex('^[^$]')
+    : new Expression().setPrefixList(categories.map((category) => `${category}-`));
+
+/** Streams with a tenant in their name, and those without one, which may hold events of any. */
+export const ofTenant = (tenantId: string): StreamFilter => {
+  const id = tenantId.replace(/[^\w-]/g, '\\$&');
+  return new Expression().setRegex(`^[^$+-][^+-]*-(${id}\\+|[^+]*$)|^[^$-]*${CATEGORY_WITHOUT_TENANT}-`);
 };
 
-export const categoriesRequest = (categories: Categories, read: ReadFrom<LogPosition>): ReadReq =>
-  new Read().setOptions(readOptions(read).setAll(allFrom(read)).setFilter(filterOf(categories)));
+export const filteredRequest = (streams: StreamFilter, read: ReadFrom<LogPosition>): ReadReq =>
+  new Read().setOptions(readOptions(read).setAll(allFrom(read)).setFilter(filterOf(streams)));
 
 /** `after` is exclusive. */
 export const subscriptionRequest = (categories: Categories, after: LogPosition | undefined): ReadReq =>
@@ -128,7 +136,7 @@ export const subscriptionRequest = (categories: Categories, after: LogPosition |
     readOptions({})
       .setAll(allFrom({ from: after }))
       .setSubscription(new Options.SubscriptionOptions())
-      .setFilter(filterOf(categories)),
+      .setFilter(filterOf(ofCategories(categories))),
   );
 
 export const isWanted = (stream: StreamName, categories: Categories): boolean =>

@@ -43,6 +43,10 @@ export class Fixture {
     );
   }
 
+  migrateLeases(): Promise<void> {
+    return migratePostgresEvents({ url: this.url(), schema: this.schema }, { events: false });
+  }
+
   async open(options: { url?: string; timeoutMs?: number } = {}): Promise<PostgresEventStore> {
     const store = await openPostgresEvents({
       url: this.url(),
@@ -64,10 +68,10 @@ export class Fixture {
   }
 
   /** One append of one event, as a store does it. */
-  async appendOn(client: pg.Client, stream: string, id: string, expected: number): Promise<Position> {
+  async appendOn(client: pg.Client, stream: string, id: string, expected: number, metadata = '{}'): Promise<Position> {
     const { rows } = await client.query<{ last_position: string }>(
-      `SELECT last_position FROM ${this.schema}.append_group($1, $2, '{1}', $3, '{Happened}', '{1}', '{"{}"}', '{"{}"}')`,
-      [[stream], [expected], [id]],
+      `SELECT last_position FROM ${this.schema}.append_group($1, $2, '{1}', $3, '{Happened}', '{1}', '{"{}"}', $4)`,
+      [[stream], [expected], [id], [metadata]],
     );
     return rows[0]!.last_position;
   }

@@ -1,11 +1,27 @@
 import type { Migrations } from '@attestry/postgres';
-import { APPEND_GROUP, appendGroup, appendLock, COLUMNS, DEFINER, refusal, refuseOn } from './schema.js';
+import { APPEND_GROUP, appendGroup, appendLock, COLUMNS, DEFINER, refusal, refuseOn, tenants } from './schema.js';
 
 /** Positions of one partition; the store continues after the last one used, so a partition is never full. */
 const SPAN = 10_000_000_000;
 const DAY_MS = 86_400_000;
 /** Number of partitions in the retention, which determines the days of events per partition. */
 const PARTITIONS_KEPT = 12;
+
+const makePartition = (
+  schema: string,
+  including: string,
+): string => `CREATE OR REPLACE FUNCTION ${schema}.make_partition(first_position bigint) RETURNS void LANGUAGE plpgsql AS $$
+    DECLARE
+      name text := 'events_' || first_position / ${SPAN};
+    BEGIN
+      -- Made apart and then attached: that waits for no reader and keeps none waiting.
+      EXECUTE format('CREATE TABLE ${schema}.%I (LIKE ${schema}.events INCLUDING DEFAULTS INCLUDING CONSTRAINTS ${including})', name);
+      EXECUTE format('CREATE UNIQUE INDEX ON ${schema}.%I (stream, revision)', name);
+      EXECUTE format('${refuseOn(`${schema}.%I`)} ${schema}.refuse_change()', name);
+      EXECUTE format('ALTER TABLE ${schema}.events ATTACH PARTITION ${schema}.%I FOR VALUES FROM (%s) TO (%s)',
+        name, first_position, first_position + ${SPAN});
+      INSERT INTO ${schema}.partitions (first_position, name) VALUES (first_position, name);
+    END $$;`;
 
 /**
  * The same events, in partitions by ranges of positions, so that retention drops a table instead of deleting rows. There is always one
@@ -32,18 +48,7 @@ const events = (schema: string): string => `
     -- Last revision of streams with discarded events, so that revisions are not used twice.
     CREATE TABLE ${schema}.discarded (stream text COLLATE "C" PRIMARY KEY, revision bigint NOT NULL);
 
-    CREATE FUNCTION ${schema}.make_partition(first_position bigint) RETURNS void LANGUAGE plpgsql AS $$
-    DECLARE
-      name text := 'events_' || first_position / ${SPAN};
-    BEGIN
-      -- Made apart and then attached: that waits for no reader and keeps none waiting.
-      EXECUTE format('CREATE TABLE ${schema}.%I (LIKE ${schema}.events INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES)', name);
-      EXECUTE format('CREATE UNIQUE INDEX ON ${schema}.%I (stream, revision)', name);
-      EXECUTE format('${refuseOn(`${schema}.%I`)} ${schema}.refuse_change()', name);
-      EXECUTE format('ALTER TABLE ${schema}.events ATTACH PARTITION ${schema}.%I FOR VALUES FROM (%s) TO (%s)',
-        name, first_position, first_position + ${SPAN});
-      INSERT INTO ${schema}.partitions (first_position, name) VALUES (first_position, name);
-    END $$;
+    ${makePartition(schema, 'INCLUDING INDEXES')}
     REVOKE ALL ON FUNCTION ${schema}.make_partition FROM PUBLIC;
 
     -- Does one thing that is due and says what, or nothing when nothing is. It takes no argument: a service may have it done,
@@ -132,10 +137,14 @@ const events = (schema: string): string => `
     UPDATE ${schema}.partitions SET opened_at = ${schema}.now_ms();
     SELECT ${schema}.make_partition(${SPAN});`;
 
+const tenantsInPartitions = (schema: string): string => `
+    ${tenants(schema)}
+    ${makePartition(schema, 'INCLUDING GENERATED INCLUDING INDEXES')}`;
+
 /** Functions that a store needs, whatever the retention is. */
 export const PARTITIONED_EVENTS: Pick<Migrations, 'component' | 'steps'> = {
   component: 'partitioned events',
-  steps: [events],
+  steps: [events, tenantsInPartitions],
 };
 
 /** @param retentionDays events are kept this long, and at most a twelfth of it longer */

@@ -108,17 +108,30 @@ export class PostgresEventStore extends EventStore {
   }
 
   async readAll(options: ReadAllOptions): Promise<AllPage> {
-    const { limit } = options;
+    const { after, limit, categories } = options;
+    return categories
+      ? this.readPage(this.statements.ofCategories, after, limit, [...new Set(categories)])
+      : this.readPage(this.statements.all, after, limit);
+  }
+
+  readTenant(tenantId: string, after: Position | undefined, limit: number): Promise<AllPage> {
+    return this.readPage(this.statements.ofTenant, after, limit, tenantId);
+  }
+
+  async tenantStreams(tenantId: string, afterName: StreamName | undefined, limit: number): Promise<StreamName[]> {
+    const { tenantStreams } = this.statements;
+    return (await this.query<[StreamName]>(tenantStreams, [tenantId, afterName ?? '', limit])).map(([name]) => name);
+  }
+
+  private async readPage(
+    statement: Statement,
+    position: Position | undefined,
+    limit: number,
+    ...filter: unknown[]
+  ): Promise<AllPage> {
     if (!(limit >= 1)) throw new RangeError(`limit is ${limit}, expected 1 or more`);
-    const after = options.after === undefined ? 0 : toNumber(options.after);
-    const rows = options.categories
-      ? await this.query<PageRow>(this.statements.ofCategories, [
-          after,
-          limit,
-          PAGE_BYTES,
-          [...new Set(options.categories)],
-        ])
-      : await this.query<PageRow>(this.statements.all, [after, limit, PAGE_BYTES]);
+    const after = position === undefined ? 0 : toNumber(position);
+    const rows = await this.query<PageRow>(statement, [after, limit, PAGE_BYTES, ...filter]);
     const head = Math.max(Number(rows[0]![0]), after);
     const events = rows.filter(([, , position]) => position !== null).map(([, , ...row]) => toEvent(row));
     const full = events.length === limit || Number(rows.at(-1)![1]) >= PAGE_BYTES;

@@ -122,12 +122,22 @@ const events = (schema: string): string => `
           WHERE e.stream = a_stream ORDER BY e.revision DESC LIMIT 1;`,
     })}`;
 
+/** Computed by the server, so events of the previous release have it too; tenant-of.ts. Adding it rewrites the table. */
+export const tenants = (schema: string): string => `
+    ALTER TABLE ${schema}.events ADD COLUMN tenant_id text COLLATE "C" GENERATED ALWAYS AS (
+      CASE WHEN strpos(stream, '+') > strpos(stream, '-') AND category NOT LIKE '%subdomain'
+        THEN substring(stream FROM strpos(stream, '-') + 1 FOR strpos(stream, '+') - strpos(stream, '-') - 1)
+        ELSE substring(metadata FROM '"tenantId":"([^"]*)"') END
+    ) STORED;
+    CREATE INDEX events_tenant ON ${schema}.events (tenant_id, position);
+    CREATE INDEX events_tenant_streams ON ${schema}.events (tenant_id, stream, revision);`;
+
 /** A service may add events only in the way that keeps their order, and neither change nor remove one. */
 export const APPEND_GROUP = 'FUNCTION append_group(text[],bigint[],integer[],text[],text[],integer[],text[],text[])';
 
 export const EVENT_TABLES: Migrations = {
   component: 'events',
-  steps: [events],
+  steps: [events, tenants],
   grants: () => [
     { on: 'events', privileges: 'SELECT' },
     { on: APPEND_GROUP, privileges: 'EXECUTE' },

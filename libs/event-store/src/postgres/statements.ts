@@ -63,6 +63,23 @@ export const statementsOf = (schema: string, partitioned: boolean) => {
       `SELECT ${COLUMNS} FROM ${events} WHERE stream = $1 AND revision <= $2 ORDER BY revision DESC LIMIT $3`,
     ),
     all: page('all', `SELECT ${COLUMNS} FROM ${events} WHERE position > $1 ORDER BY position LIMIT $2`),
+    // Compared as a pair for the same reason as below.
+    ofTenant: page(
+      'of tenant',
+      `SELECT ${COLUMNS} FROM ${events}
+       WHERE (tenant_id, position) > ($4::text, $1) AND tenant_id <= $4::text AND position > $1
+       ORDER BY tenant_id, position LIMIT $2`,
+    ),
+    // From stream to stream through the index, however many events each has.
+    tenantStreams: statement(
+      'tenant streams',
+      `WITH RECURSIVE found AS (
+         (SELECT stream FROM ${events} WHERE tenant_id = $1 AND stream > $2 ORDER BY stream LIMIT 1)
+         UNION ALL
+         SELECT e.stream FROM found CROSS JOIN LATERAL (
+           SELECT stream FROM ${events} WHERE tenant_id = $1 AND stream > found.stream ORDER BY stream LIMIT 1) AS e
+       ) SELECT stream FROM found LIMIT $3`,
+    ),
     // Each category through its index, then merged: the cost of reading on does not depend on how much the filter hides. Compared as a
     // pair, and not for equality, so that the planner cannot scan by position alone.
     ofCategories: page(

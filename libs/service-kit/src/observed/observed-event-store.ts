@@ -85,6 +85,14 @@ export class ObservedEventStore extends EventStore {
     return this.inner.readAll(options);
   }
 
+  readTenant(tenantId: string, after: Position | undefined, limit: number): Promise<AllPage> {
+    return this.inner.readTenant(tenantId, after, limit);
+  }
+
+  tenantStreams(tenantId: string, afterName: StreamName | undefined, limit: number): Promise<StreamName[]> {
+    return this.inner.tenantStreams(tenantId, afterName, limit);
+  }
+
   subscribe(options: SubscribeOptions, handler: SubscriptionHandler): Subscription {
     return this.inner.subscribe(options, {
       onEvents: handler.onEvents.bind(handler),
