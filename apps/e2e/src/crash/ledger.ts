@@ -60,11 +60,15 @@ export interface Answered {
   baseUrl: string;
   requestId: string;
   status: number;
+  /** When the answer arrived, milliseconds. */
+  at: number;
 }
 
 /** Everything that was acknowledged to the clients, and every violation of it by the platform. */
 export class Ledger {
   readonly answered: Answered[] = [];
+  /** When processes were killed, milliseconds. */
+  readonly kills: number[] = [];
   readonly users: ExpectedUser[] = [];
   readonly codes: ExpectedCode[] = [];
   readonly nonces: ExpectedNonce[] = [];
@@ -113,7 +117,13 @@ export class Ledger {
     }
     if (took() > this.patienceMs) this.fault(`${operation.name} was answered after ${took()} ms`);
     const { status, headers, text } = answer;
-    this.answered.push({ operation, baseUrl: client.baseUrl, requestId: headers.get('x-request-id')!, status });
+    this.answered.push({
+      operation,
+      baseUrl: client.baseUrl,
+      requestId: headers.get('x-request-id')!,
+      status,
+      at: performance.now(),
+    });
     if (status === 503) {
       this.unavailable += 1;
       this.troubles.push(`${operation.name} was answered with 503, after ${took()} ms`);

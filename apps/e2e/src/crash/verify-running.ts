@@ -10,6 +10,7 @@ import {
   retrieveTenant,
   retrieveUser,
   retrieveWebhook,
+  updateWebhook,
   type AnalyticsEvent,
   type JwtVcConfiguration,
   type PageOf,
@@ -27,12 +28,24 @@ import {
   type RunningPlatform,
   type SeededRandom,
 } from '@attestry/testing';
-import type { ExpectedCode, ExpectedNonce, ExpectedRecord, ExpectedTenant, ExpectedUser, Ledger } from './ledger.js';
+import type {
+  Answered,
+  ExpectedCode,
+  ExpectedNonce,
+  ExpectedRecord,
+  ExpectedTenant,
+  ExpectedUser,
+  Ledger,
+} from './ledger.js';
 import { exchangeParts, issueParts, oauthCode, type Scene } from './load.js';
 
 /** Calls at once. */
 const PARALLEL = 8;
 const PATIENCE_MS = 30_000;
+/** Records of queries and refusals are sent in batches: a kill loses those of the last second (ADR 0072). */
+const LOST_MS = 1000;
+/** A change to what is stored already appends no event: it is recorded as a query is. */
+const MAY_CHANGE_NOTHING: ReadonlySet<string> = new Set([updateWebhook.name, jwtVcConfigurations.update.name]);
 
 const each = async <T>(items: readonly T[], check: (item: T) => Promise<void>): Promise<void> => {
   const left = [...items];
@@ -255,15 +268,23 @@ export class Verification {
     return all;
   }
 
-  /** Answered calls of the tenant that must be in its trail. No START, no command: 503, and perhaps nothing was written. */
+  /**
+   * Answered calls of the tenant that must be in its trail: every command that succeeded, and of the others those that were not answered in the
+   * last second before a kill. A 503 promises nothing.
+   */
   private recorded() {
     const { url } = this.scene.tenant;
     return this.ledger.answered.filter(
-      ({ operation, baseUrl, status }) => operation.analytics && baseUrl === url && status !== 503,
+      (call) => call.operation.analytics && call.baseUrl === url && call.status !== 503 && this.mustBeKept(call),
     );
   }
 
-  /** Exactly one START and one outcome for each call that was answered, and for each that was not. */
+  private mustBeKept({ operation, status, at }: Answered): boolean {
+    const isEffect = operation.kind === 'command' && status < 400 && !MAY_CHANGE_NOTHING.has(operation.name);
+    return isEffect || !this.ledger.kills.some((killedAt) => killedAt >= at && killedAt - at < LOST_MS);
+  }
+
+  /** Exactly one START and one outcome for each call in the trail, and the outcome that the caller received. */
   compareTrail(trail: Map<string, AnalyticsEvent[]>): void {
     for (const [requestId, events] of trail) {
       // Newest first.

@@ -7,14 +7,16 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import {
   lookUpManagementClient,
   notFound,
-  OPERATION_SUBJECTS,
+  recordSubject,
+  PLATFORM_TENANT,
   OPERATIONS,
   retrieveTokenKeys,
   type Operation,
-  type OperationEventMessage,
+  type OperationRecordMessage,
 } from '@attestry/contracts';
-import type { Reply, Serving } from '@attestry/messaging';
+import type { Headers, Reply, Serving } from '@attestry/messaging';
 import { createNestLogger, openEngines, parseConfig, rootModule, type Engines } from '@attestry/service-kit';
+import { waitUntil } from '@attestry/testing';
 import type { FastifyInstance } from 'fastify';
 import { SignJWT } from 'jose';
 import { Pipeline } from '../pipeline/mount.js';
@@ -30,7 +32,9 @@ let engines: Engines;
 let app: NestFastifyApplication;
 let server: FastifyInstance;
 const peers: Serving[] = [];
-const received: OperationEventMessage[] = [];
+const received: OperationRecordMessage[] = [];
+/** Context headers of the newest call of a service. */
+let headers: Headers = {};
 let reply: () => Promise<Reply>;
 
 const operations = OPERATIONS.filter(({ http, access }) => http && access.kind === 'management');
@@ -45,13 +49,18 @@ beforeAll(async () => {
   });
   engines = await openEngines(config);
   const serve = (operation: Operation, answer: () => Promise<Reply>) =>
-    peers.push(engines.bus.serve(operation.subject, answer));
+    peers.push(
+      engines.bus.serve(operation.subject, (_data, sent) => {
+        if (sent['operation'] === operation.name) headers = sent;
+        return answer();
+      }),
+    );
   serve(lookUpManagementClient as Operation, async () => ({ ok: true, data: { exists: true } }));
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'ES256', use: 'sig' };
   serve(retrieveTokenKeys as Operation, async () => ({ ok: true, data: { keys: [jwk] } }));
   for (const operation of operations) serve(operation, () => reply());
-  engines.bus.consume({ name: 'test', subjects: [OPERATION_SUBJECTS] }, async (messages) => {
-    received.push(...messages.map(({ data }) => data as OperationEventMessage));
+  engines.bus.consume({ name: 'test', subjects: [recordSubject('record', 'gateway')] }, async (messages) => {
+    received.push(...messages.map(({ data }) => data as OperationRecordMessage));
   });
   app = await NestFactory.create<NestFastifyApplication>(
     rootModule([gatewayParticipant], engines),
@@ -106,14 +115,10 @@ const send = async ({ name, http }: Operation, clientId: string) => {
     ...(payload && { payload }),
   });
 };
-const eventsOf = async (requestId: string, count: number): Promise<OperationEventMessage[]> => {
-  const end = Date.now() + 10_000;
-  for (;;) {
-    const found = received.filter((message) => message.requestId === requestId);
-    if (found.length >= count) return found;
-    if (Date.now() > end) throw new Error(`${found.length} of ${count} operation events`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+/** The record that the gateway sent of a request. */
+const recordOf = async (requestId: string): Promise<OperationRecordMessage> => {
+  await engines.recorders.flush(10_000);
+  return waitUntil(() => received.find((message) => message.requestId === requestId));
 };
 
 /** Written down once more, as the specification lists them. */
@@ -128,22 +133,30 @@ describe('each operation of the management API', () => {
     for (const { analytics } of operations) expect(analytics?.prefix).toMatch(/^[A-Z_]+$/);
   });
 
-  it.each(operations)('records a START and its outcome: $name [M47, M48]', async (operation) => {
-    const { prefix, category } = operation.analytics!;
-    for (const [outcome, answered] of [
-      ['SUCCESS', { ok: true, data: { id: ID, data: [] } }],
-      ['FAIL', { ok: false, error: notFound().toWire() }],
-    ] as [string, Reply][]) {
-      reply = async () => answered;
-      const answer = await send(operation, `caller-${operation.name}`);
-      expect(answer.statusCode).toBe(outcome === 'FAIL' ? 404 : operation.http!.success);
-      const found = await eventsOf(String(answer.headers['x-request-id']), 2);
-      expect(found.map((message) => [message.prefix, message.outcome, message.category])).toEqual([
-        [prefix, 'START', category],
-        [prefix, outcome, category],
-      ]);
-      for (const { clientId } of found) expect(clientId).toBe(`caller-${operation.name}`);
-    }
+  it.each(operations)('records its calls: $name [M47, M48]', async (operation) => {
+    const { prefix, category, tenantFrom } = operation.analytics!;
+    const clientId = `caller-${operation.name}`;
+    const expected = { prefix, category, clientId, tenantId: PLATFORM_TENANT, isManagement: true };
+    const isQuery = operation.kind === 'query';
+    reply = async () => ({ ok: true, data: { id: ID, ...(isQuery && { data: [] }) } });
+    const answer = await send(operation, clientId);
+    expect(answer.statusCode).toBe(operation.http!.success);
+    // The service puts the record of a command into the event that it appends.
+    const begun = isQuery ? undefined : { startedAt: expect.stringMatching(/Z$/) as string };
+    expect(headers['record'] && JSON.parse(headers['record'])).toEqual(begun);
+
+    reply = async () => ({ ok: false, error: notFound().toWire() });
+    const refused = await send(operation, clientId);
+    expect(refused.statusCode).toBe(404);
+    const failed = await recordOf(String(refused.headers['x-request-id']));
+    expect(failed).toMatchObject({ ...expected, outcome: 'FAIL', metadata: { error: { status: 404 } } });
+    expect(failed.about).toBeUndefined();
+
+    const requestId = String(answer.headers['x-request-id']);
+    const succeeded = received.filter((message) => message.requestId === requestId);
+    if (!isQuery) return expect(succeeded).toEqual([]);
+    expect(succeeded).toEqual([expect.objectContaining({ ...expected, outcome: 'SUCCESS' })]);
+    expect(succeeded[0]!.about).toBe(tenantFrom && ID);
   });
 
   it('is rate-limited: 429 with Retry-After, per client', async () => {
