@@ -237,7 +237,9 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
     expect(issued.filter(({ data }) => !recorded.has(data['credentialId']))).toEqual([]);
     expect(projected.get('analytics_operations')).toHaveLength(trailRows(calls).size);
     expect(operations.filter(({ type }) => type === 'RecorderReported').length).toBeGreaterThan(KILLS);
-    // Its rows name the recorders of the process that rebuilds.
+    // Of the last start only: every earlier end was noticed. That of the last process is read with the next start.
+    const recorders = projected.get('operation_recorders')!.map((row) => JSON.parse(row) as { participant: string });
+    expect(new Set(recorders.map(({ participant }) => participant)).size).toBe(recorders.length);
     projected.delete('operation_recorders');
     const copy = await mkdtemp(join(tmpdir(), 'attestry-rebuilt-'));
     try {

@@ -318,7 +318,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
         expect(faults).toEqual([]);
         // Only calls made since are new.
         expect(after.slice(0, before.length).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
-        expect(rows['analytics_events']!.length).toBeGreaterThan(100);
+        expect(rows['analytics_operations']!.length).toBeGreaterThan(100);
       },
       LIMIT_MS,
     );
