@@ -27,10 +27,12 @@ const uuid = `printf('%08x-0000-4000-8000-000000000000', i)`;
 const time = `strftime('%Y-%m-%dT%H:%M:%fZ', 1767225600 + i * 0.01, 'unixepoch')`;
 /** One statement a table: the rows of one tenant, `:tenant` and `:size`. */
 const TABLES = {
-  analytics_events: `(tenant_id, time, sort_key, id, type, category, request_id, actor, metadata, data)
-    select :tenant, ${time}, printf('%010d', i), ${uuid},
-      case i % 3 when 0 then 'DID_CREATE_START' when 1 then 'USER_CREATE_SUCCESS' else 'WEBHOOK_CREATE_FAIL' end,
-      case i % 3 when 0 then 'did' when 1 then 'user' else 'webhook' end, 'r' || (i / 2), 'cclient' || (i % 5), '{}', null from n`,
+  analytics_operations: `(tenant_id, start_id, end_id, request_id, operation, prefix, category, actor, started_at, start_key, start_source,
+      outcome, ended_at, end_key, end_source, committed, last_at)
+    select :tenant, ${uuid}, 'e' || ${uuid}, 'r' || i, 'dids.create-did',
+      case i % 3 when 0 then 'DID_CREATE' when 1 then 'USER_CREATE' else 'WEBHOOK_CREATE' end,
+      case i % 3 when 0 then 'did' when 1 then 'user' else 'webhook' end, 'cclient' || (i % 5), ${time}, printf('%010d0', i), 1,
+      case i % 2 when 0 then 'SUCCESS' else 'FAIL' end, ${time}, printf('%010d1', i), 1, 0, ${time} from n`,
   did: `(tenant_id, did, id, created_at, registered, keys, document, signs_p256, signs_ed25519)
     select :tenant, 'did:web:example.com:' || i, ${uuid}, ${time}, 1767225600000 + i * 10, '[]', '{}', 0, 1 from n`,
   issuance_users: `(tenant_id, id, sealed_claims, created_at) select :tenant, ${uuid}, null, ${time} from n`,
@@ -65,7 +67,9 @@ const seed = (folder) => {
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'attestry-lists-'));
-const engines = await openEngines(parseConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }));
+const engines = await openEngines(
+  parseConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent', OPERATION_EVENTS_DAYS: '3650' }),
+);
 const services = await startServices([analyticsService, didsService, issuanceService], engines);
 const client = new ServiceClient(engines.bus, 'gateway');
 let failed = false;

@@ -29,12 +29,17 @@ const HISTORIES = {
   operations: {
     projections: ['analytics.events'],
     streams: (n) => {
-      const fact = { prefix: 'DID_CREATE', category: 'did', operation: 'dids.create-did', metadata: {}, clientId: 'c' };
+      const record = {
+        prefix: 'DID_CREATE',
+        category: 'did',
+        operation: 'dids.create-did',
+        clientId: 'c',
+        outcome: 'SUCCESS',
+      };
+      const times = { startedAt: time(n), endedAt: time(n) };
       return [
         `operation-${TENANT}+${n % 50}`,
-        ['OperationStarted', { ...fact, deadline: START }],
-        ['OperationCommitted', { operation: fact.operation }],
-        ['OperationSucceeded', fact],
+        ['OperationRecorded', { ...record, ...times, object: { type: 'did', id: `did:key:z${n}` } }],
       ];
     },
   },

@@ -87,7 +87,10 @@ export class JoinedEventStore extends EventStore {
           pair = moved(pair, side, next);
           await handler.onEvents(located, toText(pair));
         });
-        turn = handled.catch(() => undefined);
+        turn = handled.then(
+          () => undefined,
+          () => undefined,
+        );
         return handled;
       };
       return this.stores[side].subscribe(

@@ -51,12 +51,18 @@ const COLUMNS: Readonly<Record<keyof OperationRow, readonly [ColumnDataType, 'no
  * key.
  */
 const LISTS = {
-  '': [],
+  all: [],
   type: ['prefix'],
   actor: ['actor'],
   object_type: ['object_type'],
   object: ['object_type', 'object_id'],
 } as const;
+
+/**
+ * Always true. An index with such a condition serves only queries that repeat it: without statistics SQLite would also use it for queries
+ * with another filter, and read every row of the tenant.
+ */
+export const ONLY_IN = { all: sql<boolean>`committed >= 0`, object_type: sql<boolean>`committed > -1` };
 
 const createIndexes = async (db: Kysely<EventTables>): Promise<void> => {
   const table = 'analytics_operations';
@@ -72,8 +78,10 @@ const createIndexes = async (db: Kysely<EventTables>): Promise<void> => {
       index(`${name}_started`, ['tenant_id', ...columns, 'started_at', 'start_key']),
       index(`${name}_ended`, ['tenant_id', ...columns, ...(name === 'type' ? ['outcome'] : []), 'ended_at', 'end_key']),
     ];
-    for (const one of [starts, ends])
-      await (name.startsWith('object') ? one.where(sql.ref('object_type'), 'is not', null) : one).execute();
+    for (const one of [starts, ends]) {
+      const ofObjects = name.startsWith('object') ? one.where(sql.ref('object_type'), 'is not', null) : one;
+      await (name === 'all' || name === 'object_type' ? ofObjects.where(ONLY_IN[name]) : ofObjects).execute();
+    }
   }
   // Retention, over all tenants.
   await index('last', ['last_at']).execute();

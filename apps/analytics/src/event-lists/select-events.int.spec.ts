@@ -184,7 +184,7 @@ describe('events', () => {
 
   it.each(FILTERS)(
     'of %s are read by an index, with equally many rows read from large and small tables',
-    async (_name, filtersOf) => {
+    async (name, filtersOf) => {
       const read: number[] = [];
       for (const { tenantId } of [FEW, MANY]) {
         const filters = filtersOf(tenantId);
@@ -202,6 +202,9 @@ describe('events', () => {
           });
         });
         for (const { steps } of plans) expect(steps.filter(scans)).toEqual([]);
+        // SQLite does not count rows; the index without a filter's column would read every row of the tenant.
+        if (!onPostgres() && !['nothing', 'a day'].includes(name))
+          expect(plans.flatMap(({ steps }) => steps.filter((step) => step.includes('_all_')))).toEqual([]);
         read.push(plans.reduce((sum, { rowsRead = 0 }) => sum + rowsRead, 0));
       }
       expect(read[1]).toBeLessThanOrEqual(read[0]!);

@@ -3,7 +3,7 @@ import { eventTypes, type EventFilters, type Outcome } from '@attestry/contracts
 import type { CursorKey } from '@attestry/read-model';
 import { idsOfRequest } from '../operation-stream/operation-event-id.js';
 import { chosenActors, type ActorSet, type Kind } from './event-actors.js';
-import type { EventTables } from './events.read-model.js';
+import { ONLY_IN, type EventTables } from './events.read-model.js';
 import type { OperationRow } from './operation-rows.js';
 
 /** One entry of the list: START or outcome of an operation. */
@@ -175,9 +175,10 @@ const branchesOf = async (
       ofObject,
     );
   }
-  if (objectType !== undefined) return narrowed(onBoth((those) => those.where('object_type', '=', objectType)));
+  if (objectType !== undefined)
+    return narrowed(onBoth((those) => those.where('object_type', '=', objectType).where(ONLY_IN.object_type)));
   if (outcome) return ALL_TYPES.filter(({ type }) => type.endsWith(outcome)).flatMap(({ type }) => branchOfType(type));
-  return onBoth((those) => those);
+  return onBoth((those) => those.where(ONLY_IN.all));
 };
 
 const typesWithin = (types: readonly string[], operations: Operations): Operations =>
@@ -197,10 +198,10 @@ const typesWithin = (types: readonly string[], operations: Operations): Operatio
  */
 export const selectEvents = async (db: Kysely<EventTables>, selection: Selection): Promise<EventRow[]> => {
   const { tenantId, filters, limit, direction, after } = selection;
-  const beyond = sql.raw(direction === 'asc' ? '>' : '<');
-  const upTo = sql.raw(direction === 'asc' ? '<' : '>');
   const shownFrom = filters.dateFrom ? storedTime(filters.dateFrom) : '';
   const from = shownFrom > selection.from ? shownFrom : selection.from;
+  const beyond = sql.raw(direction === 'asc' ? '>' : '<');
+  const upTo = sql.raw(direction === 'asc' ? '<' : '>');
   const walk = ({ slot, narrow }: Branch, last: EventRow | undefined) => {
     const { id, time, key, metadata, data } = SLOTS[slot];
     const place = sql`(${sql.ref(time)}, ${sql.ref(key)})`;
