@@ -22,7 +22,6 @@ import {
   deliveryErrors,
   readEvents,
   readProjections,
-  trailRows,
 } from './crash/verify-folder.js';
 import { Verification } from './crash/verify-running.js';
 import { WebhookSink } from './crash/webhook-sink.js';
@@ -201,7 +200,8 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
     const domain = readEvents(platform.dataDir, 'events.db', faults);
     const operations = readEvents(platform.dataDir, 'operations.db', faults);
     checkDomain(domain, faults);
-    const calls = checkOperations(domain, operations, faults);
+    const projected = readProjections(platform.dataDir);
+    checkOperations(projected.get('analytics_operations')!, domain, operations, faults);
     expect(faults).toEqual([]);
 
     // Both events of every credential reached their target; each request that was sent is in the store.
@@ -219,7 +219,6 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
     expect(missing.map((event) => [event, deliveryErrors(domain, event)])).toEqual([]);
 
     // Projected rows are as many as the events, and as a projection from nothing makes them.
-    const projected = readProjections(platform.dataDir);
     expect(projected.get('issuance_credentials')).toHaveLength(issued.length);
     // Users that began with an offer have an event of their own only after a change (ADR 0071).
     const users = new Set(
@@ -235,11 +234,7 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
       domain.filter(({ type }) => type === 'CredentialRecorded').map(({ data }) => data['credentialId']),
     );
     expect(issued.filter(({ data }) => !recorded.has(data['credentialId']))).toEqual([]);
-    expect(projected.get('analytics_operations')).toHaveLength(trailRows(calls).size);
-    expect(operations.filter(({ type }) => type === 'RecorderReported').length).toBeGreaterThan(KILLS);
-    // Of the last start only: every earlier end was noticed. That of the last process is read with the next start.
-    const recorders = projected.get('operation_recorders')!.map((row) => JSON.parse(row) as { participant: string });
-    expect(new Set(recorders.map(({ participant }) => participant)).size).toBe(recorders.length);
+    // The last sign of a recorder may be in the feed when the process ends: it is consumed by the next one.
     projected.delete('operation_recorders');
     const copy = await mkdtemp(join(tmpdir(), 'attestry-rebuilt-'));
     try {

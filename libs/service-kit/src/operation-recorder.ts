@@ -87,7 +87,7 @@ export class OperationRecorder {
 
   async close(): Promise<void> {
     clearInterval(this.alive);
-    if (this.alive) this.sendState('closed');
+    if (this.alive && !this.isClosed) this.sendState('closed');
     this.isClosed = true;
     await Promise.race([this.flush(), pause(CLOSE_MS, undefined, { ref: false })]);
   }

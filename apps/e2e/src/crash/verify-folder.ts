@@ -9,7 +9,7 @@ export interface StoredEvent {
   id: string;
   type: string;
   data: Record<string, unknown>;
-  metadata: { tenantId: string; requestId: string; record?: object };
+  metadata: { tenantId: string; requestId: string; record?: { isManagement?: true } };
 }
 
 interface Row {
@@ -79,35 +79,32 @@ export const readProjections = (folder: string): Map<string, string[]> =>
     ),
   );
 
-/** Records of both stores by tenant and request: at most one of each kind for a call, and an outcome for every START. */
+/** Trails of a record: that of its tenant and, of a management call, that of the platform. */
+const callsOf = ({ type, data, metadata }: StoredEvent): string[] => {
+  const record = /^Operation(Recorded|Begun)$/.test(type) ? data : metadata.record;
+  if (!record) return [];
+  const trails = new Set([metadata.tenantId, ...(record['isManagement'] ? ['platform'] : [])]);
+  return [...trails].map((tenantId) => `${tenantId} ${metadata.requestId}`);
+};
+
+/** START and outcome of every call that is recorded in the events of either store, and of no other; an event holds a record once. */
 export const checkOperations = (
+  rows: readonly string[],
   domain: readonly StoredEvent[],
   operations: readonly StoredEvent[],
   faults: string[],
-): Map<string, StoredEvent[]> => {
-  const records = [
-    ...domain.filter(({ metadata }) => metadata.record),
-    ...operations.filter(({ type }) => type !== 'RecorderReported'),
-  ];
-  const calls = Map.groupBy(records, ({ metadata }) => `${metadata.tenantId} ${metadata.requestId}`);
-  for (const [call, own] of calls) {
-    const kinds = own.map(({ type, metadata }) => (metadata.record ? 'event' : type));
-    const isEnded = kinds.some((kind) => kind !== 'OperationBegun');
-    if (new Set(kinds).size !== kinds.length || !isEnded) faults.push(`call ${call} left ${kinds.join()}`);
-  }
-  return calls;
-};
-
-/** Rows of the trails: a management call about a tenant has one in the tenant's and one in the platform's. */
-export const trailRows = (calls: ReadonlyMap<string, readonly StoredEvent[]>): Set<string> => {
-  const rows = new Set<string>();
-  for (const [call, own] of calls) {
-    rows.add(call);
-    const [tenantId, requestId] = call.split(' ');
-    const isManagement = own.some(({ data, metadata }) => 'isManagement' in (metadata.record ?? data));
-    if (isManagement && tenantId !== 'platform') rows.add(`platform ${requestId}`);
-  }
-  return rows;
+): void => {
+  const listed = rows.map((row) => JSON.parse(row) as Record<string, unknown>);
+  const callOf = (row: Record<string, unknown>) => `${String(row['tenant_id'])} ${String(row['request_id'])}`;
+  for (const row of listed)
+    if (!row['started_at'] || !row['ended_at'] || !row['outcome']) faults.push(`call ${callOf(row)} is open`);
+  const calls = listed.map(callOf);
+  const held = domain.flatMap(callsOf);
+  const recorded = new Set([...held, ...operations.flatMap(callsOf)]);
+  if (new Set(calls).size !== calls.length) faults.push('a call has two rows');
+  if (new Set(held).size !== held.length) faults.push('a record is in two events');
+  for (const call of calls) if (!recorded.delete(call)) faults.push(`call ${call} has no record`);
+  for (const call of recorded) faults.push(`call ${call} has no row`);
 };
 
 /** Checks that single events did not occur twice. */

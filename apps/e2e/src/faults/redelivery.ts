@@ -5,12 +5,14 @@ import type { Stage } from './stage.js';
 
 const CONSUMER = 'analytics.operations';
 
-/** The operation events as they are stored, with every call's START and outcome checked. */
+/** The operation events as they are stored, with the row of every call checked. */
 export const operationEvents = async (stage: Stage, faults: string[]): Promise<StoredEvent[]> => {
   // EventStoreDB keeps them beside the others.
   const all = await readCheckedEvents(stage.stores.operationEvents, faults);
-  const events = all.filter(({ type }) => type.startsWith('Operation'));
-  checkOperations(await readCheckedEvents(stage.stores.events, []), events, faults);
+  const events = all.filter(({ stream }) => stream.startsWith('operation-'));
+  const domain = await readCheckedEvents(stage.stores.events, faults);
+  const rows = await stage.tables.rows('analytics', 'analytics.events');
+  checkOperations(rows['analytics_operations']!, domain, events, faults);
   return events;
 };
 
