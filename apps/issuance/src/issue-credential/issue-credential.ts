@@ -8,7 +8,7 @@ import {
   type RawRequest,
   type UserLink,
 } from '@attestry/contracts';
-import { EventStoreUnavailable, Streams, type Clock, type Ids } from '@attestry/event-store';
+import { EventStoreUnavailable, Streams, type Clock, type Ids, type Loaded } from '@attestry/event-store';
 import { Macs, ReplayGuard, Sealing, SigningKeys, type Sealed } from '@attestry/keys';
 import {
   CLOCK,
@@ -26,11 +26,14 @@ import { DeliveryInterest } from '../delivery-interest/delivery-interest.directo
 import type { UnsignedCredential } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import { addDuration } from '../formats/validity.js';
-import { issueCredentials } from '../issuance-session/issuance-session.decisions.js';
-import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
+import type { IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, type RedeemedSession } from '../issuance-session/issuance-session.state.js';
 import { recordCredential } from '../issued-credential/issued-credential.decisions.js';
-import { issuedCredential, issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
+import {
+  issuedCredential,
+  issuedCredentialStream,
+  type IssuedCredentialState,
+} from '../issued-credential/issued-credential.state.js';
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
 import { mapClaims, mergeClaims } from '../protocol/map-claims.js';
 import { rawOf } from '../protocol/raw-request.js';
@@ -53,6 +56,8 @@ import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
 /** Credential endpoint, OID4VCI §8: the checks in their order. */
 @Operation(issueCredential)
 export class IssueCredential {
+  private readonly newCredential: Loaded<IssuedCredentialState>;
+
   constructor(
     private readonly streams: Streams,
     private readonly configurations: CurrentConfigurations,
@@ -68,7 +73,9 @@ export class IssueCredential {
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
-  ) {}
+  ) {
+    this.newCredential = streams.initial(issuedCredential);
+  }
 
   execute(request: RequestOf<typeof issueCredential>, context: HolderContext): Promise<CredentialResponse> {
     return recordOutcome(this.recorder, this.logger, issueCredential, context, async (start) => {
@@ -128,7 +135,7 @@ export class IssueCredential {
     await Promise.all(documents.map(({ durable }) => durable));
     const answerId = this.ids.uuid();
     const events = eventContext(context);
-    const issued: CredentialIssuedData[] = [];
+    const issued: IssuanceSessionEvent[] = [];
     const appends: Promise<unknown>[] = [];
     for (const [index, credential] of unsigned.entries()) {
       const facts = {
@@ -148,7 +155,10 @@ export class IssueCredential {
         ...(credential.validUntil && { validUntil: credential.validUntil.toISOString() }),
       };
       const document = documents[index];
-      issued.push({ ...facts, ...(document && { documentKeyId: document.keyId }) });
+      issued.push({
+        type: 'CredentialIssued',
+        data: { ...facts, ...(document && { documentKeyId: document.keyId }) },
+      });
       const recorded = {
         ...facts,
         issuerDid: configuration.issuerKey.did,
@@ -158,10 +168,15 @@ export class IssueCredential {
         ...(document && { document: { keyId: document.keyId, sealed: document.sealed } }),
       };
       const stream = issuedCredentialStream(tenantId, credential.credentialId);
-      const initial = this.streams.initial(issuedCredential);
       // Before the session's append, in one group commit: what the session counts is stored, and what it does not count is not handed out (ADR 0070).
       appends.push(
-        this.streams.decideOn(issuedCredential, stream, initial, (state) => recordCredential(state, recorded), events),
+        this.streams.decideOn(
+          issuedCredential,
+          stream,
+          this.newCredential,
+          (state) => recordCredential(state, recorded),
+          events,
+        ),
       );
     }
     appends.push(
@@ -172,7 +187,7 @@ export class IssueCredential {
         (state) => {
           // Checked again on the state of the append: the offer may have been deleted, the limit reached.
           checkIssuanceLimit(presented.requireSession(state), configuration, issued.length);
-          return issueCredentials(issued);
+          return issued;
         },
         events,
       ),
