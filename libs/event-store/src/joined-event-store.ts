@@ -46,6 +46,14 @@ export class JoinedEventStore extends EventStore {
     throw new Error('joined stores are only read by position');
   }
 
+  readTenant(): Promise<AllPage> {
+    throw new Error('joined stores are only read by position');
+  }
+
+  tenantStreams(): Promise<StreamName[]> {
+    throw new Error('joined stores are only read by position');
+  }
+
   async readAll({ after, categories, limit }: ReadAllOptions): Promise<AllPage> {
     let pair = toPair(after);
     const events: RecordedEvent[] = [];

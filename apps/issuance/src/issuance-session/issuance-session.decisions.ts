@@ -2,7 +2,6 @@ import { conflict, notFound } from '@attestry/contracts';
 import type {
   AuthorizationRequestOrigin,
   CodeRedeemed,
-  CredentialIssuedData,
   Grant,
   GrantedDetail,
   IssuanceSessionEvent,
@@ -102,12 +101,6 @@ export const scopeOf = (entries: readonly OfferEntry[], details?: readonly Grant
     .filter((entry) => !covered || covered.has(entry.credentialConfigurationId))
     .map((e) => e.scope);
   return [...new Set(scopes)].join(' ');
-};
-
-export const issueCredentials = (issued: readonly CredentialIssuedData[]): IssuanceSessionEvent[] => {
-  const events: IssuanceSessionEvent[] = [];
-  for (const data of issued) events.push({ type: 'CredentialIssued', data });
-  return events;
 };
 
 /** Unclaimed offers only; a terminal one answers 404 (ADR 0059). */

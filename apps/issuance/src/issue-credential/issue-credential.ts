@@ -8,7 +8,14 @@ import {
   type RawRequest,
   type UserLink,
 } from '@attestry/contracts';
-import { EventStoreUnavailable, Streams, type Clock, type Ids, withoutRecord } from '@attestry/event-store';
+import {
+  EventStoreUnavailable,
+  Streams,
+  withoutRecord,
+  type Clock,
+  type Ids,
+  type Loaded,
+} from '@attestry/event-store';
 import { Macs, ReplayGuard, Sealing, SigningKeys, type Sealed } from '@attestry/keys';
 import {
   CLOCK,
@@ -25,11 +32,14 @@ import { DeliveryInterest } from '../delivery-interest/delivery-interest.directo
 import type { UnsignedCredential } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import { addDuration } from '../formats/validity.js';
-import { issueCredentials } from '../issuance-session/issuance-session.decisions.js';
-import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
+import type { IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, type RedeemedSession } from '../issuance-session/issuance-session.state.js';
 import { recordCredential } from '../issued-credential/issued-credential.decisions.js';
-import { issuedCredential, issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
+import {
+  issuedCredential,
+  issuedCredentialStream,
+  type IssuedCredentialState,
+} from '../issued-credential/issued-credential.state.js';
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
 import { mapClaims, mergeClaims } from '../protocol/map-claims.js';
 import { rawOf } from '../protocol/raw-request.js';
@@ -52,6 +62,8 @@ import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
 /** Credential endpoint, OID4VCI §8: the checks in their order. */
 @Operation(issueCredential)
 export class IssueCredential {
+  private readonly newCredential: Loaded<IssuedCredentialState>;
+
   constructor(
     private readonly streams: Streams,
     private readonly configurations: CurrentConfigurations,
@@ -67,7 +79,9 @@ export class IssueCredential {
     @Inject(LOGGER) readonly logger: Logger,
     @Inject(CLOCK) readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
-  ) {}
+  ) {
+    this.newCredential = streams.initial(issuedCredential);
+  }
 
   execute(request: RequestOf<typeof issueCredential>, context: HolderContext): Promise<CredentialResponse> {
     return recordOutcome(this, issueCredential, context, async (record) => {
@@ -127,7 +141,7 @@ export class IssueCredential {
     await Promise.all(documents.map(({ durable }) => durable));
     const answerId = this.ids.uuid();
     const events = withoutRecord(record.events);
-    const issued: CredentialIssuedData[] = [];
+    const issued: IssuanceSessionEvent[] = [];
     const appends: Promise<unknown>[] = [];
     for (const [index, credential] of unsigned.entries()) {
       const facts = {
@@ -147,7 +161,10 @@ export class IssueCredential {
         ...(credential.validUntil && { validUntil: credential.validUntil.toISOString() }),
       };
       const document = documents[index];
-      issued.push({ ...facts, ...(document && { documentKeyId: document.keyId }) });
+      issued.push({
+        type: 'CredentialIssued',
+        data: { ...facts, ...(document && { documentKeyId: document.keyId }) },
+      });
       const recorded = {
         ...facts,
         issuerDid: configuration.issuerKey.did,
@@ -157,13 +174,18 @@ export class IssueCredential {
         ...(document && { document: { keyId: document.keyId, sealed: document.sealed } }),
       };
       const stream = issuedCredentialStream(tenantId, credential.credentialId);
-      const initial = this.streams.initial(issuedCredential);
       // Before the session's append, in one group commit: what the session counts is stored, and what it does not count is not handed out (ADR 0070).
       appends.push(
-        this.streams.decideOn(issuedCredential, stream, initial, (state) => recordCredential(state, recorded), events),
+        this.streams.decideOn(
+          issuedCredential,
+          stream,
+          this.newCredential,
+          (state) => recordCredential(state, recorded),
+          events,
+        ),
       );
     }
-    record.addMetadata({ credentialIds: issued.map(({ credentialId }) => credentialId) });
+    record.addMetadata({ credentialIds: unsigned.map(({ credentialId }) => credentialId) });
     appends.push(
       this.streams.decideOn(
         issuanceSession,
@@ -172,7 +194,7 @@ export class IssueCredential {
         (state) => {
           // Checked again on the state of the append: the offer may have been deleted, the limit reached.
           checkIssuanceLimit(presented.requireSession(state), configuration, issued.length);
-          return issueCredentials(issued);
+          return issued;
         },
         record.events,
       ),
