@@ -35,7 +35,10 @@ export class PagedSubscription implements Subscription {
     // Directly behind the last read event and of other categories: skipped without reading.
     let isWanted = this.dirty || this.cursor < after || wanted === undefined;
     for (const category of categories) isWanted ||= wanted!.includes(category);
-    if (isWanted) return this.wake();
+    if (isWanted) {
+      this.dirty = true;
+      return this.startDelivery();
+    }
     this.cursor = Math.max(this.cursor, last);
     const waitMs = this.hiddenAt + HIDDEN_MS - performance.now();
     if (waitMs <= 0) this.startDelivery();
