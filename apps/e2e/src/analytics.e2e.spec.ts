@@ -62,6 +62,18 @@ describe('every call', () => {
       'SUCCESS',
       () => management.clients.list(tenant.id),
     ],
+    [
+      'a management call on the tenant with a wrong body',
+      'TENANT_UPDATE',
+      'FAIL',
+      () => management.tenants.update(tenant.id, ''),
+    ],
+    [
+      'a management call on what the tenant does not have',
+      'TENANT_CLIENT_RETRIEVE',
+      'FAIL',
+      () => management.clients.retrieve(tenant.id, 'x'.repeat(32)),
+    ],
   ];
   it.each(calls)('records a START and one outcome: %s', async (_name, prefix, outcome, call) => {
     const answer = await call();

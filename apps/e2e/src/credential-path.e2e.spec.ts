@@ -1,4 +1,6 @@
 /** @engines embedded */
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { issueCredential, issueNonce, type NonceResponse } from '@attestry/contracts';
 import {
   ApiClient,
@@ -97,4 +99,28 @@ describe('the path of a credential request', () => {
       throw new Error(`${common.length} functions: ${JSON.stringify(byFile, null, 1)}`);
     expect(common.length).toBeLessThanOrEqual(MOST_FUNCTIONS);
   }, 120_000);
+
+  it('of a pre-authorized flow sends no operation message: its records are in its events', async () => {
+    const subjects = () => {
+      const db = new DatabaseSync(join(platform.dataDir, 'feed.db'), { readOnly: true });
+      try {
+        const rows = db.prepare("SELECT subject, body FROM message WHERE subject LIKE 'operation.%'").all();
+        return (rows as { subject: string; body: string }[])
+          .filter(({ body }) =>
+            /issuance\.(create-pre-authorized-offer|exchange-token|issue-credential|issue-nonce)/.test(body),
+          )
+          .map(({ subject }) => subject);
+      } finally {
+        db.close();
+      }
+    };
+    const send = await prepareRequest();
+    expect(await send()).toBe(200);
+    // Records that wait are sent before they are listed.
+    const { data } = expectStatus(await tenant.api.analytics.list({ limit: 12 }), 200);
+    const calls = ['OPENID_CREDENTIAL', 'OPENID_TOKEN', 'OPENID_PRE_AUTHORIZED_OFFER_CREATE'];
+    const types = calls.flatMap((prefix) => [`${prefix}_START`, `${prefix}_SUCCESS`]);
+    expect(new Set(data.map(({ type }) => type))).toEqual(new Set(types));
+    expect(subjects()).toEqual([]);
+  });
 });

@@ -146,10 +146,10 @@ export class OperationRecorders {
   /** Resolves when all records added so far are durable, and at the latest after `maxMs`: during an outage of the feed they keep waiting. */
   async flush(maxMs: number): Promise<void> {
     const flushing = [...this.byParticipant.values()].map((recorder) => recorder.flush());
-    const isLate = new AbortController();
-    const late = pause(maxMs, undefined, { ref: false, signal: isLate.signal }).catch(() => undefined);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, maxMs)));
     await Promise.race([Promise.all(flushing), late]);
-    isLate.abort();
+    clearTimeout(timer);
   }
 
   async close(): Promise<void> {

@@ -17,7 +17,7 @@ const shuffled = <T>(items: readonly T[], random: SeededRandom): T[] => {
 };
 
 /** Kills every process the given number of times, at moments chosen by the seed, in two concurrent sequences. */
-export const killEach = async ({ cluster, random }: Stage, times: number): Promise<number> => {
+export const killEach = async ({ cluster, random, ledger }: Stage, times: number): Promise<number> => {
   const mixed = shuffled(cluster.processes, random);
   const rows = [0, 1].map((row) => mixed.filter((_, at) => at % 2 === row));
   const schedule = rows.map((processes) =>
@@ -35,6 +35,7 @@ export const killEach = async ({ cluster, random }: Stage, times: number): Promi
     schedule.map(async (kills) => {
       for (const { process, afterMs, awayMs, lifeMs } of kills) {
         await pause(afterMs);
+        ledger.kills.push(performance.now());
         await process.end('SIGKILL');
         await pause(awayMs);
         process.launch();
