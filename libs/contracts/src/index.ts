@@ -11,6 +11,7 @@ export * from './integration-event.js';
 export * from './key-rotation.js';
 export * from './operation-event.js';
 export * from './operation-record.js';
+export * from './record-of-call.js';
 export * from './services.js';
 export * from './registry.js';
 export * from './bus-rights.js';

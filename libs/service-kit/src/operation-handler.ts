@@ -8,13 +8,14 @@ import {
   type OperationContext,
   type OperationRequest,
 } from '@attestry/contracts';
+import type { Clock } from '@attestry/event-store';
 import type { BusContext, Reply } from '@attestry/messaging';
 import { requestFields, type LoggedContext, type Logger } from './logger.js';
 import { CallRecord } from './call-record.js';
 import { checkCaller } from './check-caller.js';
-import type { ProcessEngines } from './engines/engines.js';
 import { freezeDeep, frozenData } from './frozen-data.js';
 import { contextFromHeaders } from './operation-headers.js';
+import type { OperationRecorders } from './operation-recorder.js';
 import type { IdempotentCalls } from './idempotency/idempotent-calls.js';
 import type { UseCase } from './use-case.js';
 import { checkRequest } from './validation.js';
@@ -79,7 +80,7 @@ export type OperationHandler = (
 export const operationHandler = (
   operation: Operation,
   useCase: UseCase,
-  engines: Pick<ProcessEngines, 'logger' | 'clock' | 'recorders'>,
+  engines: { logger: Logger; clock: Clock; recorders: OperationRecorders },
   idempotentCalls?: IdempotentCalls,
 ): OperationHandler => {
   const { logger, clock } = engines;

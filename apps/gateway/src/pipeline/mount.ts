@@ -67,7 +67,10 @@ export class Pipeline {
     // In the same turn: the limited body may fail in the next one, and has no listener before its parser has it.
     scope.addHook('preParsing', (request, _reply, payload, done) => {
       const { plan, inFlight } = request.exchange;
-      done(null, limitBody(plan!.bodyLimit, request, payload, (bytes) => inFlight!.add(bytes)));
+      done(
+        null,
+        limitBody(plan!.bodyLimit, request, payload, (bytes) => inFlight!.add(bytes)),
+      );
     });
     scope.route({
       method: scope.supportedMethods,
