@@ -109,10 +109,11 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
     });
     const working = Promise.all(clients.map((client) => client.runLoad()));
     await Promise.race([due, working]);
-    ledger.kills.push(performance.now());
+    const at = performance.now();
     await platform.kill();
     for (const client of clients) client.stop();
     await working;
+    ledger.kills.push({ at, until: performance.now() });
     ledger.onAcknowledged = () => {};
     acknowledged.push(count);
     killsUnderLoad += 1;
