@@ -88,6 +88,7 @@ export class OperationRecorder {
   async close(): Promise<void> {
     clearInterval(this.alive);
     if (this.alive) this.sendState('closed');
+    this.alive = undefined;
     this.isClosed = true;
     await Promise.race([this.flush(), pause(CLOSE_MS, undefined, { ref: false })]);
   }
