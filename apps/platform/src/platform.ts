@@ -104,7 +104,7 @@ export const startPlatform = async (config: PlatformConfig, options: EnginesOpti
       // Connections first, then requests in progress, then reactions, then engines: nothing acknowledged is lost.
       if (edge) await drain(edge.getHttpServer() as Server);
       await serving.close();
-      // While analytics still consumes what they send.
+      // While analytics still reads the feed: a feed that is read to its end can be left behind when data moves.
       await engines.recorders.close();
       await app.close();
       await admin?.close();

@@ -1,4 +1,10 @@
-import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
 import { PLATFORM_TENANT, type OperationEventMessage, type RecorderMessage } from '@attestry/contracts';
 import {
   CHAIN_START,
@@ -9,7 +15,7 @@ import {
   type NewEvent,
 } from '@attestry/event-store';
 import { MessageBus, type Consumer, type FeedMessage } from '@attestry/messaging';
-import { OPERATION_EVENT_STORE, Reactions } from '@attestry/service-kit';
+import { OPERATION_EVENT_STORE, PlatformConfig, Reactions } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { operationEventId } from '../operation-stream/operation-event-id.js';
 import {
@@ -42,6 +48,8 @@ export interface NewOperationEvent {
 
 /** Events an append; an operation event is well below 2 KiB. */
 const CHUNK = 400;
+/** Longest wait for the last messages at shutdown. */
+const LAST_MS = 1000;
 /** How often it is stored that a recorder lives: its last sign bounds the gap that an unclean end leaves. */
 const ALIVE_MS = 60_000;
 
@@ -95,7 +103,7 @@ const formerCopies = (data: OperationEventMessage, sequence: string): NewOperati
  * the expected revision, each with its feed sequence, so that a redelivery cannot double them.
  */
 @Injectable()
-export class RecordOperations implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class RecordOperations implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly heads = new LRUCache<string, Head>({ max: 20_000 });
   /** Heads in memory may include events of a batch that failed. */
   private ranAhead = false;
@@ -113,6 +121,7 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
     @Inject(OPERATION_EVENT_STORE) private readonly store: EventStore,
     private readonly reactions: Reactions,
     private readonly bus: MessageBus,
+    private readonly config: PlatformConfig,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -125,6 +134,11 @@ export class RecordOperations implements OnApplicationBootstrap, BeforeApplicati
       },
       (messages) => this.inTurn(() => this.record(messages)),
     );
+  }
+
+  /** Before its consumer stops: the last records of the process are in the feed, and a data folder is complete without it. */
+  async onModuleDestroy(): Promise<void> {
+    if (this.isHeld && this.config.hasDataFolder) await this.waitFor(await this.bus.head(), LAST_MS);
   }
 
   async beforeApplicationShutdown(): Promise<void> {

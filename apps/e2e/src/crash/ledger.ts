@@ -67,8 +67,8 @@ export interface Answered {
 /** Everything that was acknowledged to the clients, and every violation of it by the platform. */
 export class Ledger {
   readonly answered: Answered[] = [];
-  /** When processes were killed, milliseconds. */
-  readonly kills: number[] = [];
+  /** When processes were killed, and when the last answer of each had arrived, milliseconds. */
+  readonly kills: { at: number; until: number }[] = [];
   readonly users: ExpectedUser[] = [];
   readonly codes: ExpectedCode[] = [];
   readonly nonces: ExpectedNonce[] = [];

@@ -249,7 +249,8 @@ export class Verification {
         const open = [...calls.values()].filter((events) => events.length < 2).flat();
         if (open.length) throw new Error(`still open: ${JSON.stringify(open.slice(0, 5))} and so on, ${open.length}`);
         const missing = this.recorded().filter(({ requestId }) => !calls.has(requestId));
-        if (missing.length) throw new Error(`not there: ${JSON.stringify(missing[0])} and so on, ${missing.length}`);
+        const named = missing.map(({ operation, status, requestId }) => `${operation.name} ${status} ${requestId}`);
+        if (named.length) throw new Error(`not there: ${named.slice(0, 5).join()} and so on, ${named.length}`);
         return calls;
       },
       { what: 'an outcome of every START', timeoutMs: 60_000, intervalMs: 500 },
@@ -281,7 +282,7 @@ export class Verification {
 
   private mustBeKept({ operation, status, at }: Answered): boolean {
     const isEffect = operation.kind === 'command' && status < 400 && !MAY_CHANGE_NOTHING.has(operation.name);
-    return isEffect || !this.ledger.kills.some((killedAt) => killedAt >= at && killedAt - at < LOST_MS);
+    return isEffect || !this.ledger.kills.some((kill) => at > kill.at - LOST_MS && at <= kill.until);
   }
 
   /** Exactly one START and one outcome for each call in the trail, and the outcome that the caller received. */

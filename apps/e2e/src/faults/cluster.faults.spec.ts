@@ -171,8 +171,8 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
         await stage.underLoad(async () => {
           const gone = await holders(stage);
           const since = performance.now();
-          stage.ledger.kills.push(since);
           await Promise.all(gone.map(({ process }) => process.end('SIGKILL')));
+          stage.ledger.kills.push({ at: since, until: performance.now() + 100 });
           const took = await takenOver(stage, gone, since);
           said(`killed ${gone.map(({ process }) => process.name).join()}: taken over after ${took} ms`);
           expect(took).toBeLessThan(TAKE_OVER_MS);

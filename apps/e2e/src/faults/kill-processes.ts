@@ -16,6 +16,9 @@ const shuffled = <T>(items: readonly T[], random: SeededRandom): T[] => {
   return Array.from({ length: left.length }, () => left.splice(random.integer(0, left.length - 1), 1)[0]!);
 };
 
+/** In which answers of a killed process may still arrive. */
+const ANSWERS_MS = 100;
+
 /** Kills every process the given number of times, at moments chosen by the seed, in two concurrent sequences. */
 export const killEach = async ({ cluster, random, ledger }: Stage, times: number): Promise<number> => {
   const mixed = shuffled(cluster.processes, random);
@@ -35,8 +38,9 @@ export const killEach = async ({ cluster, random, ledger }: Stage, times: number
     schedule.map(async (kills) => {
       for (const { process, afterMs, awayMs, lifeMs } of kills) {
         await pause(afterMs);
-        ledger.kills.push(performance.now());
+        const at = performance.now();
         await process.end('SIGKILL');
+        ledger.kills.push({ at, until: performance.now() + ANSWERS_MS });
         await pause(awayMs);
         process.launch();
         await readyWithin(process, lifeMs);

@@ -39,7 +39,6 @@ export const settledRows = async (stage: Stage): Promise<Record<string, string[]
   return waitUntil(
     async () => {
       const { operation_recorders: _signsOfLife, ...rows } = await all();
-      const text = JSON.stringify(rows);
       const open = rows['analytics_operations']!.some(
         (row) => (JSON.parse(row) as { outcome: unknown }).outcome === null,
       );

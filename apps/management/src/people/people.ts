@@ -38,13 +38,13 @@ export class People {
   }
 
   /**
-   * Metadata of events about a person, which belong to the platform. They do not count as committed events of the request: an invited
-   * person is stored before the tenant's stream has the invitation, and an open START must not close for it (ADR 0004).
+   * Metadata of events about a person, which belong to the platform. They prepare the effect of the call and carry no record: an invited person is
+   * stored before the tenant's stream has the invitation (ADR 0072).
    */
   events(context: Pick<OperationContext, 'caller' | 'requestId' | 'operation' | 'traceparent'>): EventContext {
     return {
       tenantId: PLATFORM,
-      requestId: this.ids.uuid(),
+      requestId: context.requestId,
       actor: actorOf(context.caller),
       operation: context.operation,
       correlationId: context.requestId,
