@@ -42,6 +42,7 @@ export const settledRows = async (stage: Stage): Promise<Record<string, string[]
       const open = rows['analytics_operations']!.some(
         (row) => (JSON.parse(row) as { outcome: unknown }).outcome === null,
       );
+      const text = JSON.stringify(rows);
       const settled = text === before && rows['delivery']!.length === 0 && !open;
       before = text;
       return settled && rows;
