@@ -1105,7 +1105,7 @@ describe('the credential endpoint', () => {
     };
     const document = { keyId: '55555555-5555-4555-8555-555555555555', sealed: 'v1.key.iv.text' };
     const data = { ...facts, configurationVersion: 1, tokenId: made.id, sealedCredential: document };
-    const { metadata } = last;
+    const { record: _, ...metadata } = last.metadata;
     await engines.events.append(
       stream,
       [chainEvent(last.chain, { id: credentialId, type: 'CredentialIssued', schemaVersion: 1, data, metadata })],
