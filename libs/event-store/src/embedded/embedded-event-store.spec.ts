@@ -47,7 +47,8 @@ describe('EmbeddedEventStore', () => {
     await first.append('op-a', [at('2026-01-01T00:00:00.000Z', '1')], -1);
     await first.close();
     const db = new DatabaseSync(file);
-    db.exec('DROP TABLE snapshots; PRAGMA user_version = 1');
+    db.exec(`DROP INDEX events_tenant; DROP INDEX events_tenant_streams; ALTER TABLE events DROP COLUMN tenant_id;
+      DROP TABLE snapshots; PRAGMA user_version = 1`);
     db.close();
     const store = await EmbeddedEventStore.openFile({ file });
     expect(await store.snapshots.read('op-a')).toBeUndefined();

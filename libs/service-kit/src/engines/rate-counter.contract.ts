@@ -29,7 +29,7 @@ export const describeRateCounter = (adapter: string, open: () => Promise<RateCou
 
     it('loses no concurrent count', async () => {
       const a = key();
-      const counted = await Promise.all(Array.from({ length: 200 }, () => counter.count(a)));
+      const counted = await Promise.all(Array.from({ length: 200 }, async () => counter.count(a)));
       expect(counted.map(({ used }) => used).sort((x, y) => x - y)).toEqual(
         Array.from({ length: 200 }, (_, n) => n + 1),
       );
