@@ -7,6 +7,7 @@ import {
   createTenantUnderTest,
   expectStatus,
   registerManagementClient,
+  settledRecords,
   startPlatform,
   type Answer,
   type ManagementApi,
@@ -31,7 +32,10 @@ afterAll(async () => platform?.stop());
 type Filter = Record<string, string | number | readonly string[]>;
 const events = async (query: Filter): Promise<AnalyticsEvent[]> =>
   expectStatus(await tenant.api.analytics.list(query), 200).data;
-const ofCall = ({ headers }: Answer): Promise<AnalyticsEvent[]> => events({ requestIds: headers.get('x-request-id')! });
+const ofCall = async ({ headers }: Answer): Promise<AnalyticsEvent[]> => {
+  await settledRecords(tenant.api);
+  return events({ requestIds: headers.get('x-request-id')! });
+};
 const typesOf = (list: AnalyticsEvent[]) => list.map(({ type }) => type);
 
 describe('every call', () => {
@@ -120,6 +124,7 @@ describe('every call', () => {
 
   it('that is refused before START, or is exempt, is not recorded', async () => {
     const holder = await connectWithRoles(platform, management, tenant, ['holder']);
+    await settledRecords(tenant.api);
     const before = (await events({ limit: 1 }))[0]!.id;
     const anonymous = new ApiClient(tenant.url);
     const answers = [
@@ -150,6 +155,7 @@ describe('every call', () => {
 });
 
 describe('the query', () => {
+  beforeEach(() => settledRecords(tenant.api));
   let mine: string;
   let other: { clientId: string };
   beforeAll(async () => {
@@ -321,6 +327,7 @@ describe('an export', () => {
 
   it('contains the events of the list, oldest first, over several pages', async () => {
     for (let n = 0; n < 30; n++) await Promise.all(Array.from({ length: 20 }, () => tenant.api.dids.list()));
+    await settledRecords(tenant.api);
     const query = period();
     const all = await exported(query);
     expect(all.length).toBeGreaterThan(1100);
@@ -365,6 +372,7 @@ describe('an export', () => {
 });
 
 describe('the management API', () => {
+  beforeEach(() => settledRecords(tenant.api));
   it("returns the same events to a tenant's admins, with the same filters and pages", async () => {
     expectStatus(await management.clients.list(tenant.id), 200);
     expectStatus(await tenant.api.users.create(), 201);

@@ -7,6 +7,7 @@ import {
   OpenIdProvider,
   PLATFORM_START_MS,
   sharedPlatform,
+  settledRecords,
   type Answer,
   type PlatformAddresses,
   type TenantUnderTest,
@@ -115,6 +116,7 @@ describe('an authentication provider over HTTP', () => {
       ['DELETE', await api.authenticationProviders.delete(NO_SUCH)],
     ] as [string, Answer][]) {
       const query = { requestIds: [answer.headers.get('x-request-id')!] };
+      await settledRecords(api);
       const received = await api.analytics.list(query);
       const outcome = answer.status < 300 ? 'SUCCESS' : 'FAIL';
       expect(expectStatus(received, 200).data.map(({ type, category }) => [type, category])).toEqual([

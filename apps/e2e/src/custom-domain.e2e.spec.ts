@@ -7,6 +7,7 @@ import {
   expectStatus,
   makeHolderKey,
   PLATFORM_START_MS,
+  settledRecords,
   startPlatform,
   verifyDomainLinkage,
   waitUntil,
@@ -268,6 +269,7 @@ describe('the custom domain over HTTP', () => {
     const subscription = { events: ['CustomDomainDeletedInUse' as const], url: receiver.url };
     const { id } = expectStatus(await api.webhooks.create(subscription), 201);
     const metadataOf = async (answer: Answer) => {
+      await settledRecords(api);
       const query = { requestIds: [answer.headers.get('x-request-id')!] };
       return expectStatus(await api.analytics.list(query), 200).data.find(({ type }) => type.endsWith('_SUCCESS'))!
         .metadata;
@@ -335,6 +337,7 @@ describe('the custom domain over HTTP', () => {
   it('records the events of each operation, and is a 404 when the tenant has none [T12, T62, T65]', async () => {
     const { api } = other;
     const typesOf = async ({ headers }: Answer) => {
+      await settledRecords(api);
       const query = { requestIds: [headers.get('x-request-id')!] };
       return expectStatus(await api.analytics.list(query), 200).data.map(({ type }: AnalyticsEvent) => type);
     };

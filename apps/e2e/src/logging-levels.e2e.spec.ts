@@ -6,6 +6,7 @@ import {
   PLATFORM_START_MS,
   searchFolders,
   platformMode,
+  settledRecords,
   startPlatform,
   TenantApi,
   clientToken,
@@ -41,6 +42,7 @@ afterAll(async () => platform?.stop());
 
 /** `data` of the call's START and of its SUCCESS. */
 const dataOf = async ({ tenant }: Place, headers: Headers) => {
+  await settledRecords(tenant.api);
   const found = expectStatus(await tenant.api.analytics.list({ requestIds: [headers.get('x-request-id')!] }), 200).data;
   const ending = (suffix: string) => found.find(({ type }) => type.endsWith(suffix)) as AnalyticsEvent;
   return { start: ending('_START').data, success: ending('_SUCCESS')?.data };
@@ -100,6 +102,7 @@ describe.each(LEVELS)('at level %i', (level) => {
   it('a refusal records the request, and the reason in the metadata', async () => {
     const answer = await place.tenant.api.users.retrieve('no-uuid');
     expect(answer.status).toBe(400);
+    await settledRecords(place.tenant.api);
     const found = expectStatus(
       await place.tenant.api.analytics.list({ requestIds: [answer.headers.get('x-request-id')!] }),
       200,

@@ -39,6 +39,7 @@ export * from './redis-server.js';
 export * from './sealed-values.js';
 export * from './query-plans.js';
 export * from './seeded-random.js';
+export * from './settled-records.js';
 export * from './silent-proxy.js';
 export * from './skipped-suite.js';
 export * from './start-eventstoredb-stand-in.js';
