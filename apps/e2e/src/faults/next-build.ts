@@ -28,7 +28,7 @@ const CHANGES: Record<string, [string, string][]> = {
       `                destroyedKeys: command.destroyedKeys
             }
         },
-        { type: '${NEW_EVENT}', data: { userId: id } }`,
+        { type: '${NEW_EVENT}', data: { userId: known.id } }`,
     ],
   ],
   'apps/issuance/dist/issuance.reactions.js': [
