@@ -376,6 +376,7 @@ describe('the management API', () => {
   it("returns the same events to a tenant's admins, with the same filters and pages", async () => {
     expectStatus(await management.clients.list(tenant.id), 200);
     expectStatus(await tenant.api.users.create(), 201);
+    await settledRecords(tenant.api);
     const newest = (await events({ limit: 1 }))[0]!.timestamp;
     // The events of both calls themselves are newer.
     const query = { dateTo: newest, limit: 1000 };
