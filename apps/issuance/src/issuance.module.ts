@@ -3,6 +3,7 @@ import { PendingAuthorizations } from './authorization-request/pending-authoriza
 import { ContextLoader } from './contexts/context-loader.js';
 import { TenantContexts } from './contexts/tenant-contexts.js';
 import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
+import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { IssuanceReactions } from './issuance.reactions.js';
 import { TypeClaims } from './credential-configuration/type-claims.js';
 import { Erasures } from './user/erasures.js';
@@ -29,6 +30,7 @@ import { useCases } from './use-cases.generated.js';
     ContextLoader,
     TenantContexts,
     TypeClaims,
+    IssuerKeys,
 
     // Users
     KnownUsers,

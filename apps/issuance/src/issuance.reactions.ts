@@ -1,14 +1,9 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import {
-  AppError,
-  credentialIssued,
-  customDomainDeletedInUse,
-  releaseIssuerKey,
-  userDeleted,
-} from '@attestry/contracts';
+import { credentialIssued, customDomainDeletedInUse, userDeleted } from '@attestry/contracts';
 import { Streams, readEvent, type RecordedEvent } from '@attestry/event-store';
-import { fact, PlatformConfig, Reactions, ServiceClient, type Fact, recordPurgedTenants } from '@attestry/service-kit';
+import { fact, PlatformConfig, Reactions, type Fact, recordPurgedTenants } from '@attestry/service-kit';
 import { credentialConfiguration } from './credential-configuration/credential-configuration.state.js';
+import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { issuanceSession } from './issuance-session/issuance-session.state.js';
 import { user } from './user/user.state.js';
 import { withdrawnDomains } from './withdrawn-domains/withdrawn-domains.state.js';
@@ -66,7 +61,7 @@ export class IssuanceReactions implements OnApplicationBootstrap {
   constructor(
     private readonly reactions: Reactions,
     private readonly streams: Streams,
-    private readonly client: ServiceClient,
+    private readonly issuerKeys: IssuerKeys,
     private readonly config: PlatformConfig,
   ) {}
 
@@ -82,25 +77,16 @@ export class IssuanceReactions implements OnApplicationBootstrap {
     });
   }
 
-  /** A deleted configuration no longer keeps its DID from deletion. Retried from the checkpoint until dids has done it. */
+  /** Usually the request has done it already. Retried from the checkpoint until dids has done it. */
   private async releaseIssuerKey(stored: RecordedEvent): Promise<void> {
     const event = readEvent(credentialConfiguration, stored);
     if (event.type !== 'CredentialConfigurationDeleted') return;
     const { tenantId, requestId, traceparent } = stored.metadata;
-    try {
-      await this.client.call(
-        releaseIssuerKey,
-        { body: { tenantId, did: event.data.did, configurationId: event.data.configurationId } },
-        {
-          requestId,
-          operation: 'issuance.release-issuer-keys',
-          deadline: Date.now() + this.config.operationTimeoutMs,
-          ...(traceparent !== undefined && { traceparent }),
-        },
-      );
-    } catch (error) {
-      // The DID does not exist any more: nothing to release.
-      if (!(error instanceof AppError && error.kind === 'notFound')) throw error;
-    }
+    await this.issuerKeys.release(tenantId, event.data, {
+      requestId,
+      operation: 'issuance.release-issuer-keys',
+      deadline: Date.now() + this.config.operationTimeoutMs,
+      ...(traceparent !== undefined && { traceparent }),
+    });
   }
 }

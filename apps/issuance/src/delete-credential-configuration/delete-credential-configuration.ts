@@ -1,6 +1,15 @@
+import { Inject } from '@nestjs/common';
 import { jwtVcConfigurations, webSemanticConfigurations, type ClientContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
+import {
+  eventContext,
+  LOGGER,
+  Operation,
+  PlatformConfig,
+  requestFields,
+  type Logger,
+  type RequestOf,
+} from '@attestry/service-kit';
 import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import {
   activeConfiguration,
@@ -10,16 +19,23 @@ import {
   credentialConfiguration,
   credentialConfigurationStream,
 } from '../credential-configuration/credential-configuration.state.js';
+import { IssuerKeys } from '../credential-configuration/issuer-keys.js';
 import { formatOf } from '../credential-configuration/variant.js';
 import { TypeClaims } from '../credential-configuration/type-claims.js';
 
-/** A reaction releases the issuer's DID, this handler the type; a type that stays claimed can be taken over at once. */
+/**
+ * Releases the type and the issuer's DID. A type that stays claimed can be taken over at once; a DID that stays reserved is released by the
+ * reaction `issuance.release-issuer-keys`.
+ */
 @Operation(webSemanticConfigurations.delete, jwtVcConfigurations.delete)
 export class DeleteCredentialConfiguration {
   constructor(
     private readonly streams: Streams,
     private readonly types: TypeClaims,
+    private readonly issuerKeys: IssuerKeys,
     private readonly configurations: ConfigurationsReadModel,
+    private readonly config: PlatformConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   async execute({ params }: RequestOf<typeof webSemanticConfigurations.delete>, context: ClientContext): Promise<void> {
@@ -27,7 +43,7 @@ export class DeleteCredentialConfiguration {
     const tenantId = context.tenant.id;
     const stream = credentialConfigurationStream(tenantId, params.id);
     const loaded = await this.streams.load(credentialConfiguration, stream);
-    const { id, type } = activeConfiguration(loaded.state, format);
+    const { id, type, issuerKey } = activeConfiguration(loaded.state, format);
     const deleted = await this.streams.decideOn(
       credentialConfiguration,
       stream,
@@ -35,7 +51,17 @@ export class DeleteCredentialConfiguration {
       (state) => deleteCredentialConfiguration(state, { format }),
       eventContext(context),
     );
-    await this.types.release({ tenantId, format, type, owner: id }, context);
-    await this.configurations.running.ownWrite(deleted.position);
+    const { requestId, operation, traceparent } = context;
+    const release = { requestId, operation, deadline: Date.now() + this.config.ownWriteMs };
+    const reservation = { did: issuerKey.did, configurationId: id };
+    await Promise.all([
+      this.types.release({ tenantId, format, type, owner: id }, context),
+      this.issuerKeys
+        .release(tenantId, reservation, { ...release, ...(traceparent !== undefined && { traceparent }) })
+        .catch((error: unknown) =>
+          this.logger.info({ ...requestFields(context), error: String(error) }, 'issuer key not released yet'),
+        ),
+      this.configurations.running.ownWrite(deleted.position),
+    ]);
   }
 }

@@ -1042,9 +1042,9 @@ describe('the credential endpoint', () => {
       return [await code(collect(token, request)), (await allOf('credential')).length - before.length];
     };
     /** Two requests for the one credential that the session may issue: the refused one leaves a document without a key. */
-    const lostRace = async () => {
+    const lostRace = async (attempt: number) => {
       const before = await allOf('credential');
-      const capped = await configure('jwt_vc_json', 'CappedDelivery', { maxIssuances: 1 });
+      const capped = await configure('jwt_vc_json', `CappedDelivery${attempt}`, { maxIssuances: 1 });
       const { made, token } = await start(capped);
       const nonces = [await nonceFor(), await nonceFor()];
       const requests = await Promise.all(
@@ -1083,7 +1083,13 @@ describe('the credential endpoint', () => {
     );
     expect(JSON.stringify(issued)).not.toContain(kept!.sealed);
     await expect(refusedWithoutTrace()).resolves.toEqual(['credential_request_denied', 0]);
-    await expect(lostRace()).resolves.toEqual({ counted: 1, recorded: 2, readable: 1 });
+    // Until the second request passes the check of the limit before the first is appended.
+    for (let attempt = 1, recorded = 0; recorded < 2; attempt++) {
+      expect(attempt).toBeLessThan(20);
+      const race = await lostRace(attempt);
+      expect(race).toMatchObject({ counted: 1, readable: 1 });
+      recorded = race.recorded;
+    }
     await publish('m2', webhookSaved, { events: ['OpenIdCredentialIssuedSummary'], disabled: false });
     await keeps(false);
     await publish('m3', webhookSaved, { events: ['OpenIdCredentialIssued'], disabled: false });
