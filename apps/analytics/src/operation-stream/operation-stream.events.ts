@@ -13,7 +13,7 @@ export interface OperationFact {
   metadata: Record<string, unknown>;
   clientId?: string;
   managementUserId?: string;
-  /** Request or response, sealed (rule 10 of the architecture); absent at logging level 1. */
+  /** Request or response, sealed (architecture, No secrets in plain text); absent at logging level 1. */
   data?: string;
 }
 
