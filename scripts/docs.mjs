@@ -523,7 +523,8 @@ projections read them. **Integration events** are published by a service for oth
 stable shape, are published from a subscription to the event store, and have the id of the domain event.
 
 Every domain event has the envelope \`{id, type, schemaVersion, data, metadata, chain}\`; the metadata is \`tenantId\`, \`requestId\`,
-\`actor\`, \`operation\`, \`correlationId\`, \`causationId\`, \`traceparent?\`, \`occurredAt\` and \`partitionKey\`; \`chain\` links it to the previous event of its stream
+\`actor\`, \`operation\`, \`correlationId\`, \`causationId\`, \`traceparent?\`, \`occurredAt\`, \`partitionKey\` and, on the first event of a command, the \`record?\` of the
+call ([ADR 0072](../adr/0072-records-travel-in-events.md)); \`chain\` links it to the previous event of its stream
 ([ADR 0067](../adr/0067-chain-version-2.md)). Members named \`sealed…\` are encrypted; decrypting one whose key
 is destroyed returns \`Erased\`.
 
@@ -536,8 +537,9 @@ The subject on the feed is \`event.<name>\`.
 
 ${facts.join('\n')}
 
-Operation events (\`operation.<participant>.start\`, \`.success\` and \`.fail\`; the participant is the gateway or service that records them) and
-\`operation.committed\` are published on the same feed; [ADR 0004](../adr/0004-operation-events.md) describes how each START gets its outcome.
+Operation records that no domain event holds are published on the same feed as \`operation.<participant>.record\`, \`.started\` (START of an operation with effects
+outside its append) and \`.recorder\` (state of a process that records); the participant is the gateway or service that records them. [ADR 0072](../adr/0072-records-travel-in-events.md)
+and [ADR 0073](../adr/0073-rows-of-operations.md) describe how each START gets its outcome.
 `;
 }
 

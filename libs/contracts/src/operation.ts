@@ -122,7 +122,7 @@ export interface Analytics {
   prefix: string;
   /** Kebab-case group (specification notes, Categories). */
   category: string;
-  /** `service` on wallet endpoints: a call is recorded once the code or token names a session (ADR 0004). Default `gateway`. */
+  /** `service` on wallet endpoints: a call is recorded once the code or token names a session (ADR 0072). Default `gateway`. */
   recordedBy?: 'gateway' | 'service';
   /**
    * The resource that a call is about; absent for lists. `stream`: the id in the name of the stream of the record's event; `event.<member>`:

@@ -2,8 +2,8 @@
  * The event store port. Adapters: embedded/ (SQLite), eventstoredb/ and postgres/. Every adapter passes
  * event-store.contract.ts.
  *
- * Shaped by what the engines can do: no append over several streams, no filter on reading all but by category,
- * subscriptions that start exclusively and may be dropped, positions that mean nothing outside their adapter.
+ * Shaped by what the engines can do: no append over several streams, no filter on reading all but by category
+ * or tenant, subscriptions that start exclusively and may be dropped, positions that mean nothing outside their adapter.
  */
 
 /** `<category>-<id>`; for tenant data `<category>-<tenantId>+<id>`. The category has no dash. */

@@ -17,6 +17,6 @@ export interface ServiceDefinition {
 
 export interface ServiceProjection {
   projection: AnyProjection;
-  /** Whether it follows domain events or operation events. */
+  /** `operations`: also the streams of operation events, and every domain event as stored (ADR 0073). */
   follows: 'domain' | 'operations';
 }

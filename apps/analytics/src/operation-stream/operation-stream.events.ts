@@ -13,7 +13,7 @@ export interface OperationFact {
   metadata: Record<string, unknown>;
   clientId?: string;
   managementUserId?: string;
-  /** Request or response, sealed (rule 10 of the architecture); absent at logging level 1. */
+  /** Request or response, sealed (architecture, No secrets in plain text); absent at logging level 1. */
   data?: string;
 }
 
@@ -22,17 +22,24 @@ export type RecordFact = Within<OperationRecordMessage>;
 export type StartFact = Within<OperationStartMessage>;
 export type RecorderFact = Omit<RecorderMessage, 'state' | 'at'> & { state: RecorderMessage['state'] | 'lost' };
 
+/**
+ * What no domain event holds (ADR 0073). `RecordFact`, `StartFact` and `RecorderFact` have the members of the messages in
+ * `libs/contracts/src/operation-record.ts`. `OperationStarted` and `OperationCommitted` were written by earlier releases only.
+ */
 export type OperationStreamEvent =
   /** START and outcome of an operation without an event of its own. */
   | { type: 'OperationRecorded'; data: RecordFact }
   /** START of an operation with effects outside its append. */
   | { type: 'OperationBegun'; data: StartFact }
   | { type: 'RecorderReported'; data: RecorderFact }
-  /** Written by analytics for a START without outcome; the other three only by releases that recorded START and outcome separately. */
+  /**
+   * Written by analytics for a START without outcome, as `OperationSucceeded` where an earlier release reported the events as stored; otherwise only
+   * by releases that recorded START and outcome separately.
+   */
   | { type: 'OperationFailed'; data: OperationFact }
   | { type: 'OperationStarted'; data: OperationFact & { deadline: number } }
   | { type: 'OperationSucceeded'; data: OperationFact }
-  /** Domain events of the request were stored. */
+  /** Domain events of the request were stored, as publishers of earlier releases reported. */
   | { type: 'OperationCommitted'; data: { operation: string } };
 
 export const OPERATION_EVENT_TYPES: Readonly<Record<OperationStreamEvent['type'], number>> = {

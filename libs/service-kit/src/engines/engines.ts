@@ -37,7 +37,7 @@ export interface StateEngines {
   readModels: ReadModels;
   /** Operation events, in a separate store (ADR 0004). */
   operationEvents: EventStore;
-  /** Projections over the operation events. */
+  /** Projections over domain and operation events (ADR 0073). */
   operationReadModels: ReadModels;
   vault: KeyVault;
   replayGuard: ReplayGuard;
