@@ -81,6 +81,19 @@ describe('records that no answer waits for', () => {
     ]);
   });
 
+  it('are sent by a flush that begins while the previous one ends', async () => {
+    for (let turns = 0; turns < 12; turns++) {
+      const { needs, sent } = feed();
+      const recorder = new OperationRecorder(needs, 'gateway');
+      void recorder.add(record('r1'), later());
+      void recorder.flush();
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      void recorder.add(record('r2'), later());
+      await recorder.flush();
+      expect(sent().flat()).toHaveLength(2);
+    }
+  });
+
   it('are bounded: while too many wait, a call waits until its deadline', async () => {
     const recorder = silent();
     for (let n = 0; n < 10_000; n++) expect(recorder.add(record('r'), later())).toBeUndefined();

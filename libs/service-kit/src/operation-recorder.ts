@@ -80,9 +80,8 @@ export class OperationRecorder {
   flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
-    return (this.publishing ??= this.publishWaiting().finally(() => {
-      this.publishing = undefined;
-    }));
+    if (!this.waiting.length) return Promise.resolve();
+    return (this.publishing ??= this.publishWaiting());
   }
 
   async close(): Promise<void> {
@@ -105,6 +104,8 @@ export class OperationRecorder {
         await pause(backOffMs(attempt++, RETRY), undefined, { ref: false });
       }
     }
+    // In the same turn: a record that is added from now on begins another publication.
+    this.publishing = undefined;
   }
 
   private sendState(state: RecorderMessage['state']): void {
