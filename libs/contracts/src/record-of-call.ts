@@ -18,8 +18,8 @@ interface About {
   stored?: { stream: string; data: object };
 }
 
-/** Ids of the platform, DIDs and client ids; anything else in a path is a value of the request. */
-const ID = /^[\w.:%+~@/-]{1,2048}$/;
+/** Ids of the platform, DIDs and client ids; anything else in a path is a value of the request, such as an e-mail address. */
+const ID = /^[\w.:%+~/-]{1,2048}$/;
 
 /** The object of a call, as its operation declares it; `undefined` for a list, and where the call names none. */
 export const recordedObject = (

@@ -81,10 +81,38 @@ describe('records that no answer waits for', () => {
     ]);
   });
 
+  it('are sent by a flush that begins while the previous one ends', async () => {
+    for (let turns = 0; turns < 12; turns++) {
+      const { needs, sent } = feed();
+      const recorder = new OperationRecorder(needs, 'gateway');
+      void recorder.add(record('r1'), later());
+      void recorder.flush();
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      void recorder.add(record('r2'), later());
+      await recorder.flush();
+      expect(sent().flat()).toHaveLength(2);
+    }
+  });
+
   it('are bounded: while too many wait, a call waits until its deadline', async () => {
     const recorder = silent();
     for (let n = 0; n < 10_000; n++) expect(recorder.add(record('r'), later())).toBeUndefined();
     await expect(recorder.add(record('r'), Date.now())).rejects.toThrow('not acknowledged');
+  });
+
+  it('of calls that failed meanwhile are not kept; those of calls that waited are sent after the outage', async () => {
+    const { needs, batches, sent } = feed();
+    const outage = Promise.withResolvers<void>();
+    const publish = (messages: readonly OutgoingMessage[]) => outage.promise.then(() => needs.bus.publish(messages));
+    const recorder = new OperationRecorder({ ...needs, bus: { publish } as never }, 'gateway');
+    for (let n = 0; n < 10_000; n++) void recorder.add(record('r'), later());
+    await expect(recorder.add(record('failed'), Date.now())).rejects.toThrow('not acknowledged');
+    const waiting = recorder.add(record('waited'), later());
+    outage.resolve();
+    await waiting;
+    await recorder.flush();
+    expect(batches.flat()).toHaveLength(10_001);
+    expect(sent().flat().at(-1)![1]).toEqual({ requestId: 'waited' });
   });
 });
 

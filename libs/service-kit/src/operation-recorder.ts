@@ -16,7 +16,7 @@ const LEAST_MS = 500;
 /** Longest a record waits for its batch. */
 const BATCH_MS = 250;
 const BATCH_SIZE = 500;
-/** Records that wait during an outage of the feed; further calls wait for their end. */
+/** Records that wait during an outage of the feed; further calls wait for its end, and their records are lost at the deadline. */
 const MAX_WAITING = 10_000;
 const ALIVE_MS = 10_000;
 const RETRY = { firstMs: 50, maxMs: 1000 };
@@ -58,12 +58,14 @@ export class OperationRecorder {
     return this;
   }
 
-  /** @returns a promise where too many records wait @throws when they still do at the deadline */
+  /** @returns a promise where too many records wait @throws when they still do at the deadline: the record is not sent */
   add(record: OperationRecordMessage, deadline: number): Promise<void> | undefined {
+    if (this.waiting.length >= MAX_WAITING)
+      return this.inTime(this.flush(), deadline).then(() => this.add(record, deadline));
     this.waiting.push(this.messageOf('record', record));
     if (this.waiting.length >= BATCH_SIZE || this.isClosed) void this.flush();
     else this.timer ??= setTimeout(() => void this.flush(), BATCH_MS).unref();
-    return this.waiting.length > MAX_WAITING ? this.inTime(this.flush(), deadline) : undefined;
+    return undefined;
   }
 
   /** Resolves when the record is durable. @throws when it is not at the deadline; it may be later */
@@ -80,9 +82,8 @@ export class OperationRecorder {
   flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
-    return (this.publishing ??= this.publishWaiting().finally(() => {
-      this.publishing = undefined;
-    }));
+    if (!this.waiting.length) return Promise.resolve();
+    return (this.publishing ??= this.publishWaiting());
   }
 
   async close(): Promise<void> {
@@ -105,6 +106,8 @@ export class OperationRecorder {
         await pause(backOffMs(attempt++, RETRY), undefined, { ref: false });
       }
     }
+    // In the same turn: a record that is added from now on begins another publication.
+    this.publishing = undefined;
   }
 
   private sendState(state: RecorderMessage['state']): void {

@@ -9,7 +9,7 @@ import { operationEventId } from '../operation-stream/operation-event-id.js';
 import type { OperationStreamEvent } from '../operation-stream/operation-stream.events.js';
 import { RecordOperations, type NewOperationEvent } from '../record-operations/record-operations.js';
 import { namedActor } from '../event-lists/event-actors.js';
-import { lostRecorders } from './lost-recorders.js';
+import { lostRecorders, type LostRecorder } from './lost-recorders.js';
 
 const RUN_MS = 1000;
 /** How long after the deadline an outcome may still arrive. */
@@ -80,18 +80,15 @@ export class CloseOperations implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   private async reportLostRecorders(now: Date): Promise<void> {
-    const recorders = await this.readModel.recorders();
-    const lastSign = ({ instance, seen_at }: RecorderRow) =>
-      Math.max(Date.parse(seen_at), this.writer.lastSignOf(instance) ?? 0);
-    const lost = lostRecorders(
-      recorders.map((row) => ({ ...row, lastSign: lastSign(row) })),
-      // Processes on one data folder run one after the other.
-      this.config.hasDataFolder ? undefined : { now: now.getTime(), heldSince: this.heldSince! },
-    );
-    if (!lost.length || !(await this.isUpToDate())) return;
-    // Closed meanwhile by a message that was on its way.
-    const open = new Set((await this.readModel.recorders()).map(({ instance }) => instance));
-    for (const { instance, participant, lastSign: last, nextStart } of lost.filter((it) => open.has(it.instance))) {
+    if (!(await this.lostRecorders(now)).length) return;
+    // While the feed cannot be read, no signs are received either: a sign that is missing then says nothing.
+    const { heldSince } = this;
+    this.heldSince = undefined;
+    if (!(await this.isUpToDate())) return;
+    this.heldSince = heldSince;
+    // Closed meanwhile, or alive, by a message that was on its way.
+    const lost = await this.lostRecorders(this.clock.now());
+    for (const { instance, participant, lastSign: last, nextStart } of lost) {
       const event: OperationStreamEvent = {
         type: 'RecorderReported',
         data: { instance, participant: participant as 'gateway', state: 'lost' },
@@ -101,6 +98,17 @@ export class CloseOperations implements OnApplicationBootstrap, BeforeApplicatio
       const bounds = { after: new Date(last).toISOString(), before: nextStart };
       this.logger.warn({ participant, instance, ...bounds }, 'unclean end: operation records may be missing');
     }
+  }
+
+  private async lostRecorders(now: Date): Promise<LostRecorder<RecorderRow & { lastSign: number }>[]> {
+    const recorders = await this.readModel.recorders();
+    const lastSign = ({ instance, seen_at }: RecorderRow) =>
+      Math.max(Date.parse(seen_at), this.writer.lastSignOf(instance) ?? 0);
+    return lostRecorders(
+      recorders.map((row) => ({ ...row, lastSign: lastSign(row) })),
+      // Processes on one data folder run one after the other.
+      this.config.hasDataFolder ? undefined : { now: now.getTime(), heldSince: this.heldSince! },
+    );
   }
 }
 

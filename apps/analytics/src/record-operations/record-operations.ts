@@ -11,11 +11,12 @@ import {
   chainEvent,
   EventStore,
   NO_STREAM,
+  type Clock,
   type EventMetadata,
   type NewEvent,
 } from '@attestry/event-store';
 import { MessageBus, type Consumer, type FeedMessage } from '@attestry/messaging';
-import { OPERATION_EVENT_STORE, PlatformConfig, Reactions } from '@attestry/service-kit';
+import { CLOCK, OPERATION_EVENT_STORE, PlatformConfig, Reactions } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { operationEventId } from '../operation-stream/operation-event-id.js';
 import {
@@ -114,7 +115,7 @@ export class RecordOperations implements OnApplicationBootstrap, OnModuleDestroy
   private newest = '';
   private readonly waiting = new Set<() => void>();
   private consumer: Consumer | undefined;
-  /** Milliseconds since the epoch, by recorder: when its last sign was received, and when one was stored. */
+  /** Milliseconds since the epoch, by recorder: when its last sign was received, by the clock of this process, and when one was stored. */
   private readonly signs = new LRUCache<string, { received: number; stored: number }>({ max: 10_000 });
 
   constructor(
@@ -122,6 +123,7 @@ export class RecordOperations implements OnApplicationBootstrap, OnModuleDestroy
     private readonly reactions: Reactions,
     private readonly bus: MessageBus,
     private readonly config: PlatformConfig,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -209,10 +211,10 @@ export class RecordOperations implements OnApplicationBootstrap, OnModuleDestroy
   }
 
   private recorderEvents({ at, ...data }: RecorderMessage, sourceSequence: string): NewOperationEvent[] {
-    const received = Date.parse(at);
+    const sent = Date.parse(at);
     const stored = this.signs.get(data.instance)?.stored ?? 0;
-    const stores = data.state !== 'alive' || received - stored >= ALIVE_MS;
-    this.signs.set(data.instance, { received, stored: stores ? received : stored });
+    const stores = data.state !== 'alive' || sent - stored >= ALIVE_MS;
+    this.signs.set(data.instance, { received: this.clock.now().getTime(), stored: stores ? sent : stored });
     if (!stores) return [];
     const event = { type: 'RecorderReported', data } as const;
     return [{ ...ofMessage(event, PLATFORM_TENANT, data.instance, at, sourceSequence), actor: 'service:analytics' }];
@@ -303,7 +305,7 @@ export class RecordOperations implements OnApplicationBootstrap, OnModuleDestroy
   private async reload(): Promise<void> {
     this.heads.clear();
     // What was taken for stored may not be.
-    this.signs.clear();
+    for (const sign of this.signs.values()) sign.stored = 0;
     const newest = (await this.bus.head()) ?? '';
     if (isLater(newest, this.newest)) this.newest = newest;
     this.ranAhead = false;

@@ -150,9 +150,9 @@ export const recordsOf = ({ lost = false, data, tenant }: { lost?: boolean; data
     sealed.push(what);
     return data === undefined ? undefined : Promise.resolve(data);
   };
-  const asked: unknown[] = [];
-  const call = async (operation: Operation, request: object) => {
-    asked.push([operation.name, request]);
+  const asked: [operation: string, request: object, deadline: number][] = [];
+  const call = async (operation: Operation, request: object, { deadline }: { deadline: number }) => {
+    asked.push([operation.name, request, deadline]);
     if (!tenant) throw new AppError('notFound', 'Resource Not Found');
     return tenant;
   };

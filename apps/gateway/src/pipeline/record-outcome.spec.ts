@@ -1,4 +1,4 @@
-import { forbidden, httpAnswer, notFound, type OperationDeclaration } from '@attestry/contracts';
+import { forbidden, httpAnswer, notFound, unavailable, type OperationDeclaration } from '@attestry/contracts';
 import { exchangeOf, LOST, RECORD, RECORDED, RECORDED_AT, recordsOf } from './exchange.spec-fixture.js';
 import { recordFailure, recordSuccess } from './record-outcome.js';
 
@@ -164,6 +164,14 @@ describe('FAIL', () => {
 
   it('of a management call stands in the trail of the tenant that it names', async () => {
     expect(await aboutOf(ofTenant(), ['admin'])).toEqual([ID, true, 1]);
+  });
+
+  it('of a management call that took until its deadline stands there, too', async () => {
+    const { asked, used } = recordsOf({ tenant: { membership: { roles: ['admin'] } } });
+    const exchange = ofTenant();
+    expect(exchange.context.deadline).toBeLessThan(Date.now());
+    await recordFailure(exchange, used, unavailable('Service temporarily unavailable'));
+    expect(asked[0]![2]).toBeGreaterThan(Date.now());
   });
 
   it.each([

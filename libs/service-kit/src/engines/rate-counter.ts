@@ -20,7 +20,7 @@ const MOST_REMOVED = 16;
 
 interface Window {
   used: number;
-  /** Milliseconds since the epoch. */
+  /** By the clock of the counter, milliseconds. */
   endsAt: number;
 }
 
@@ -29,7 +29,8 @@ export class MemoryRateCounter extends RateCounter {
   /** In the order of their ends, as all are of one length. */
   private readonly windows = new Map<string, Window>();
 
-  constructor(private readonly now: () => number = Date.now) {
+  /** @param now milliseconds of a clock that is never set back: windows would last by as much longer, and not be removed */
+  constructor(private readonly now: () => number = () => performance.now()) {
     super();
   }
 
