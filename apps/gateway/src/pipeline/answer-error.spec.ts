@@ -1,20 +1,12 @@
-import { AppError, notFound, oauthError, requires, unauthenticated } from '@attestry/contracts';
+import { AppError, notFound, oauthError, unauthenticated } from '@attestry/contracts';
 import { answerError } from './answer-error.js';
 import { EXCEEDED, exchangeOf, rate, ratesOf, RECORD, RECORDED, recordsOf, replyOf } from './exchange.spec-fixture.js';
 
 const TOKEN_CALL = { rate: 'client-token' as const, errors: 'oauth' as const };
-const answered = async (
-  error: unknown,
-  exchange = exchangeOf({}, RECORDED),
-  authorize: () => Promise<void> = async () => undefined,
-) => {
+const answered = async (error: unknown, exchange = exchangeOf({}, RECORDED)) => {
   const { rates, calls } = ratesOf();
   const { used, records, logged } = recordsOf();
-  await answerError(
-    exchange,
-    { ...(used as object), rates, authenticate: { authorize }, health: { isClosing: false } } as never,
-    error,
-  );
+  await answerError(exchange, { ...(used as object), rates, health: { isClosing: false } } as never, error);
   return { reply: replyOf(exchange), calls, logged, records };
 };
 const received = () => exchangeOf({}, RECORDED, { context: undefined, plan: undefined });
@@ -71,24 +63,10 @@ describe('a body that cannot be read', () => {
 });
 
 describe('a caller over its limit', () => {
-  const limited = (declared: object, authorize: () => Promise<void>) => {
-    const exchange = exchangeOf({}, { ...RECORDED, ...declared }, { context: undefined, rate: EXCEEDED });
-    return answered(new AppError('tooManyRequests', 'Too Many Requests'), exchange, authorize);
-  };
-  const refused = () => Promise.reject(new AppError('forbidden', 'Forbidden'));
-  const allowed = async () => undefined;
-
-  it('is recorded once its role is checked', async () => {
-    const { records, reply } = await limited({ access: requires('dids:read') }, allowed);
-    expect([reply.status, records.map(([, { outcome }]) => outcome)]).toEqual([429, ['FAIL']]);
-  });
-
-  it('is not recorded without the role', async () => {
-    expect((await limited({ access: requires('dids:read') }, refused)).records).toEqual([]);
-  });
-
-  it('of an operation without records is not recorded', async () => {
-    expect((await limited({ analytics: undefined }, allowed)).records).toEqual([]);
+  it('is refused before its role is checked: the call is not recorded', async () => {
+    const exchange = exchangeOf({}, RECORDED, { context: undefined, rate: EXCEEDED });
+    const { records, reply } = await answered(new AppError('tooManyRequests', 'Too Many Requests'), exchange);
+    expect([reply.status, records]).toEqual([429, []]);
   });
 });
 

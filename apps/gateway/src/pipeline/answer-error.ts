@@ -1,29 +1,14 @@
 import type { FastifyReply } from 'fastify';
-import { isRecordedByGateway } from '@attestry/contracts';
 import { hasBasicScheme } from '../operation/basic-credentials.js';
 import { renderError } from '../operation/render-error.js';
 import { isTokenCallFailure } from '../request/rate-limits.js';
-import { authorize } from './authorize.js';
 import type { Dependencies } from './dependencies.js';
 import { appErrorOf } from './errors.js';
-import { isAdmitted, type Exchange, type Identified } from './exchange.js';
-import { openContext } from './open-context.js';
+import { isAdmitted, type Exchange } from './exchange.js';
 import { recordFailure } from './record-outcome.js';
 import { sendAnswer } from './send-answer.js';
 
-type Used = Pick<Dependencies, 'rates' | 'authenticate' | 'services' | 'recorder' | 'clock' | 'health' | 'logger'>;
-
-/** A caller over its limit is refused before its role is checked; only a call of a caller with the role is recorded. */
-const admitLimited = async (exchange: Exchange, deps: Used): Promise<void> => {
-  const { plan, caller } = exchange;
-  if (!plan || !caller || exchange.context || !isRecordedByGateway(plan.operation)) return;
-  try {
-    if (plan.operation.access.kind === 'roles') await authorize(exchange as Identified, deps);
-    openContext(exchange as Identified);
-  } catch {
-    // Not recorded, as a call without the role.
-  }
-};
+type Used = Pick<Dependencies, 'rates' | 'services' | 'recorder' | 'clock' | 'health' | 'logger'>;
 
 /** Error of a step, or of reading the body → response in the error shape of the route. */
 export const answerError = async (exchange: Exchange, deps: Used, error: unknown): Promise<FastifyReply> => {
@@ -31,7 +16,6 @@ export const answerError = async (exchange: Exchange, deps: Used, error: unknown
   const failure = appErrorOf(error);
   if (failure.kind === 'internal' && failure !== error)
     deps.logger.error({ requestId, error: error instanceof Error ? error.stack : String(error) }, 'request failed');
-  if (exchange.rate?.exceeded) await admitLimited(exchange, deps);
   if (isAdmitted(exchange)) await recordFailure(exchange, deps, failure);
   const { status, headers, body } = renderError(failure, shape.errors);
   if (isAdmitted(exchange) && exchange.plan.operation.rate === 'client-token' && isTokenCallFailure(status)) {
