@@ -653,6 +653,24 @@ describe('the user of an offer that keeps nothing', () => {
     expect(await keys().sweep()).toBe(0);
   });
 
+  it('that cannot be ended waits for the next run and holds up no other', async () => {
+    const [broken, other] = [await offer({ credentials: [jwtVc] }), await offer({ credentials: [jwtVc] })];
+    const { streams } = engines;
+    const runDecision = streams.runDecision.bind(streams);
+    streams.runDecision = (aggregate, stream, ...more) =>
+      stream === userStream(TENANT, broken.userId)
+        ? Promise.reject(new Error('engine fault'))
+        : runDecision(aggregate, stream, ...more);
+    try {
+      await expect(expire()).rejects.toThrow('1 users of ended offers not ended');
+    } finally {
+      streams.runDecision = runDecision;
+    }
+    expect([await typesOf(broken.userId), await typesOf(other.userId)]).toEqual([[], ['UserExpired']]);
+    await keys().sweep();
+    expect(await typesOf(broken.userId)).toEqual(['UserExpired']);
+  });
+
   it('outlives the deletion of its offer until that would have expired', async () => {
     const made = await offer({ credentials: [jwtVc] });
     await admin(deletePreAuthorizedOffer, { params: { id: made.id } });

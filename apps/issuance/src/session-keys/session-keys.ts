@@ -171,31 +171,42 @@ export class SessionKeys extends PeriodicWork implements OnModuleInit {
     // A token that is not projected yet must not lose its session's key. Tables of an earlier release do not have its time.
     if (!(await this.running.waitForHead(CATCH_UP_MS)) || !this.running.readsOwnVersion) return 0;
     let destroyed = 0;
+    /** Sessions whose user could not be ended: they wait for the next run and hold up no others. */
+    const failed: string[] = [];
+    let failure: unknown;
     for (;;) {
-      const rows = await this.running.db
-        .selectFrom('issuance_session_keys')
-        .selectAll()
-        .where('rights_end_at', '<', due)
-        .orderBy('rights_end_at')
-        .limit(BATCH)
-        .execute();
+      let next = this.running.db.selectFrom('issuance_session_keys').selectAll().where('rights_end_at', '<', due);
+      if (failed.length) next = next.where('session_id', 'not in', failed);
+      const rows = await next.orderBy('rights_end_at').limit(BATCH).execute();
       const tenants = Map.groupBy(rows, (row) => row.tenant_id);
       for (const [tenantId, sessions] of tenants) {
         const ids = sessions.map((row) => row.session_id);
-        const userIds = sessions.flatMap(({ new_user_id: userId }) => userId ?? []);
-        await Promise.all(userIds.map((userId) => this.expireUser(tenantId, userId)));
         await this.sealing.destroyDataKeys(tenantId, ids);
-        await this.running.db
-          .deleteFrom('issuance_session_keys')
-          .where('tenant_id', '=', tenantId)
-          .where('session_id', 'in', ids)
-          .where('rights_end_at', '<', due)
-          .execute();
+        const ended = await Promise.allSettled(
+          sessions.map(async ({ new_user_id: userId }) => userId && (await this.expireUser(tenantId, userId))),
+        );
+        const done = ids.filter((id, index) => {
+          const outcome = ended[index]!;
+          if (outcome.status === 'fulfilled') return true;
+          failure ??= outcome.reason;
+          failed.push(id);
+          return false;
+        });
+        if (done.length)
+          await this.running.db
+            .deleteFrom('issuance_session_keys')
+            .where('tenant_id', '=', tenantId)
+            .where('session_id', 'in', done)
+            .where('rights_end_at', '<', due)
+            .execute();
       }
       destroyed += rows.length;
-      if (rows.length < BATCH) return destroyed;
+      if (rows.length < BATCH || failed.length >= BATCH) break;
     }
+    if (failed.length) throw new Error(`${failed.length} users of ended offers not ended`, { cause: failure });
+    return destroyed;
   }
+
   private async expireUser(tenantId: string, userId: string): Promise<void> {
     await this.streams.runDecision(
       user,
