@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '@attestry/testing';
-import { CHAIN_START, chainEvent } from './chain.js';
+import { anEvent } from './an-event.spec-fixture.js';
 import { EmbeddedEventStore } from './embedded/embedded-event-store.js';
 import { describeEventStore } from './event-store.contract.js';
 import { NO_STREAM, WrongExpectedRevision, type NewEvent, type RecordedEvent } from './event-store.js';
@@ -31,23 +30,7 @@ describeEventStore('embedded, with a prefix', async () => {
 });
 
 describe('platforms that share an event store by prefix', () => {
-  const event = (n: number): NewEvent =>
-    chainEvent(CHAIN_START, {
-      id: randomUUID(),
-      type: 'Happened',
-      schemaVersion: 1,
-      data: { n },
-      metadata: {
-        tenantId: 't1',
-        requestId: 'r1',
-        actor: 'service:test',
-        operation: 'test',
-        correlationId: 'r1',
-        causationId: 'r1',
-        occurredAt: '2026-01-02T03:04:05.678Z',
-        partitionKey: 't1',
-      },
-    });
+  const event = (n: number): NewEvent => anEvent({ data: { n } });
 
   it("do not see each other's events under the same names", async () => {
     const folder = await folderOf();

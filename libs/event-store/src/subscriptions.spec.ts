@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CHAIN_START, chainEvent } from './chain.js';
+import { anEvent } from './an-event.spec-fixture.js';
 import { UnknownEventType } from './aggregate.js';
 import { EmbeddedEventStore } from './embedded/embedded-event-store.js';
 import type { NewEvent, RecordedEvent } from './event-store.js';
@@ -21,23 +21,7 @@ describe('CheckpointedSubscription', () => {
   let store: EmbeddedEventStore;
   let n = 0;
   const running: CheckpointedSubscription[] = [];
-  const thing = (): NewEvent =>
-    chainEvent(CHAIN_START, {
-      id: `id-${++n}`,
-      type: 'Happened',
-      schemaVersion: 1,
-      data: { n },
-      metadata: {
-        tenantId: 't1',
-        requestId: 'r1',
-        actor: 'service:test',
-        operation: 'test',
-        correlationId: 'r1',
-        causationId: 'r1',
-        occurredAt: '2026-01-02T03:04:05.678Z',
-        partitionKey: 't1',
-      },
-    });
+  const thing = (): NewEvent => anEvent({ id: `id-${++n}`, data: { n } });
   const append = (count: number, category = 'thing') =>
     store.append(`${category}-${++n}`, Array.from({ length: count }, thing), -1);
   const start = (name: string, handle: CheckpointedOptions['handle'], more: Partial<CheckpointedOptions> = {}) => {

@@ -133,7 +133,7 @@ describe('FAIL', () => {
     expect(records.map(([, { outcome }]) => outcome)).toEqual(['SUCCESS', 'FAIL']);
   });
 
-  it('of an operation that its service records, or nobody, is not recorded here', async () => {
+  it('of an operation that its service records, or that is not recorded, is not recorded here', async () => {
     const { records, used } = recordsOf();
     await recordFailure(exchangeOf(), used, notFound());
     await recordFailure(

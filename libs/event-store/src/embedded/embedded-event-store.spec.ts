@@ -2,28 +2,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { CHAIN_START, chainEvent, verifyChain } from '../chain.js';
+import { anEvent } from '../an-event.spec-fixture.js';
+import { chainEvent, verifyChain } from '../chain.js';
 import type { NewEvent } from '../event-store.js';
 import { EventStoreUnavailable, WrongExpectedRevision } from '../event-store.js';
 import { EmbeddedEventStore } from './embedded-event-store.js';
 
-const at = (occurredAt: string, id: string): NewEvent =>
-  chainEvent(CHAIN_START, {
-    id,
-    type: 'Happened',
-    schemaVersion: 1,
-    data: {},
-    metadata: {
-      tenantId: 't1',
-      requestId: 'r1',
-      actor: 'service:test',
-      operation: 'test',
-      correlationId: 'r1',
-      causationId: 'r1',
-      occurredAt,
-      partitionKey: 't1',
-    },
-  });
+const at = (occurredAt: string, id: string): NewEvent => anEvent({ id, occurredAt });
 
 describe('EmbeddedEventStore', () => {
   let folder: string;

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { skipSuite, startEventStoreDbStandIn, waitUntil, type EventStoreDbStandIn } from '@attestry/testing';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { anEvent } from '../an-event.spec-fixture.js';
 import { CHAIN_START, chainEvent } from '../chain.js';
 import type { Aggregate } from '../aggregate.js';
 import { EmbeddedEventStore } from '../embedded/embedded-event-store.js';
@@ -56,23 +56,7 @@ const underTest = async (
 
 let serial = 0;
 const unique = () => `${process.pid.toString(36)}${Date.now().toString(36)}${(serial++).toString(36)}`;
-const event = (data: unknown = { n: serial }, type = 'Happened'): NewEvent =>
-  chainEvent(CHAIN_START, {
-    id: randomUUID(),
-    type,
-    schemaVersion: 1,
-    data,
-    metadata: {
-      tenantId: 't1',
-      requestId: 'r1',
-      actor: 'service:test',
-      operation: 'test',
-      correlationId: 'r1',
-      causationId: 'r1',
-      occurredAt: '2026-01-02T03:04:05.678Z',
-      partitionKey: 't1',
-    },
-  });
+const event = (data: unknown = { n: serial }, type = 'Happened'): NewEvent => anEvent({ data, type });
 const events = (count: number, data?: unknown) => Array.from({ length: count }, () => event(data));
 const idsOf = (list: readonly { id: string }[]) => list.map(({ id }) => id);
 

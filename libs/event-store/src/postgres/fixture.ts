@@ -1,27 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { CHAIN_START, chainEvent } from '../chain.js';
+import { anEvent as makeEvent } from '../an-event.spec-fixture.js';
 import type { EventStore, NewEvent, Position, RecordedEvent, Subscription } from '../event-store.js';
 import { migratePostgresEvents, openPostgresEvents } from './load-postgres.js';
 import type { PostgresEventStore } from './postgres-event-store.js';
 
-export const anEvent = (id: string = randomUUID()): NewEvent =>
-  chainEvent(CHAIN_START, {
-    id,
-    type: 'Happened',
-    schemaVersion: 1,
-    data: {},
-    metadata: {
-      tenantId: 't1',
-      requestId: 'r1',
-      actor: 'service:test',
-      operation: 'test',
-      correlationId: 'r1',
-      causationId: 'r1',
-      occurredAt: '2026-01-02T03:04:05.678Z',
-      partitionKey: 't1',
-    },
-  });
+export const anEvent = (id?: string): NewEvent => makeEvent(id === undefined ? {} : { id });
 
 let schemas = 0;
 

@@ -35,7 +35,7 @@ export interface StateEngines {
   leases: Leases;
   checkpoints: Checkpoints;
   readModels: ReadModels;
-  /** Operation events, in a separate store (ADR 0004). */
+  /** STARTs and records that no domain event carries, in a separate store (ADR 0073). */
   operationEvents: EventStore;
   /** Projections over domain and operation events (ADR 0073). */
   operationReadModels: ReadModels;
