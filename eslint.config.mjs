@@ -25,7 +25,7 @@ const constraints = [
   lib('postgres'),
   lib('linked-data', 'contracts'),
   lib('event-store', 'sqlite', 'postgres'),
-  lib('keys', 'sqlite', 'postgres'),
+  lib('keys', 'event-store', 'sqlite', 'postgres'),
   lib('messaging', 'event-store', 'sqlite'),
   lib('read-model', 'event-store', 'sqlite', 'postgres'),
   lib(

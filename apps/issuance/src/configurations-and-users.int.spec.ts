@@ -610,7 +610,7 @@ describe('users', () => {
     // A session of the user has claims under a separate key.
     const sessionId = '33333333-3333-4333-8333-333333333333';
     const held = engines.vault.sealing.sealWithNewKey(ACME.id, 'session', sessionId, '{"secret":"canary-4712"}');
-    await held.durable;
+    await held.newKey.store();
     await append(sessionId, {
       type: 'OfferCreated',
       data: {

@@ -64,6 +64,27 @@ export interface AppendResult {
   position: Position;
 }
 
+/** Events of one stream, as {@link EventStore.append} takes them. */
+export interface StreamAppend {
+  stream: StreamName;
+  events: readonly NewEvent[];
+  expected: Revision;
+}
+
+/** A key, or single-use values, that become durable together with the events of a command. It belongs to one unit of work. */
+export interface UnitWrite {
+  readonly kind: 'key' | 'single-use';
+  /** Stores it alone; a repeated call has the outcome of the first. @throws what its store refuses */
+  store(): Promise<void>;
+}
+
+/** What a command stores: all of it, or nothing that counts (ADR 0074). */
+export interface UnitOfWork {
+  writes: readonly UnitWrite[];
+  /** What the others store counts only with the last one. */
+  appends: readonly [...StreamAppend[], StreamAppend];
+}
+
 export interface ReadStreamOptions {
   /** First revision (inclusive), default 0; when reading backwards, default the end. */
   from?: Revision;
@@ -151,6 +172,20 @@ export abstract class EventStore {
    * @throws WrongExpectedRevision, AppendTooLarge, EventStoreUnavailable
    */
   abstract append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult>;
+
+  /**
+   * Stores a unit of work, durable when it resolves with the result of its last append: in one transaction as far as the engine has one in
+   * common for its parts, otherwise in order: keys, single-use values, further streams, the last append. May be repeated after a failure.
+   * @throws WrongExpectedRevision of any of the streams, AppendTooLarge, EventStoreUnavailable, what the store of a write refuses
+   */
+  async commit({ writes, appends }: UnitOfWork): Promise<AppendResult> {
+    // A key that nothing uses does no harm; a value that may be used twice would.
+    for (const kind of ['key', 'single-use'])
+      await Promise.all(writes.filter((write) => write.kind === kind).map((write) => write.store()));
+    const append = ({ stream, events, expected }: StreamAppend) => this.append(stream, events, expected);
+    await Promise.all(appends.slice(0, -1).map(append));
+    return append(appends.at(-1)!);
+  }
 
   /** Events of one stream in the requested direction; empty for a stream that does not exist. */
   abstract readStream(stream: StreamName, options?: ReadStreamOptions): Promise<RecordedEvent[]>;

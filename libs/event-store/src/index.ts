@@ -18,7 +18,9 @@ export { BrokenChain, copyEvents, TargetDiffers, type CopyCounts, type CopyOptio
 export { randomIds, systemClock, type Clock, type Ids } from './facts.js';
 export {
   Streams,
+  FurtherDecision,
   readEvent,
+  type CommandWrites,
   type Decide,
   type Decision,
   type LoadOptions,

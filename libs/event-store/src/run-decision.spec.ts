@@ -6,7 +6,7 @@ import type { Aggregate } from './aggregate.js';
 import { UnknownEventType, withoutRecord } from './aggregate.js';
 import { CHAIN_START, chainEvent, verifyChain } from './chain.js';
 import { EmbeddedEventStore } from './embedded/embedded-event-store.js';
-import { WrongExpectedRevision } from './event-store.js';
+import { WrongExpectedRevision, type UnitWrite } from './event-store.js';
 import { randomIds } from './facts.js';
 import { Streams, type StreamsOptions } from './run-decision.js';
 
@@ -170,6 +170,79 @@ describe('Streams', () => {
     expect(stored[2]!.metadata).toMatchObject({ causationId: 'cause', traceparent: '00-a-b-01', sourceSequence: '7' });
     expect(verifyChain(stored)).toEqual({ intact: true, chain: decided.chain });
     expect(await elsewhere.load(account, stream)).toEqual(await streams.load(account, stream));
+  });
+
+  describe('a unit of work', () => {
+    const other = 'account-t1+b';
+    const order: string[] = [];
+    const write = (kind: UnitWrite['kind'], store = async () => {}): UnitWrite => ({
+      kind,
+      store: async () => {
+        order.push(kind);
+        await store();
+      },
+    });
+    const opened = () => streams.further(account, other, () => streams.initial(account), open('Eve'), context);
+    const storedIn = async (name: string) => (await store.readStream(name)).map(({ type }) => type);
+    beforeEach(() => order.splice(0));
+
+    it('is stored with the events of the decision: keys, single-use values, further streams, its own', async () => {
+      const append = store.append.bind(store);
+      store.append = (name, events, expected) => {
+        order.push(name);
+        return append(name, events, expected);
+      };
+      const unit = { writes: [write('single-use'), write('key')], further: [opened()] };
+      const decided = await streams.runDecision(account, stream, open('Ada'), context, { unit });
+      expect(order).toEqual(['key', 'single-use', other, stream]);
+      expect(decided.position).toBe(await store.head());
+      expect(verifyChain(await store.readStream(other))).toMatchObject({ intact: true });
+      expect([await storedIn(other), await storedIn(stream)]).toEqual([['Opened'], ['Opened']]);
+    });
+
+    it('of a refused or empty decision, or with a write that is refused, stores no event', async () => {
+      const unit = { writes: [write('key')], further: [opened()] };
+      const refusal = () => Promise.reject(new Error('refused'));
+      await expect(streams.runDecision(account, stream, refusal, context, { unit })).rejects.toThrow('refused');
+      await streams.runDecision(account, stream, () => [], context, { unit });
+      expect(order).toEqual([]);
+      const spent = { writes: [write('single-use', refusal)], further: [opened()] };
+      await expect(streams.runDecision(account, stream, open('Ada'), context, { unit: spent })).rejects.toThrow(
+        'refused',
+      );
+      expect([await storedIn(other), await storedIn(stream)]).toEqual([[], []]);
+    });
+
+    it('is stored once when its decision is repeated after a conflict', async () => {
+      await streams.runDecision(account, stream, open('Ada'), context);
+      let conflicts = 0;
+      const decide = async () => {
+        if (conflicts++ === 0) await elsewhere.runDecision(account, stream, deposit(1), context);
+        return deposit(2)();
+      };
+      await streams.runDecision(account, stream, decide, context, { unit: { further: [opened()] } });
+      expect(await storedIn(stream)).toEqual(['Opened', 'Deposited', 'Deposited']);
+      expect(await storedIn(other)).toEqual(['Opened']);
+    });
+
+    it('decides a further stream again after a conflict on it', async () => {
+      await streams.runDecision(account, other, open('Eve'), context);
+      let loads = 0;
+      const further = streams.further(
+        account,
+        other,
+        async () => {
+          const loaded = await streams.load(account, other);
+          if (loads++ === 0) await elsewhere.runDecision(account, other, deposit(1), context);
+          return loaded;
+        },
+        (state) => deposit(state.status === 'open' ? 10 + state.balance : 0)(),
+        context,
+      );
+      await streams.runDecision(account, stream, open('Ada'), context, { unit: { further: [further] } });
+      expect((await streams.load(account, other)).state).toEqual({ status: 'open', owner: 'Eve', balance: 12 });
+      expect(await storedIn(stream)).toEqual(['Opened']);
+    });
   });
 
   it('appends nothing for an empty decision', async () => {

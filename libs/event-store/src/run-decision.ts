@@ -11,7 +11,9 @@ import type {
   NewEvent,
   RecordedEvent,
   Revision,
+  StreamAppend,
   StreamName,
+  UnitWrite,
 } from './event-store.js';
 import { EventStoreUnavailable, NO_STREAM, WrongExpectedRevision } from './event-store.js';
 import type { Clock, Ids } from './facts.js';
@@ -45,6 +47,14 @@ export interface RunOptions extends LoadOptions {
   once?: boolean;
   /** Default 5. After this number of conflicts WrongExpectedRevision is thrown. */
   maxAttempts?: number;
+  /** What becomes durable together with the decided events; nothing when none are decided (ADR 0074). */
+  unit?: CommandWrites;
+}
+
+/** What a command stores beside the events of its own decision. */
+export interface CommandWrites {
+  writes?: readonly UnitWrite[];
+  further?: readonly FurtherDecision[];
 }
 
 export interface StreamsOptions {
@@ -105,6 +115,27 @@ export function readEvent<State, Event extends DomainEvent>(
   let data = stored.data as object;
   for (let from = stored.schemaVersion; from < reader.version; from++) data = reader.steps[from - 1]!(data as never);
   return { type: stored.type, data } as Event;
+}
+
+/** A decision on another stream, stored with the one it belongs to. Its state is not cached. */
+export class FurtherDecision {
+  private decided: Promise<StreamAppend | undefined> | undefined;
+
+  /** @param decide loads, decides and makes the events; undefined when there is nothing to append */
+  constructor(
+    private readonly stream: StreamName,
+    private readonly decide: () => Promise<StreamAppend | undefined>,
+  ) {}
+
+  /** The same events on every attempt, so that a store that has them returns its first result. */
+  append(): Promise<StreamAppend | undefined> {
+    return (this.decided ??= this.decide());
+  }
+
+  /** After a conflict on its stream: decides on what is stored now. */
+  decideAgain({ stream }: WrongExpectedRevision): void {
+    if (stream === this.stream) this.decided = this.decide();
+  }
 }
 
 /**
@@ -194,6 +225,27 @@ export class Streams {
   }
 
   /**
+   * A decision on another stream for `RunOptions.unit`. @param load the state to decide on; after a conflict it is called again
+   */
+  further<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: StreamName,
+    load: () => Loaded<State> | Promise<Loaded<State>>,
+    decide: Decide<State, Event>,
+    context: EventContext,
+  ): FurtherDecision {
+    return new FurtherDecision(stream, async () => {
+      const loaded = await load();
+      const events = await decide(loaded.state, loaded);
+      if (events.length === 0) return undefined;
+      let state = loaded.state;
+      for (const event of events) state = aggregate.evolve(state, event);
+      const recorded = this.toNewEvents(aggregate, stream, loaded.chain, events, context, undefined);
+      return { stream, events: recorded, expected: loaded.revision };
+    });
+  }
+
+  /**
    * {@link runDecision} on a state the caller has just loaded: it needs no second read unless the append conflicts.
    *
    * Decisions on one stream run one after the other in this process: they would conflict, and only one of them could win each round. Other
@@ -239,7 +291,7 @@ export class Streams {
         if (earlier) return earlier;
       }
       try {
-        const decided = await this.decideAndAppend(aggregate, stream, loaded, decide, context);
+        const decided = await this.decideAndAppend(aggregate, stream, loaded, decide, context, options.unit);
         if (attempt > 0 || decided.events.length > 0) return decided;
       } catch (error) {
         // After a failed store the append may have happened. Any other failure on a cached state is decided again on a fresh one.
@@ -304,6 +356,7 @@ export class Streams {
     loaded: Loaded<State>,
     decide: Decide<State, Event>,
     context: EventContext,
+    unit: CommandWrites | undefined,
   ): Promise<Decided<State, Event>> {
     const events = await decide(loaded.state, loaded);
     if (events.length === 0) {
@@ -315,11 +368,27 @@ export class Streams {
     // Folded before the append: an event that `evolve` cannot handle must not get into the stream.
     let state = loaded.state;
     for (const event of events) state = aggregate.evolve(state, event);
-    const { revision, position }: AppendResult = await this.store.append(stream, recorded, loaded.revision);
+    const { revision, position }: AppendResult = unit
+      ? await this.commit(unit, { stream, events: recorded, expected: loaded.revision })
+      : await this.store.append(stream, recorded, loaded.revision);
     if (record) record.isStored = true;
     const after = { state, revision, chain: recorded[recorded.length - 1]!.chain };
     this.cacheState(aggregate, stream, after);
     return { ...after, events: [...events], recorded, position };
+  }
+
+  private async commit({ writes = [], further = [] }: CommandWrites, last: StreamAppend): Promise<AppendResult> {
+    const appends: StreamAppend[] = [];
+    for (const one of further) {
+      const append = await one.append();
+      if (append) appends.push(append);
+    }
+    try {
+      return await this.store.commit({ writes, appends: [...appends, last] });
+    } catch (error) {
+      if (error instanceof WrongExpectedRevision) for (const one of further) one.decideAgain(error);
+      throw error;
+    }
   }
 
   private toNewEvents<State, Event extends DomainEvent>(

@@ -1,3 +1,4 @@
+import type { UnitWrite } from '@attestry/event-store';
 import type { ExpiringState } from './expiring-state.js';
 import type { KeyCheckpoints } from './key-checkpoints.js';
 import type { Macs } from './macs.js';
@@ -84,6 +85,16 @@ export abstract class ReplayGuard {
    * twice. @throws RangeError for an invalid date; ReplayGuardUnavailable when the store cannot determine it
    */
   abstract spendAll(tenantId: string, values: readonly SingleUseValue[]): Promise<boolean>;
+
+  /** {@link spendAll} as part of a unit of work. @param refusal the error where it is false */
+  spending(tenantId: string, values: readonly SingleUseValue[], refusal: () => Error): UnitWrite {
+    let spent: Promise<void> | undefined;
+    const spend = async () => {
+      if (!(await this.spendAll(tenantId, values))) throw refusal();
+    };
+    return { kind: 'single-use', store: () => (spent ??= spend()) };
+  }
+
   abstract close(): Promise<void>;
 }
 

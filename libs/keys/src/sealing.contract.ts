@@ -37,7 +37,8 @@ export const describeSealing = (adapter: string, create: () => Promise<KeyVaultS
     it('encrypts with a key that is not yet stored', async () => {
       const making = sealing().createDataKey(A, 'user', 'u1');
       const early = await sealing().sealText(A, 'user', 'u1', 'early');
-      const { sealed, durable } = sealing().sealWithNewKey(A, 'session', 's1', 'first');
+      const { sealed, newKey } = sealing().sealWithNewKey(A, 'session', 's1', 'first');
+      const durable = newKey.store();
       const second = await sealing().sealText(A, 'session', 's1', 'second');
       expect(await sealing().openSealed(A, 'session', second)).toBe('second');
       await Promise.all([making, durable]);
@@ -50,13 +51,14 @@ export const describeSealing = (adapter: string, create: () => Promise<KeyVaultS
     it('sealWithNewKey refuses an id that has a key, in memory, not yet stored or only on disk, without side effects', async () => {
       await sealing().createDataKey(A, 'session', 's1');
       const sealed = await sealing().sealText(A, 'session', 's1', 'kept');
-      await expect(sealing().sealWithNewKey(A, 'session', 's1', 'x').durable).rejects.toThrow(KeyAlreadyExists);
+      await expect(sealing().sealWithNewKey(A, 'session', 's1', 'x').newKey.store()).rejects.toThrow(KeyAlreadyExists);
       await store.reopen();
-      await expect(sealing().sealWithNewKey(A, 'session', 's1', 'x').durable).rejects.toThrow(KeyAlreadyExists);
+      await expect(sealing().sealWithNewKey(A, 'session', 's1', 'x').newKey.store()).rejects.toThrow(KeyAlreadyExists);
       expect(await sealing().openSealed(A, 'session', sealed)).toBe('kept');
       const [one, two] = ['one', 'two'].map((text) => sealing().sealWithNewKey(A, 'session', 's2', text));
-      await one!.durable;
-      await expect(two!.durable).rejects.toThrow(KeyAlreadyExists);
+      const stored = [one!, two!].map(({ newKey }) => newKey.store());
+      await stored[0];
+      await expect(stored[1]).rejects.toThrow(KeyAlreadyExists);
       expect(await sealing().openSealed(A, 'session', one!.sealed)).toBe('one');
     });
 
@@ -100,7 +102,7 @@ export const describeSealing = (adapter: string, create: () => Promise<KeyVaultS
         await expect(sealing().sealText(A, 'user', 'u1', 'text')).rejects.toThrow(KeyNotFound);
         for (const id of ['u1', 'never-was']) {
           await expect(sealing().createDataKey(A, 'user', id)).rejects.toThrow(KeyNotFound);
-          await expect(sealing().sealWithNewKey(A, 'session', id, 'text').durable).rejects.toThrow(KeyNotFound);
+          await expect(sealing().sealWithNewKey(A, 'session', id, 'text').newKey.store()).rejects.toThrow(KeyNotFound);
         }
         expect(await sealing().openSealed(A, 'user', sealed)).toBe(ERASED);
       }
@@ -112,10 +114,11 @@ export const describeSealing = (adapter: string, create: () => Promise<KeyVaultS
       await store.reopen();
       const reading = sealing().openSealed(A, 'user', sealed);
       const made = sealing().sealWithNewKey(A, 'session', 's1', 'text');
+      const stored = made.newKey.store();
       const [opened] = await Promise.all([
         reading,
         sealing().destroyDataKeys(A, ['u1', 's1']),
-        Promise.allSettled([made.durable]),
+        Promise.allSettled([stored]),
       ]);
       expect(['text', ERASED]).toContain(opened);
       expect(await sealing().openSealed(A, 'user', sealed)).toBe(ERASED);

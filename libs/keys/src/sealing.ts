@@ -1,3 +1,5 @@
+import type { UnitWrite } from '@attestry/event-store';
+
 export type DataPurpose = 'user' | 'session' | 'delivery' | 'tenant';
 
 /** A value encrypted under a data key: `v1.<keyId>.<iv>.<ciphertext and tag>`; iv and ciphertext are base64url. */
@@ -21,16 +23,15 @@ export abstract class Sealing {
   /** Encrypts UTF-8 text. The key may not be durable yet. @throws KeyNotFound */
   abstract sealText(tenantId: string, purpose: DataPurpose, keyId: string, plaintext: string): Promise<Sealed>;
   /**
-   * Creates the key and seals in one step. `sealed` is available at once, so that the caller can append its event while
-   * `durable` is pending; an event whose key did not become durable is lost, so await both before answering.
-   * `durable` rejects with KeyAlreadyExists (the text must then be discarded) or KeyNotFound (the id was destroyed).
+   * Seals under a key that must be new and becomes durable with the unit of work of the event that contains `sealed`. Storing it rejects
+   * with KeyAlreadyExists, or KeyNotFound when the id was destroyed.
    */
   abstract sealWithNewKey(
     tenantId: string,
     purpose: DataPurpose,
     keyId: string,
     plaintext: string,
-  ): { sealed: Sealed; durable: Promise<void> };
+  ): { sealed: Sealed; newKey: UnitWrite };
   /**
    * ERASED when the key was destroyed. @throws KeyNotFound for a key that never existed: a fault, not an erasure
    * @throws SealBroken when the text was changed or belongs to another tenant, purpose or key

@@ -80,7 +80,8 @@ describe('a data key', () => {
   it('that must be new is used before it is durable', async () => {
     const { sealing, hold } = await vaultOver();
     const release = hold();
-    const { sealed, durable } = sealing.sealWithNewKey(T, 'user', 'u1', 'one');
+    const { sealed, newKey } = sealing.sealWithNewKey(T, 'user', 'u1', 'one');
+    const durable = newKey.store();
     const second = await sealing.sealText(T, 'user', 'u1', 'two');
     expect(await sealing.openSealed(T, 'user', sealed)).toBe('one');
     release();
@@ -90,14 +91,14 @@ describe('a data key', () => {
 
   it('that is refused is not used for what is sealed meanwhile', async () => {
     const { sealing, vault } = await vaultOver();
-    const first = sealing.sealWithNewKey(T, 'user', 'u1', 'one');
-    const refused = sealing.sealWithNewKey(T, 'user', 'u1', 'two');
+    const first = sealing.sealWithNewKey(T, 'user', 'u1', 'one').newKey.store();
+    const refused = sealing.sealWithNewKey(T, 'user', 'u1', 'two').newKey.store();
     const meanwhile = await sealing.sealText(T, 'user', 'u1', 'three');
-    await first.durable;
-    await expect(refused.durable).rejects.toThrow(KeyAlreadyExists);
-    const again = sealing.sealWithNewKey(T, 'user', 'u1', 'four');
+    await first;
+    await expect(refused).rejects.toThrow(KeyAlreadyExists);
+    const again = sealing.sealWithNewKey(T, 'user', 'u1', 'four').newKey.store();
     const later = await sealing.sealText(T, 'user', 'u1', 'five');
-    await expect(again.durable).rejects.toThrow(KeyAlreadyExists);
+    await expect(again).rejects.toThrow(KeyAlreadyExists);
     vault.evict(T);
     expect(await sealing.openSealed(T, 'user', meanwhile)).toBe('three');
     expect(await sealing.openSealed(T, 'user', later)).toBe('five');
@@ -109,11 +110,12 @@ describe('a data key', () => {
   ])('that becomes durable after %s was evicted is not used', async (_what, keyIds) => {
     const { vault, sealing, called, hold } = await vaultOver();
     const release = hold();
-    const { sealed, durable } = sealing.sealWithNewKey(T, 'user', 'u1', 'text');
+    const { sealed, newKey } = sealing.sealWithNewKey(T, 'user', 'u1', 'text');
     const kept = sealing.sealWithNewKey('tenant-2', 'user', 'u2', 'text');
+    const stored = [newKey.store(), kept.newKey.store()];
     vault.evict(T, keyIds);
     release();
-    await Promise.all([durable, kept.durable]);
+    await Promise.all(stored);
     expect(await sealing.openSealed('tenant-2', 'user', kept.sealed)).toBe('text');
     expect(count(called, 'dataKey')).toBe(0);
     expect(await sealing.openSealed(T, 'user', sealed)).toBe('text');

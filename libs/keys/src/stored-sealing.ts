@@ -1,3 +1,4 @@
+import type { UnitWrite } from '@attestry/event-store';
 import { cacheName, KeyCache } from './key-cache.js';
 import type { DataKeyRow, KeyStore } from './key-store.js';
 import { KeyAlreadyExists, KeyNotFound, SealBroken } from './key-vault.js';
@@ -31,7 +32,8 @@ export class StoredSealing extends Sealing {
   async createDataKey(tenantId: string, purpose: DataPurpose, keyId: string): Promise<void> {
     const at = cacheName(tenantId, keyId, purpose);
     if (this.keys.has(at)) return;
-    await (this.pending.get(at) ?? this.generateDataKey(tenantId, purpose, keyId, false)).durable;
+    checkKeyId(keyId);
+    await (this.pending.get(at) ?? this.keepDataKey(pooledBytes(32), tenantId, purpose, keyId, false)).durable;
   }
 
   async sealText(tenantId: string, purpose: DataPurpose, keyId: string, plaintext: string): Promise<Sealed> {
@@ -49,11 +51,16 @@ export class StoredSealing extends Sealing {
     purpose: DataPurpose,
     keyId: string,
     plaintext: string,
-  ): { sealed: Sealed; durable: Promise<void> } {
-    const { key, durable } = this.generateDataKey(tenantId, purpose, keyId, true);
+  ): { sealed: Sealed; newKey: UnitWrite } {
+    checkKeyId(keyId);
+    const key = pooledBytes(32);
+    let stored: Promise<boolean> | undefined;
     return {
       sealed: encryptText(key, tenantId, purpose, keyId, plaintext),
-      durable: durable as Promise<unknown> as Promise<void>,
+      newKey: {
+        kind: 'key',
+        store: async () => void (await (stored ??= this.keepDataKey(key, tenantId, purpose, keyId, true).durable)),
+      },
     };
   }
 
@@ -92,10 +99,14 @@ export class StoredSealing extends Sealing {
     this.keys.clear();
   }
 
-  private generateDataKey(tenantId: string, purpose: DataPurpose, keyId: string, mustBeNew: boolean): PendingKey {
-    if (!KEY_ID.test(keyId)) throw new TypeError('a key id is 1 to 200 visible ASCII characters');
+  private keepDataKey(
+    key: Buffer,
+    tenantId: string,
+    purpose: DataPurpose,
+    keyId: string,
+    mustBeNew: boolean,
+  ): PendingKey {
     const at = cacheName(tenantId, keyId, purpose);
-    const key = pooledBytes(32);
     const durable = this.storeDataKey(key, tenantId, purpose, keyId, mustBeNew);
     const made: PendingKey = { key, mustBeNew, durable };
     // `sealText` continues to use the key of an earlier caller; this one will be refused.
@@ -157,6 +168,10 @@ export class StoredSealing extends Sealing {
 
 /** Inside the cache's loader only: a destroyed key is a result, but is not cached. */
 class Destroyed extends Error {}
+
+const checkKeyId = (keyId: string): void => {
+  if (!KEY_ID.test(keyId)) throw new TypeError('a key id is 1 to 200 visible ASCII characters');
+};
 
 const encryptText = (key: Buffer, tenantId: string, purpose: DataPurpose, keyId: string, plaintext: string): Sealed => {
   const content = sealBytes(key, Buffer.from(plaintext), bind('value', tenantId, purpose, keyId));

@@ -128,7 +128,7 @@ export class CompleteAuthorization {
     const claims = Object.keys(person.claims).length ? JSON.stringify(person.claims) : undefined;
     const sealed =
       claims === undefined ? undefined : this.sealing.sealWithNewKey(tenantId, 'session', sessionId, claims);
-    const granted = this.streams.decideOn(
+    await this.streams.decideOn(
       issuanceSession,
       issuanceSessionStream(tenantId, sessionId),
       this.streams.initial(issuanceSession),
@@ -154,9 +154,8 @@ export class CompleteAuthorization {
           now,
         ),
       record.events,
+      { unit: { writes: sealed ? [sealed.newKey] : [] } },
     );
-    // In parallel, and no code before both are durable.
-    await Promise.all([granted, sealed?.durable]);
     return made.value;
   }
 

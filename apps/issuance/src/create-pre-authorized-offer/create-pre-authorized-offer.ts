@@ -7,7 +7,14 @@ import {
   type PreAuthorizedOffer,
   type PreAuthorizedOfferRequest,
 } from '@attestry/contracts';
-import { Streams, withoutRecord, type Clock, type Ids } from '@attestry/event-store';
+import {
+  Streams,
+  withoutRecord,
+  type Clock,
+  type FurtherDecision,
+  type Ids,
+  type UnitWrite,
+} from '@attestry/event-store';
 import { isErased, KeyNotFound, Macs, randomSecret, Sealing } from '@attestry/keys';
 import {
   bytesFor,
@@ -18,6 +25,7 @@ import {
   Operation,
   sealIdempotently,
   type RequestOf,
+  type SealedForNew,
 } from '@attestry/service-kit';
 import { createOffer } from '../issuance-session/issuance-session.decisions.js';
 import type { TransactionCode } from '../issuance-session/issuance-session.events.js';
@@ -58,8 +66,6 @@ export class CreatePreAuthorizedOffer {
       this.entries.resolveEntries(tenantId, configurationIds, claims),
       known ? this.loadUser(tenantId, userId) : undefined,
     ]);
-    // First, as it may still refuse: a 400 leaves nothing behind.
-    if (person && (person.fromOffer || !isEmpty(stored))) await this.keepOnUser(tenantId, userId, stored, context);
     const newUser = !known && isEmpty(stored);
 
     const now = this.clock.now();
@@ -76,7 +82,16 @@ export class CreatePreAuthorizedOffer {
         ? await sealIdempotently(this.sealing, tenantId, 'session', sessionId, JSON.stringify(claims))
         : this.sealing.sealWithNewKey(tenantId, 'session', sessionId, JSON.stringify(claims));
 
-    const session = this.streams.decideOn(
+    const writes = sealedClaims?.newKey ? [sealedClaims.newKey] : [];
+    const further: FurtherDecision[] = [];
+    if (person && (person.fromOffer || !isEmpty(stored)))
+      further.push(this.keepOnUser(tenantId, userId, stored, context));
+    if (!known && !newUser) {
+      const created = await this.createPerson(tenantId, userId, stored, now, context);
+      writes.push(...created.writes);
+      further.push(created.decision);
+    }
+    const { state } = await this.streams.decideOn(
       issuanceSession,
       issuanceSessionStream(tenantId, sessionId),
       this.streams.initial(issuanceSession),
@@ -106,11 +121,8 @@ export class CreatePreAuthorizedOffer {
           now,
         ),
       eventContext(context),
-      { once: true },
+      { once: true, unit: { writes, further } },
     );
-    const created = known || newUser ? undefined : this.createPerson(tenantId, userId, stored, now, context);
-    // In parallel: one flush of each engine, and no response before all of it is durable.
-    const [{ state }] = await Promise.all([session, created, sealedClaims?.durable]);
 
     return {
       id: sessionId,
@@ -159,30 +171,33 @@ export class CreatePreAuthorizedOffer {
     stored: Record<string, unknown>,
     createdAt: Date,
     context: ContextOf<typeof createPreAuthorizedOffer>,
-  ): Promise<void> {
-    const sealed = context.idempotentCall
+  ): Promise<{ writes: UnitWrite[]; decision: FurtherDecision }> {
+    const sealed: SealedForNew = context.idempotentCall
       ? await sealIdempotently(this.sealing, tenantId, 'user', userId, JSON.stringify(stored))
       : this.sealing.sealWithNewKey(tenantId, 'user', userId, JSON.stringify(stored));
-    const created = this.streams.decideOn(
+    const stream = userStream(tenantId, userId);
+    const decision = this.streams.further(
       user,
-      userStream(tenantId, userId),
-      this.streams.initial(user),
-      (state) => createUser(state, { userId, createdAt, sealedClaims: sealed.sealed }),
+      stream,
+      () => (context.idempotentCall ? this.streams.load(user, stream) : this.streams.initial(user)),
+      // An earlier attempt of this call may have created the user, on a store without a transaction over streams.
+      (state) =>
+        state.status === 'absent' ? createUser(state, { userId, createdAt, sealedClaims: sealed.sealed }) : [],
       withoutRecord(eventContext(context)),
-      { once: true },
     );
-    await Promise.all([created, sealed.durable]);
+    return { writes: sealed.newKey ? [sealed.newKey] : [], decision };
   }
 
-  private async keepOnUser(
+  private keepOnUser(
     tenantId: string,
     userId: string,
     stored: Record<string, unknown>,
     context: ContextOf<typeof createPreAuthorizedOffer>,
-  ): Promise<void> {
-    await this.users.runDecision(
-      tenantId,
-      userId,
+  ): FurtherDecision {
+    return this.streams.further(
+      user,
+      userStream(tenantId, userId),
+      () => this.users.load(tenantId, userId),
       async (state) => {
         assertActive(state, userId);
         if (isEmpty(stored)) return keepUser(state);

@@ -29,16 +29,13 @@ export class CreateUser {
       : context.idempotentCall
         ? await sealIdempotently(this.sealing, tenantId, 'user', userId, text)
         : this.sealing.sealWithNewKey(tenantId, 'user', userId, text);
-    const [created] = await Promise.all([
-      this.streams.runDecision(
-        user,
-        userStream(tenantId, userId),
-        (state) => decide(state, { userId, sealedClaims: seal?.sealed, createdAt: this.clock.now() }),
-        eventContext(context),
-        { once: true },
-      ),
-      seal?.durable,
-    ]);
+    const created = await this.streams.runDecision(
+      user,
+      userStream(tenantId, userId),
+      (state) => decide(state, { userId, sealedClaims: seal?.sealed, createdAt: this.clock.now() }),
+      eventContext(context),
+      { once: true, unit: { writes: seal?.newKey ? [seal.newKey] : [] } },
+    );
     await this.users.running.ownWrite(created.position);
     return { id: userId, claims };
   }

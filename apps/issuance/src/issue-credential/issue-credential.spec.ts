@@ -5,8 +5,8 @@ import {
   encodeDidJwk,
   encodeDidKey,
   encodeMultikey,
+  ReplayGuard,
   type PublicJwk,
-  type ReplayGuard,
   type SecretMac,
 } from '@attestry/keys';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
@@ -546,21 +546,32 @@ describe('spend-nonce', () => {
     { id: 'n', expiresAt: now },
     { id: 'm', expiresAt: now },
   ];
-  const guard = (spendAll: ReplayGuard['spendAll']) => ({ spendAll, close: async () => undefined });
-  it('spends all nonces of the tenant in one call', async () => {
+  class Guard extends ReplayGuard {
+    constructor(override readonly spendAll: ReplayGuard['spendAll']) {
+      super();
+    }
+    async close(): Promise<void> {}
+  }
+  it('spends all nonces of the tenant in one call, once', async () => {
     const spent: unknown[] = [];
-    const recording = guard(async (...args) => spent.push(args) > 0);
-    await expect(spendNonce(nonces, 't1', recording)).resolves.toBeUndefined();
+    const write = spendNonce(nonces, 't1', new Guard(async (...args) => spent.push(args) > 0));
+    expect(spent).toEqual([]);
+    await Promise.all([write.store(), write.store()]);
+    await expect(write.store()).resolves.toBeUndefined();
     const values = ['n', 'm'].map((value) => ({ scope: 'c_nonce', value, expiresAt: now }));
     expect(spent).toEqual([['t1', values]]);
   });
   it('refuses a used nonce and fails when the replay guard fails', async () => {
-    const used = guard(async () => false);
-    await expect(spendNonce(nonces, 't1', used)).rejects.toMatchObject({ code: 'invalid_nonce' });
-    const broken = guard(async () => {
-      throw new Error('disk');
-    });
-    await expect(spendNonce(nonces, 't1', broken)).rejects.toThrow('disk');
+    const used = spendNonce(nonces, 't1', new Guard(async () => false));
+    await expect(used.store()).rejects.toMatchObject({ code: 'invalid_nonce' });
+    const broken = spendNonce(
+      nonces,
+      't1',
+      new Guard(async () => {
+        throw new Error('disk');
+      }),
+    );
+    await expect(broken.store()).rejects.toThrow('disk');
   });
 });
 

@@ -13,6 +13,7 @@ import {
   Streams,
   withoutRecord,
   type Clock,
+  type FurtherDecision,
   type Ids,
   type Loaded,
 } from '@attestry/event-store';
@@ -134,15 +135,11 @@ export class IssueCredential {
     for (const { holder } of proofs) unsigned.push(this.buildCredential(configuration, signer, claims, holder, now));
     const credentials = await format.encode(tenantId, unsigned);
     const texts = delivered ? credentialTexts(credentials) : [];
-    await spendNonce(nonces, tenantId, this.guard);
-
     const documents = texts.map((text) => this.sealForDelivery(tenantId, text));
-    // Keys are durable before the event that references them; otherwise a crash could leave an undeliverable event.
-    await Promise.all(documents.map(({ durable }) => durable));
     const answerId = this.ids.uuid();
     const events = withoutRecord(record.events);
     const issued: IssuanceSessionEvent[] = [];
-    const appends: Promise<unknown>[] = [];
+    const further: FurtherDecision[] = [];
     for (const [index, credential] of unsigned.entries()) {
       const facts = {
         credentialId: credential.credentialId,
@@ -174,20 +171,20 @@ export class IssueCredential {
         ...(document && { document: { keyId: document.keyId, sealed: document.sealed } }),
       };
       const stream = issuedCredentialStream(tenantId, credential.credentialId);
-      // Before the session's append, in one group commit: what the session counts is stored, and what it does not count is not handed out (ADR 0070).
-      appends.push(
-        this.streams.decideOn(
+      further.push(
+        this.streams.further(
           issuedCredential,
           stream,
-          this.newCredential,
+          () => this.newCredential,
           (state) => recordCredential(state, recorded),
           events,
         ),
       );
     }
     record.addMetadata({ credentialIds: unsigned.map(({ credentialId }) => credentialId) });
-    appends.push(
-      this.streams.decideOn(
+    const writes = [spendNonce(nonces, tenantId, this.guard), ...documents.map(({ newKey }) => newKey)];
+    try {
+      await this.streams.decideOn(
         issuanceSession,
         presented.stream,
         presented.loaded,
@@ -197,10 +194,8 @@ export class IssueCredential {
           return issued;
         },
         record.events,
-      ),
-    );
-    try {
-      await Promise.all(appends);
+        { unit: { writes, further } },
+      );
     } catch (error) {
       // Refused by the session: no delivery will destroy the keys of these documents. After a failed store the session may have counted them.
       if (documents.length && !(error instanceof EventStoreUnavailable))

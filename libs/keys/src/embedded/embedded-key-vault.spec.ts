@@ -106,7 +106,7 @@ describe('EmbeddedKeyVault', () => {
       const v = await open(master(1));
       const ids = Array.from({ length: 100 }, (_, i) => `u${i}`);
       const sealed = ids.map((id) => v.sealing.sealWithNewKey(T, 'user', id, 'text'));
-      await Promise.all(sealed.map((s) => s.durable));
+      await Promise.all(sealed.map((s) => s.newKey.store()));
       await Promise.all(ids.map((id) => v.sealing.destroyDataKeys(T, [id])));
       expect(existsSync(`${file}-wal`) ? readFileSync(`${file}-wal`).length : 0).toBe(0);
       for (const s of sealed) expect(await v.sealing.openSealed(T, 'user', s.sealed)).toBe(ERASED);
@@ -131,8 +131,8 @@ describe('EmbeddedKeyVault', () => {
 
     it('is undone by an older copy of the file, whose checkpoint determines where to replay from', async () => {
       let v = await open(master(1));
-      const { sealed, durable } = v.sealing.sealWithNewKey(T, 'user', 'u1', 'text');
-      await durable;
+      const { sealed, newKey } = v.sealing.sealWithNewKey(T, 'user', 'u1', 'text');
+      await newKey.store();
       await v.checkpoints.write('erasures', '10', undefined);
       await close();
       await copyFile(file, `${file}.copy`);
@@ -153,8 +153,8 @@ describe('EmbeddedKeyVault', () => {
     const fill = async () => {
       const v = await open(master(1));
       const key = await v.signingKeys.createSigningKey(T, 'did', 'P-256');
-      const { sealed, durable } = v.sealing.sealWithNewKey(T, 'user', 'u1', 'text');
-      await durable;
+      const { sealed, newKey } = v.sealing.sealWithNewKey(T, 'user', 'u1', 'text');
+      await newKey.store();
       const mac = v.macs.mac('secret');
       await v.destroyTenant('ended');
       await close();
@@ -219,8 +219,8 @@ describe('EmbeddedKeyVault', () => {
   it('stores no private key, data key or pepper in plain text', async () => {
     const v = await open(master(1));
     await v.signingKeys.createSigningKeys(T, 'did', ['P-256', 'Ed25519']);
-    const { durable } = v.sealing.sealWithNewKey(T, 'user', 'u1', 'the plain text');
-    await durable;
+    const { newKey } = v.sealing.sealWithNewKey(T, 'user', 'u1', 'the plain text');
+    await newKey.store();
     const store = bytes();
     expect(store.includes('the plain text')).toBe(false);
     expect(store.includes(Buffer.from(master(1).key))).toBe(false);
@@ -241,8 +241,8 @@ describe('EmbeddedKeyVault', () => {
     const v = await open(master(1));
     await expect(v.sealing.createDataKey(T, 'user', '')).rejects.toThrow(TypeError);
     expect(() => v.sealing.sealWithNewKey(T, 'user', 'a b', 'text')).toThrow(TypeError);
-    const { sealed, durable } = v.sealing.sealWithNewKey(T, 'user', 'a.b.c', 'text');
-    await durable;
+    const { sealed, newKey } = v.sealing.sealWithNewKey(T, 'user', 'a.b.c', 'text');
+    await newKey.store();
     expect(await v.sealing.openSealed(T, 'user', sealed)).toBe('text');
   });
 });

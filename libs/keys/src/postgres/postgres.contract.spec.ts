@@ -89,8 +89,8 @@ if (programs === undefined) {
       await maker.sealing.createDataKey(tenant, 'session', 'warm');
       for (let round = 0; round < 30; round++) {
         const id = `s${round}`;
-        const { sealed, durable } = maker.sealing.sealWithNewKey(tenant, 'session', id, 'text');
-        const made = durable.then(
+        const { sealed, newKey } = maker.sealing.sealWithNewKey(tenant, 'session', id, 'text');
+        const made = newKey.store().then(
           () => 'made',
           (error: unknown) => error,
         );

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { OperationContext } from '@attestry/contracts';
-import type { Ids } from '@attestry/event-store';
+import type { Ids, UnitWrite } from '@attestry/event-store';
 import { KeyNotFound, pooledBytes, type ByteSource, type DataPurpose, type Sealing } from '@attestry/keys';
 
 /** HMAC-SHA256 in counter mode (NIST SP 800-108 §4.1), a stream for each name. */
@@ -38,7 +38,8 @@ export const idFor = ({ idempotentCall }: Pick<OperationContext, 'idempotentCall
 /** `sealed` may be read when an event is created, not before. */
 export interface SealedForNew {
   readonly sealed: string;
-  durable?: Promise<void>;
+  /** Absent when an earlier attempt may have stored it: then it is stored already. */
+  newKey?: UnitWrite;
 }
 
 /**
