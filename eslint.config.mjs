@@ -23,6 +23,8 @@ const constraints = [
   lib('contracts'),
   lib('sqlite'),
   lib('postgres'),
+  lib('cose'),
+  lib('certificates'),
   lib('linked-data', 'contracts'),
   lib('event-store', 'sqlite', 'postgres'),
   lib('keys', 'event-store', 'sqlite', 'postgres'),

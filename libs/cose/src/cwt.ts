@@ -1,0 +1,116 @@
+import { base32nopad } from '@scure/base';
+import { coseSign1, encodeCbor, type CborValue } from './cbor.js';
+import { ClaimFault } from './claim-fault.js';
+import { assembleSign1, encodeSigStructure } from './cose-sign1.js';
+import { isNumber, isText, jsonToCbor, mapOf } from './json-claims.js';
+import type { SigningInput } from './signing-input.js';
+import { statusListReference, type StatusListEntry } from './status-reference.js';
+
+/** Claims that both formats share. */
+export interface CwtFacts {
+  /** DID */
+  issuer: string;
+  /** The part of the verification method's id after `#`. */
+  keyFragment: string;
+  /** DID */
+  subject: string;
+  /** uuid */
+  credentialId: string;
+  /** Rounded already. */
+  validity: { signed: Date; validFrom: Date; validUntil?: Date };
+  /** An entry of a Token Status List. */
+  status?: StatusListEntry;
+  /** The entry of a revocation list (specification notes, Encodings of CBOR credentials). */
+  revocation?: StatusListEntry;
+}
+
+export interface UnsignedCwt extends CwtFacts {
+  type: string;
+  /** Each a boolean, a string or a number. */
+  claims: Readonly<Record<string, unknown>>;
+}
+
+export interface UnsignedSemanticCwt extends CwtFacts {
+  /** Beside the context of the data model 1.1. */
+  contexts: readonly string[];
+  /** Beside `VerifiableCredential`. */
+  types: readonly string[];
+  /** JSON */
+  credentialSubject: Readonly<Record<string, unknown>>;
+}
+
+/** Claim keys of RFC 8392 §4, Token Status List §14.2 and, where negative, of the platform's private use. */
+const CLAIM = {
+  iss: 1,
+  sub: 2,
+  exp: 4,
+  nbf: 5,
+  iat: 6,
+  cti: 7,
+  status: 65535,
+  revocation: -65537,
+  type: -65539,
+} as const;
+
+/** @throws ClaimFault for a claim that is no boolean, string or finite number */
+export const prepareCwt = (cwt: UnsignedCwt): SigningInput => {
+  const claims = sharedClaims(cwt);
+  claims.set(CLAIM.type, cwt.type);
+  for (const [name, value] of mapOf(['claims'], cwt.claims, scalarClaim)) claims.set(name, value);
+  return signingInput('CSC:/1/', cwt.keyFragment, claims);
+};
+
+/** @throws ClaimFault for a subject that is not made of JSON values */
+export const prepareSemanticCwt = (cwt: UnsignedSemanticCwt): SigningInput => {
+  const claims = sharedClaims(cwt);
+  claims.set('vc', {
+    version: '1.0.0',
+    '@context': ['https://www.w3.org/2018/credentials/v1', ...cwt.contexts],
+    type: ['VerifiableCredential', ...cwt.types],
+    credentialSubject: mapOf(['credentialSubject'], cwt.credentialSubject, (name, value) => jsonToCbor([name], value)),
+  });
+  return signingInput('CSS:/1/', cwt.keyFragment, claims);
+};
+
+const scalarClaim = (name: string, value: unknown): CborValue => {
+  if (typeof value === 'boolean' || isText(value) || isNumber(value)) return value;
+  throw new ClaimFault([name], 'must be a boolean, a string or a number', value);
+};
+
+const sharedClaims = ({ issuer, subject, credentialId, validity, status, revocation }: CwtFacts) => {
+  const claims = new Map<number | string, CborValue>([
+    [CLAIM.iss, issuer],
+    [CLAIM.sub, subject],
+    [CLAIM.nbf, numericDate(validity.validFrom)],
+    [CLAIM.iat, numericDate(validity.signed)],
+    [CLAIM.cti, Buffer.from(credentialId.replaceAll('-', ''), 'hex')],
+  ]);
+  if (validity.validUntil) claims.set(CLAIM.exp, numericDate(validity.validUntil));
+  if (status) claims.set(CLAIM.status, statusListReference(status));
+  if (revocation) claims.set(CLAIM.revocation, revocationReference(revocation));
+  return claims;
+};
+
+const revocationReference = ({ index, uri }: StatusListEntry): CborValue =>
+  new Map<number, CborValue>([
+    [2, index],
+    [3, uri],
+  ]);
+
+const numericDate = (date: Date): number => Math.floor(date.getTime() / 1000);
+
+const signingInput = (prefix: string, keyFragment: string, claims: ReadonlyMap<number | string, CborValue>) => {
+  const header = protectedHeader(keyFragment);
+  const payload = encodeCbor(claims);
+  return {
+    toBeSigned: encodeSigStructure(header, payload),
+    assemble: (signature: Uint8Array) =>
+      prefix + base32nopad.encode(encodeCbor(coseSign1(assembleSign1(header, NO_HEADER, payload, signature)))),
+  };
+};
+
+const NO_HEADER: ReadonlyMap<number, CborValue> = new Map();
+
+/** `{4: kid, 1: -7}` in this order, which is the order of credentials in the field (specification notes, Encodings of CBOR credentials). */
+const protectedHeader = (keyFragment: string): Uint8Array =>
+  Buffer.concat([Buffer.of(0xa2, 0x04), encodeCbor(Buffer.from(keyFragment, 'utf8')), Buffer.of(0x01, 0x26)]);
