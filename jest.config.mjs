@@ -3,7 +3,7 @@ import { specsByProject } from './scripts/test-levels.mjs';
 
 const { resolve } = createRequire(import.meta.url);
 /** Packages that CommonJS must load as such: Jest takes the same conditions for `require` as for `import`. */
-const asCommonJs = ['pg', 'pg-connection-string', 'pg-pool', 'pg-protocol', 'structured-headers'];
+const asCommonJs = ['pg', 'pg-connection-string', 'pg-pool', 'pg-protocol', 'structured-headers', 'tslib'];
 
 const base = {
   rootDir: import.meta.dirname,

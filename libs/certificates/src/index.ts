@@ -1,0 +1,21 @@
+export { readCertificate, type Certificate } from './certificate.js';
+export { CertificateFault } from './certificate-fault.js';
+export type { CertificateKey } from './certificate-key.js';
+export {
+  createDocumentSigner,
+  createDocumentSignerRequest,
+  documentSignerPeriod,
+  parseDocumentSigner,
+  type DocumentSignerFacts,
+  type SignerPeriod,
+} from './document-signer.js';
+export { createIaca, parseIaca, type IacaFacts } from './iaca.js';
+export {
+  createRevocationList,
+  parseRevocationList,
+  type RevocationList,
+  type RevocationListFacts,
+  type RevocationReason,
+  type RevokedCertificate,
+} from './revocation-list.js';
+export type { CertificateSubject } from './subject.js';
