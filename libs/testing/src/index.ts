@@ -48,6 +48,7 @@ export * from './test-certificates.js';
 export * from './test-settings.js';
 export * from './verify-credential.js';
 export * from './verify-domain-linkage.js';
+export * from './verify-mdoc.js';
 export * from './wait-until.js';
 export * from './wallet.js';
 export * from './webhook-receiver.js';
