@@ -17,6 +17,7 @@ export const MDL_DOCUMENT_SIGNER = '1.0.18013.5.1.2';
 
 export const IACA_KEY_USAGE = KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign;
 
+const HASHES = ['SHA-256', 'SHA-384', 'SHA-512'];
 const CURVES = ['prime256v1', 'secp384r1', 'secp521r1'];
 const KNOWN_EXTENSIONS: readonly string[] = [
   '2.5.29.14', // subject key identifier
@@ -35,6 +36,7 @@ export const sharedProfileFaults = (certificate: X509Certificate, publicKey: Key
   const unknown = certificate.extensions.filter(({ critical, type }) => critical && !KNOWN_EXTENSIONS.includes(type));
   const subject = readSubject(certificate.subjectName);
   return [
+    !isEcdsaSignature(certificate) && 'must be signed with ECDSA and SHA-256, SHA-384 or SHA-512',
     certificate.serialNumber.length > 40 && 'must have a serial number of at most 20 octets',
     !CURVES.includes(publicKey.asymmetricKeyDetails?.namedCurve ?? '') &&
       'must have an EC key on P-256, P-384 or P-521',
@@ -45,6 +47,13 @@ export const sharedProfileFaults = (certificate: X509Certificate, publicKey: Key
     !hasDistributionPoint(certificate) && 'must have a CRL distribution point that is a URI',
     ...unknown.map(({ type }) => `must not have the critical extension ${type}`),
   ];
+};
+
+/** ISO/IEC 18013-5 Annex B allows ECDSA with these hashes only. */
+export const isEcdsaSignature = (signed: Pick<X509Certificate, 'signatureAlgorithm'>): boolean => {
+  // The library's type extends one of the DOM.
+  const { name, hash } = signed.signatureAlgorithm as { name?: string; hash?: { name: string } };
+  return name === 'ECDSA' && HASHES.includes(hash?.name ?? '');
 };
 
 export const isAuthority = (certificate: X509Certificate): boolean => {

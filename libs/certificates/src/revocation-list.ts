@@ -10,6 +10,7 @@ import {
 } from '@peculiar/x509';
 import { CertificateFault, throwFaults } from './certificate-fault.js';
 import { ECDSA_SHA256, SIGNING_KEY, signingCrypto, type CertificateKey } from './certificate-key.js';
+import { isEcdsaSignature } from './profile.js';
 import { isSameName } from './subject.js';
 
 /** RFC 5280 §5.3.1, without `unspecified`, which is expressed by no reason, and `removeFromCRL`, which only delta CRLs have. */
@@ -86,10 +87,11 @@ export const parseRevocationList = async (
   const iaca = new X509Certificate(new Uint8Array(iacaDer));
   const number = readNumber(list);
   const { thisUpdate, nextUpdate } = list;
-  const isIssued = isSameName(list.issuerName, iaca.subjectName) && (await isSignedBy(list, iaca));
+  const isIssued =
+    isSameName(list.issuerName, iaca.subjectName) && isEcdsaSignature(list) && (await list.verify({ publicKey: iaca }));
   const critical = list.extensions.filter(({ critical }) => critical);
   throwFaults([
-    !isIssued && 'must be signed by the IACA',
+    !isIssued && 'must be signed by the IACA with ECDSA and SHA-256, SHA-384 or SHA-512',
     number === undefined && 'must have a CRL number',
     number !== undefined &&
       previousNumber !== undefined &&
@@ -116,15 +118,6 @@ const decode = (crl: Uint8Array | string): X509Crl => {
     return list;
   } catch (cause) {
     throw new CertificateFault(['must be an X.509 CRL in DER or PEM'], { cause });
-  }
-};
-
-/** A list whose signature names an algorithm that the key does not have is not signed by it. */
-const isSignedBy = async (list: X509Crl, iaca: X509Certificate): Promise<boolean> => {
-  try {
-    return await list.verify({ publicKey: iaca });
-  } catch (cause) {
-    throw new CertificateFault(['must be signed with ECDSA by the key of the IACA'], { cause });
   }
 };
 

@@ -1,12 +1,16 @@
 /** A claim that the credential cannot express. The message names the claim, the fault and what is allowed, never the value. */
 export class ClaimFault extends Error {
-  /** @param claim namespace and element, or the name of the claim; @param rule such as `must be a boolean` */
+  /**
+   * @param claim namespace and element, or the name of the claim
+   * @param rule such as `must be a boolean`
+   * @param refused what breaks the rule
+   */
   constructor(
     readonly claim: readonly string[],
     readonly rule: string,
-    value: unknown,
+    ...refused: [value?: unknown]
   ) {
-    super(`${claim.join(' ')} ${rule}, not ${kindOf(value)}`);
+    super(`${claim.join(' ')} ${rule}${refused.length ? `, not ${kindOf(refused[0])}` : ''}`);
     this.name = 'ClaimFault';
   }
 }

@@ -3,6 +3,6 @@ export { KeyNotSupported, type EcPublicJwk } from './cose-key.js';
 export { prepareCwt, prepareSemanticCwt, type UnsignedCwt, type UnsignedSemanticCwt } from './cwt.js';
 export { ELEMENT_TYPES, parseDateTime, type ElementType } from './element-types.js';
 export { prepareMdoc, type MdocElement, type UnsignedMdoc } from './mdoc.js';
-export { longestMdocLifetimeDays, MDL_NAMESPACE, missingMdlElements } from './mdl.js';
+export { isMdlDocType, longestMdocLifetimeDays, missingMdlElements } from './mdl.js';
 export type { SigningInput } from './signing-input.js';
 export type { StatusListEntry } from './status-reference.js';

@@ -165,8 +165,8 @@ describe('an IssuerSigned of ISO/IEC 18013-5', () => {
   });
 
   it.each<[string, Partial<UnsignedMdoc>, string]>([
-    ['no element', { namespaces: { a: {} } }, 'namespaces must have at least one element with a value, not an object'],
-    ['no namespace', { namespaces: {} }, 'namespaces must have at least one element with a value, not an object'],
+    ['no element', { namespaces: { a: {} } }, 'namespaces must have at least one element with a value'],
+    ['no namespace', { namespaces: {} }, 'namespaces must have at least one element with a value'],
     ['a value of another type', { namespaces: { a: { b: element(1) } } }, 'a b must be a string, not a number'],
     [
       'a namespace that UTF-8 has not',

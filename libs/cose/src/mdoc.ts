@@ -63,7 +63,7 @@ export const prepareMdoc = (mdoc: UnsignedMdoc): SigningInput => {
     nameSpaces.set(namespace, items);
     valueDigests.set(namespace, digests);
   }
-  if (nameSpaces.size === 0) throw new ClaimFault(['namespaces'], 'must have at least one element with a value', {});
+  if (nameSpaces.size === 0) throw new ClaimFault(['namespaces'], 'must have at least one element with a value');
   const payload = encodeCbor(encodedCborItem(encodeCbor(mobileSecurityObject(mdoc, valueDigests))));
   return {
     toBeSigned: encodeSigStructure(PROTECTED_HEADER, payload),
