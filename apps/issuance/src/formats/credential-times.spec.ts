@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { credentialTimes, expiresTooSoon, TimesFault, type RequestedTimes } from './credential-times.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const signer = { notBefore: new Date('2026-01-10T08:20:30Z'), notAfter: new Date('2027-04-12T08:20:30Z') };
+type Texts = [issuedAt: string, validFrom: string | undefined, validUntil: string | undefined];
+const requested = ([issuedAt, validFrom, validUntil]: Texts): RequestedTimes => ({
+  issuedAt: new Date(issuedAt),
+  ...(validFrom !== undefined && { validFrom: new Date(validFrom) }),
+  ...(validUntil !== undefined && { validUntil: new Date(validUntil) }),
+});
+const timesOf = (texts: Texts, rules: Partial<RequestedTimes> = { signer, longestDays: 427 }) => {
+  const { signed, validFrom, validUntil } = credentialTimes({ ...requested(texts), ...rules });
+  return [signed, validFrom, validUntil].map((date) => date?.toISOString().replace(':00.000Z', ''));
+};
+
+describe('the times of a credential', () => {
+  it.each<[string, Texts, (string | undefined)[]]>([
+    [
+      'begin at the hour and end at the day',
+      ['2026-01-31T12:34:56.789Z', undefined, '2026-03-02T12:34:56.789Z'],
+      ['2026-01-31T12:00', '2026-01-31T12:00', '2026-03-02T00:00'],
+    ],
+    [
+      'end at the day for 2 days',
+      ['2026-01-31T23:59:59.999Z', undefined, '2026-02-02T23:59:59.999Z'],
+      ['2026-01-31T23:00', '2026-01-31T23:00', '2026-02-02T00:00'],
+    ],
+    [
+      'end at the hour for less than 2 days',
+      ['2026-01-31T12:34:56Z', undefined, '2026-02-02T12:34:55Z'],
+      ['2026-01-31T12:00', '2026-01-31T12:00', '2026-02-02T12:00'],
+    ],
+    [
+      'last at least an hour for 2 hours',
+      ['2026-01-31T12:59:59Z', undefined, '2026-01-31T14:59:59Z'],
+      ['2026-01-31T12:00', '2026-01-31T12:00', '2026-01-31T14:00'],
+    ],
+    [
+      'begin later when that is mapped',
+      ['2026-01-31T12:34:56Z', '2026-03-01T09:30:00Z', '2026-03-02T11:59:00Z'],
+      ['2026-01-31T12:00', '2026-03-01T09:00', '2026-03-02T11:00'],
+    ],
+    [
+      'begin when they are signed when an earlier time is mapped',
+      ['2026-01-31T12:34:56Z', '2020-01-01T00:00:00Z', '2026-03-02T00:00:00Z'],
+      ['2026-01-31T12:00', '2026-01-31T12:00', '2026-03-02T00:00'],
+    ],
+    [
+      'have no end when none is given',
+      ['2026-01-31T12:34:56Z', undefined, undefined],
+      ['2026-01-31T12:00', '2026-01-31T12:00', undefined],
+    ],
+    [
+      'end exactly with the longest lifetime',
+      ['2026-01-31T00:00:00Z', undefined, '2027-04-03T00:00:00Z'],
+      ['2026-01-31T00:00', '2026-01-31T00:00', '2027-04-03T00:00'],
+    ],
+  ])('%s', (_, texts, expected) => {
+    expect(timesOf(texts)).toEqual(expected);
+  });
+
+  it('never begin before the certificate of the signer', () => {
+    expect(timesOf(['2026-01-10T08:20:30Z', undefined, '2026-02-10T08:20:30Z'])).toEqual([
+      '2026-01-10T08:20:30.000Z',
+      '2026-01-10T08:20:30.000Z',
+      '2026-02-10T00:00',
+    ]);
+    expect(timesOf(['2026-01-10T08:59:59Z', '2026-01-10T09:10:00Z', '2026-02-10T00:00:00Z'])).toEqual([
+      '2026-01-10T08:20:30.000Z',
+      '2026-01-10T09:00',
+      '2026-02-10T00:00',
+    ]);
+  });
+
+  it('may end with the certificate of the signer', () => {
+    const end = { ...signer, notAfter: new Date('2026-03-02T00:00:00Z') };
+    expect(timesOf(['2026-01-31T12:00:00Z', undefined, '2026-03-02T23:00:00Z'], { signer: end })[2]).toBe(
+      '2026-03-02T00:00',
+    );
+  });
+
+  it.each<[string, Texts, Partial<RequestedTimes>, string]>([
+    [
+      'an end at the begin',
+      ['2026-01-31T12:00:00Z', undefined, '2026-01-31T12:59:00Z'],
+      {},
+      'validUntil must be later than validFrom, rounded down to the hour',
+    ],
+    [
+      'an end before a mapped begin',
+      ['2026-01-31T12:00:00Z', '2026-06-01T00:00:00Z', '2026-05-01T00:00:00Z'],
+      {},
+      'validUntil must be later than validFrom, rounded down to the hour',
+    ],
+    [
+      'an end in the past',
+      ['2026-01-31T12:00:00Z', undefined, '2025-01-31T12:00:00Z'],
+      {},
+      'validUntil must be later than validFrom, rounded down to the hour',
+    ],
+    [
+      'more than the longest lifetime',
+      ['2026-01-31T00:00:00Z', undefined, '2027-04-04T00:00:00Z'],
+      { longestDays: 427 },
+      'validUntil must be at most 427 days after validFrom',
+    ],
+    [
+      'an end after that of the signer',
+      ['2026-03-31T00:00:00Z', undefined, '2027-04-13T00:00:00Z'],
+      { signer },
+      'validUntil must not be later than the end of the certificate of the signer',
+    ],
+    [
+      'a signer that is not valid yet',
+      ['2026-01-10T08:20:29Z', undefined, '2026-02-10T00:00:00Z'],
+      { signer },
+      'the certificate of the signer is not valid at this time',
+    ],
+    [
+      'a signer that is expired',
+      ['2027-04-12T08:20:30Z', undefined, undefined],
+      { signer },
+      'the certificate of the signer is not valid at this time',
+    ],
+  ])('are refused: %s', (_, texts, rules, message) => {
+    expect(() => timesOf(texts, rules)).toThrow(TimesFault);
+    expect(() => timesOf(texts, rules)).toThrow(message);
+  });
+
+  it('keep their order, are rounded, and fit every lifetime from 2 hours to the longest', () => {
+    const instant = fc.date({
+      min: new Date('2026-01-10T09:00:00Z'),
+      max: new Date('2026-02-09T08:20:30Z'),
+      noInvalidDate: true,
+    });
+    fc.assert(
+      fc.property(instant, fc.integer({ min: 2 * HOUR, max: 427 * DAY }), (issuedAt, lifetime) => {
+        const validUntil = new Date(issuedAt.getTime() + lifetime);
+        const times = credentialTimes({ issuedAt, validUntil, signer, longestDays: 427 });
+        expect(times.signed.getTime()).toBeLessThanOrEqual(issuedAt.getTime());
+        expect(times.validFrom).toEqual(times.signed);
+        expect(times.validUntil!.getTime()).toBeGreaterThanOrEqual(times.validFrom.getTime() + HOUR);
+        expect(times.validUntil!.getTime()).toBeLessThanOrEqual(validUntil.getTime());
+        expect(times.validUntil!.getTime() % (lifetime >= 2 * DAY ? DAY : HOUR)).toBe(0);
+      }),
+    );
+  });
+});
+
+describe('a lifetime', () => {
+  it.each([
+    [{ hours: 2 }, false],
+    [{ minutes: 120 }, false],
+    [{ months: 1 }, false],
+    [{ hours: 1, minutes: 59, seconds: 59 }, true],
+    [{ seconds: 1 }, true],
+    [{}, true],
+  ])('of less than 2 hours is too short: %j', (expiresIn, expected) => {
+    expect(expiresTooSoon(expiresIn)).toBe(expected);
+  });
+});
