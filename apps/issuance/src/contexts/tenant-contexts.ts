@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { AppendTooLarge, Streams, type EventContext } from '@attestry/event-store';
-import { invalid, jsonSize, LINKED_DATA_LIMITS, type ErrorDetail, type ProofType } from '@attestry/contracts';
+import { invalid, jsonSize, type ErrorDetail, type ProofType } from '@attestry/contracts';
 import { Canonicalization, CanonicalizationTooLong, DocumentFault } from '@attestry/linked-data';
 import { DnsBudgetExceeded, Outbound, PlatformConfig } from '@attestry/service-kit';
+import { LINKED_DATA_LIMITS } from '../credential-configuration/linked-data-limits.js';
 import { keepContext } from '../stored-context/stored-context.decisions.js';
 import { storedContext, storedContextStream } from '../stored-context/stored-context.state.js';
 import { baseContextOf } from './base-context.js';

@@ -1,4 +1,7 @@
-import { jsonSize, LINKED_DATA_LIMITS } from '@attestry/contracts';
+import { jsonSize, type JsonLimits } from '@attestry/contracts';
+
+/** Limits of one canonicalization: the claims of all credentials of one request, or the contexts of one configuration (ADR 0042). */
+export const LINKED_DATA_LIMITS: JsonLimits = { values: 20_000, depth: 32 };
 
 /** Why claims exceed what may be canonicalized for that number of credentials at once (ADR 0042). */
 export const linkedDataFault = (claims: Record<string, unknown>, credentials = 1): string | undefined => {
