@@ -3,11 +3,11 @@ import { AppendTooLarge, Streams, type EventContext } from '@attestry/event-stor
 import { invalid, jsonSize, type ErrorDetail, type ProofType } from '@attestry/contracts';
 import { Canonicalization, CanonicalizationTooLong, DocumentFault } from '@attestry/linked-data';
 import { DnsBudgetExceeded, Outbound, PlatformConfig } from '@attestry/service-kit';
-import { LINKED_DATA_LIMITS } from '../credential-configuration/linked-data-limits.js';
-import { keepContext } from '../stored-context/stored-context.decisions.js';
-import { storedContext, storedContextStream } from '../stored-context/stored-context.state.js';
+import { LINKED_DATA_LIMITS } from './linked-data.decisions.js';
+import { keepContext } from '../../stored-context/stored-context.decisions.js';
+import { storedContext, storedContextStream } from '../../stored-context/stored-context.state.js';
 import { baseContextOf } from './base-context.js';
-import { ContextLoader, sha256, type PinnedContexts } from './context-loader.js';
+import { ContextLoader, sha256, type PinnedContexts } from '../../contexts/context-loader.js';
 
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 5000;
