@@ -48,6 +48,7 @@ import {
 } from '@attestry/service-kit';
 import { chosenEngines, TEST_SETTINGS } from '@attestry/testing';
 import { ContextLoader, ContextNotPinned } from './contexts/context-loader.js';
+import type { LdpVcContent } from './formats/ldp-vc/ldp-vc.decisions.js';
 import jsonld from 'jsonld';
 import { CREDENTIALS_V2 } from '@attestry/linked-data';
 import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
@@ -338,7 +339,7 @@ describe('JSON-LD contexts', () => {
   };
   const pinnedBy = async (id: string, tenant = ACME) => {
     const all = await services.app.get(ConfigurationsReadModel, { strict: false }).listAll(tenant.id);
-    return all.find((configuration) => configuration.id === id)!.content.contexts;
+    return (all.find((configuration) => configuration.id === id)!.content as LdpVcContent).contexts;
   };
 
   beforeAll(async () => {
