@@ -492,6 +492,7 @@ describe('analytics', () => {
       /^attestry_unclean_ends_total\{.*participant="gateway".*\} (\d+)$/m.exec(await engines.metrics.text())?.[1];
 
     it('of a recorder that was not closed before the next start is counted once, with the bounds of the gap', async () => {
+      expect(await uncleanEnds()).toBe('0');
       const warnings: object[] = [];
       engines.logger.warn = ((fields: object) => void warnings.push(fields)) as never;
       const first = new Date(now).toISOString();
