@@ -144,6 +144,7 @@ const list = async (query: object = {}, tenantId = T1) => {
       type: string;
       requestId: string;
       metadata: Record<string, unknown>;
+      data: unknown;
       timestamp: string;
       clientId?: string;
       object?: { type: string; id: string };
@@ -429,6 +430,19 @@ describe('analytics', () => {
       await close();
       await open();
       expect(await types()).toHaveLength(4);
+    });
+
+    it('with data that cannot be opened are listed without it, and logged once', async () => {
+      const errors: object[] = [];
+      engines.logger.error = ((fields: object) => void errors.push(fields)) as never;
+      await send('gateway', record('r1', { data: 't.broken' }));
+      await send('gateway', record('r2'));
+      for (const _ of ['first', 'second'])
+        expect((await list({ outcome: 'SUCCESS' })).data).toMatchObject([
+          { requestId: 'r2', data: null },
+          { requestId: 'r1', data: null },
+        ]);
+      expect(errors).toEqual([expect.objectContaining({ tenantId: T1, requestId: 'r1' })]);
     });
 
     it('older than OPERATION_EVENTS_DAYS are hidden in every list', async () => {
