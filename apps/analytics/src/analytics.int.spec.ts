@@ -35,6 +35,7 @@ import {
 } from '@attestry/service-kit';
 import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { analyticsService } from './index.js';
+import { EventsReadModel } from './event-lists/events.read-model.js';
 import { operationStream } from './operation-stream/operation-stream.events.js';
 
 const T1 = '11111111-1111-4111-8111-111111111111';
@@ -498,10 +499,41 @@ describe('analytics', () => {
   });
 
   describe('unclean ends', () => {
-    const report = (instance: string, state: RecorderMessage['state']) => {
-      const data: RecorderMessage = { instance, participant: 'gateway', state, at: new Date(now).toISOString() };
-      return engines.bus.publish([{ id: randomUUID(), subject: recordSubject('recorder', 'gateway'), data }]);
+    const report = (
+      instance: string,
+      state: RecorderMessage['state'],
+      at = now,
+      participant: BusParticipant = 'gateway',
+    ) => {
+      const data: RecorderMessage = { instance, participant, state, at: new Date(at).toISOString() };
+      return engines.bus.publish([{ id: randomUUID(), subject: recordSubject('recorder', participant), data }]);
     };
+    const openRecorders = async () => {
+      await list();
+      const rows = await running.app.get(EventsReadModel, { strict: false }).recorders();
+      return rows.map(({ participant, instance, seen_at }) => [participant, instance, Date.parse(seen_at)]);
+    };
+
+    it('are not reported because a sign is delivered again: an old one moves nothing back, and a closed recorder stays closed', async () => {
+      await report('first', 'started');
+      await report('first', 'alive', now + 120_000);
+      await close();
+      await open();
+      await report('first', 'alive', now + 60_000);
+      expect(await openRecorders()).toEqual([['gateway', 'first', now + 120_000]]);
+      await report('first', 'closed', now + 180_000);
+      await report('first', 'alive', now + 120_000);
+      await report('first', 'started');
+      expect(await openRecorders()).toEqual([]);
+    });
+
+    it('of a recorder are those of its participant, and it is known by any of its signs', async () => {
+      await report('first', 'started', now, 'issuance');
+      await report('first', 'alive');
+      await report('first', 'closed', now + 1, 'issuance');
+      expect(await openRecorders()).toEqual([['gateway', 'first', now]]);
+    });
+
     const uncleanEnds = async () =>
       /^attestry_unclean_ends_total\{.*participant="gateway".*\} (\d+)$/m.exec(await engines.metrics.text())?.[1];
 

@@ -107,8 +107,7 @@ export class CloseOperations implements OnApplicationBootstrap, BeforeApplicatio
 
   private async lostRecorders(now: Date): Promise<LostRecorder<RecorderRow & { lastSign: number }>[]> {
     const recorders = await this.readModel.recorders();
-    const lastSign = ({ instance, seen_at }: RecorderRow) =>
-      Math.max(Date.parse(seen_at), this.writer.lastSignOf(instance) ?? 0);
+    const lastSign = (row: RecorderRow) => Math.max(Date.parse(row.seen_at), this.writer.lastSignOf(row) ?? 0);
     return lostRecorders(
       recorders.map((row) => ({ ...row, lastSign: lastSign(row) })),
       // Processes on one data folder run one after the other.

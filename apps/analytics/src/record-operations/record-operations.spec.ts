@@ -35,9 +35,9 @@ describe('the last sign of a recorder', () => {
     await expect(handle([alive('1')])).rejects.toThrow('disk full');
     // Heads are read again before the first append of the redelivered batch.
     await writer.append([]);
-    expect(writer.lastSignOf('first')).toBe(NOW);
+    expect(writer.lastSignOf({ participant: 'gateway', instance: 'first' })).toBe(NOW);
     await handle([alive('1')]);
-    expect(writer.lastSignOf('first')).toBe(NOW);
+    expect(writer.lastSignOf({ participant: 'gateway', instance: 'first' })).toBe(NOW);
     expect(stored).toHaveLength(1);
   });
 });

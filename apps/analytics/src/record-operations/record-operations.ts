@@ -71,6 +71,9 @@ function* chunks(group: readonly NewOperationEvent[]): Iterable<NewOperationEven
 
 export const isLater = (a: string, b: string): boolean => (a.length !== b.length ? a.length > b.length : a > b);
 
+type Recorder = Pick<RecorderMessage, 'instance'> & { participant: string };
+const keyOf = ({ participant, instance }: Recorder): string => `${participant} ${instance}`;
+
 const streamOf = ({ tenantId, occurredAt }: NewOperationEvent): string => operationStream(tenantId, occurredAt);
 
 const namedActor = ({ clientId, managementUserId }: { clientId?: string; managementUserId?: string }): string =>
@@ -153,8 +156,8 @@ export class RecordOperations implements OnApplicationBootstrap, OnModuleDestroy
   }
 
   /** When the last sign of a recorder was received by this process, milliseconds since the epoch. */
-  lastSignOf(instance: string): number | undefined {
-    return this.signs.get(instance)?.received;
+  lastSignOf(recorder: Recorder): number | undefined {
+    return this.signs.get(keyOf(recorder))?.received;
   }
 
   /** `true` when every message up to a feed sequence is recorded, `false` after `timeoutMs`. */
@@ -212,9 +215,10 @@ export class RecordOperations implements OnApplicationBootstrap, OnModuleDestroy
 
   private recorderEvents({ at, ...data }: RecorderMessage, sourceSequence: string): NewOperationEvent[] {
     const sent = Date.parse(at);
-    const stored = this.signs.get(data.instance)?.stored ?? 0;
+    const stored = this.signs.get(keyOf(data))?.stored ?? 0;
     const stores = data.state !== 'alive' || sent - stored >= ALIVE_MS;
-    this.signs.set(data.instance, { received: this.clock.now().getTime(), stored: stores ? sent : stored });
+    const received = this.clock.now().getTime();
+    this.signs.set(keyOf(data), { received, stored: stores ? Math.max(sent, stored) : stored });
     if (!stores) return [];
     const event = { type: 'RecorderReported', data } as const;
     return [{ ...ofMessage(event, PLATFORM_TENANT, data.instance, at, sourceSequence), actor: 'service:analytics' }];
