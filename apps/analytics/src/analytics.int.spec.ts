@@ -433,6 +433,29 @@ describe('analytics', () => {
       expect(await types()).toHaveLength(4);
     });
 
+    it('that are malformed are skipped and logged, and hold up no other', async () => {
+      const errors: object[] = [];
+      engines.logger.error = ((fields: object) => void errors.push(fields)) as never;
+      const { endedAt: _, ...withoutEnd } = record('r1');
+      await send('gateway', withoutEnd as OperationRecordMessage);
+      await send('gateway', null as never);
+      await send('gateway', record('r2', { metadata: { long: 'x'.repeat(300_000) } }));
+      await send('dids', record('r3'));
+      expect((await list({ outcome: 'SUCCESS' })).data.map(({ requestId }) => requestId)).toEqual(['r3']);
+      expect(errors).toMatchObject([
+        { subject: 'operation.gateway.record', faults: ['endedAt is required'] },
+        { faults: ['body must be an object'] },
+        { faults: ['must have at most 262144 bytes'] },
+      ]);
+    });
+
+    it('with much data are stored in several appends', async () => {
+      const large = Array.from({ length: 20 }, (_, n) => record(`r${n}`, { data: `t.${'x'.repeat(60_000)}` }));
+      const subject = recordSubject('record', 'gateway');
+      await engines.bus.publish(large.map((data) => ({ id: randomUUID(), subject, data })));
+      expect((await list({ outcome: 'SUCCESS' })).data).toHaveLength(20);
+    });
+
     it('with data that cannot be opened are listed without it, and logged once', async () => {
       const errors: object[] = [];
       engines.logger.error = ((fields: object) => void errors.push(fields)) as never;

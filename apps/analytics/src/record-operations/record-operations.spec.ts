@@ -30,6 +30,7 @@ describe('the last sign of a recorder', () => {
       { head: async () => '9' } as never,
       {} as never,
       { now: () => new Date(NOW) },
+      { error: () => {} },
     );
     await writer.onApplicationBootstrap();
     await expect(handle([alive('1')])).rejects.toThrow('disk full');

@@ -16,7 +16,7 @@ import {
   type NewEvent,
 } from '@attestry/event-store';
 import { MessageBus, type Consumer, type FeedMessage } from '@attestry/messaging';
-import { CLOCK, OPERATION_EVENT_STORE, PlatformConfig, Reactions } from '@attestry/service-kit';
+import { CLOCK, LOGGER, OPERATION_EVENT_STORE, PlatformConfig, Reactions, type Logger } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { operationEventId } from '../operation-stream/operation-event-id.js';
 import {
@@ -25,6 +25,7 @@ import {
   operationStream,
   type OperationStreamEvent,
 } from '../operation-stream/operation-stream.events.js';
+import { MAX_MESSAGE_BYTES } from './message-shapes.js';
 import { receivedMessage, type ReceivedMessage } from './received-messages.js';
 
 /** End of a stream, as the next append needs it. */
@@ -45,10 +46,13 @@ export interface NewOperationEvent {
   /** '' for events that analytics adds itself. */
   sourceSequence: string;
   actor: string;
+  /** Of the message, as JSON. */
+  bytes?: number;
 }
 
-/** Events an append; an operation event is well below 2 KiB. */
+/** Events and bytes of an append. */
 const CHUNK = 400;
+const CHUNK_BYTES = MAX_MESSAGE_BYTES;
 /** Longest wait for the last messages at shutdown. */
 const LAST_MS = 1000;
 /** How often it is stored that a recorder lives: its last sign bounds the gap that an unclean end leaves. */
@@ -56,17 +60,18 @@ const ALIVE_MS = 60_000;
 
 /** Events of one message stay in one append: its sequence then shows whether a redelivered message is stored. */
 function* chunks(group: readonly NewOperationEvent[]): Iterable<NewOperationEvent[]> {
-  for (let from = 0; from < group.length;) {
-    let to = Math.min(from + CHUNK, group.length);
-    while (
-      to < group.length &&
-      group[to]!.sourceSequence &&
-      group[to]!.sourceSequence === group[to - 1]!.sourceSequence
-    )
-      to++;
-    yield group.slice(from, to);
-    from = to;
+  let chunk: NewOperationEvent[] = [];
+  let bytes = 0;
+  for (const event of group) {
+    const isFull = chunk.length >= CHUNK || bytes + (event.bytes ?? 0) > CHUNK_BYTES;
+    if (isFull && chunk.length && !(event.sourceSequence && event.sourceSequence === chunk.at(-1)!.sourceSequence)) {
+      yield chunk;
+      [chunk, bytes] = [[], 0];
+    }
+    chunk.push(event);
+    bytes += event.bytes ?? 0;
   }
+  if (chunk.length) yield chunk;
 }
 
 export const isLater = (a: string, b: string): boolean => (a.length !== b.length ? a.length > b.length : a > b);
@@ -127,6 +132,7 @@ export class RecordOperations implements OnApplicationBootstrap, OnModuleDestroy
     private readonly bus: MessageBus,
     private readonly config: PlatformConfig,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'error'>,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -187,8 +193,13 @@ export class RecordOperations implements OnApplicationBootstrap, OnModuleDestroy
     const { sequence: newest } = messages.at(-1)!;
     if (isLater(newest, this.newest)) this.newest = newest;
     const events = messages.flatMap((message) => {
+      const { subject, sequence } = message;
       const received = receivedMessage(message);
-      return received ? this.eventsOf(received, message.sequence) : [];
+      if (!received) return [];
+      if (received.kind !== 'malformed')
+        return this.eventsOf(received, sequence).map((event) => ({ ...event, bytes: received.bytes }));
+      this.logger.error({ subject, sequence, faults: received.faults }, 'malformed operation message skipped');
+      return [];
     });
     await this.appendEvents(events);
     this.markHandled(newest);
