@@ -3,6 +3,7 @@ import {
   BoundedText,
   BUS_PARTICIPANTS,
   IsRecord,
+  MAX_RECORD_BYTES,
   MAX_REQUEST_DATA,
   Nested,
   Optional,
@@ -13,8 +14,6 @@ import {
 import { checkShape } from '@attestry/service-kit';
 import { IsIn, IsInt } from 'class-validator';
 
-/** Most bytes of a message as JSON: its events fit into one append. */
-export const MAX_MESSAGE_BYTES = 256 * 1024;
 /** Longest id in a path: that of a refused call is recorded as it was sent. */
 const MAX_ID = 16_384;
 
@@ -39,7 +38,7 @@ const TenantId = () =>
     matching('tenant id', (text) => /^[\w-]+$/.test(text)),
   );
 const Metadata = () =>
-  together(IsRecord(), BoundedJson({ entries: 1000, name: MAX_ID, text: MAX_MESSAGE_BYTES, values: 20_000 }));
+  together(IsRecord(), BoundedJson({ entries: 1000, name: MAX_ID, text: MAX_RECORD_BYTES, values: 20_000 }));
 
 class ObjectShape {
   @BoundedText(100, 1) type: string;
@@ -106,6 +105,6 @@ const SHAPES = {
 
 /** What is wrong with the data of a message, without its values. */
 export const faultsOf = (kind: keyof typeof SHAPES, data: unknown, bytes: number): string[] => {
-  if (bytes > MAX_MESSAGE_BYTES) return [`must have at most ${MAX_MESSAGE_BYTES} bytes`];
+  if (bytes > MAX_RECORD_BYTES) return [`must have at most ${MAX_RECORD_BYTES} bytes`];
   return checkShape<object>(SHAPES[kind], data, 'body').details.map(({ param, msg }) => `${param} ${msg}`);
 };

@@ -5,7 +5,12 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { PLATFORM_TENANT, type OperationEventMessage, type RecorderMessage } from '@attestry/contracts';
+import {
+  MAX_RECORD_BYTES,
+  PLATFORM_TENANT,
+  type OperationEventMessage,
+  type RecorderMessage,
+} from '@attestry/contracts';
 import {
   CHAIN_START,
   chainEvent,
@@ -25,7 +30,6 @@ import {
   operationStream,
   type OperationStreamEvent,
 } from '../operation-stream/operation-stream.events.js';
-import { MAX_MESSAGE_BYTES } from './message-shapes.js';
 import { receivedMessage, type ReceivedMessage } from './received-messages.js';
 
 /** End of a stream, as the next append needs it. */
@@ -52,7 +56,7 @@ export interface NewOperationEvent {
 
 /** Events and bytes of an append. */
 const CHUNK = 400;
-const CHUNK_BYTES = MAX_MESSAGE_BYTES;
+const CHUNK_BYTES = MAX_RECORD_BYTES;
 /** Longest wait for the last messages at shutdown. */
 const LAST_MS = 1000;
 /** How often it is stored that a recorder lives: its last sign bounds the gap that an unclean end leaves. */
