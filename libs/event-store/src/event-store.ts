@@ -164,7 +164,27 @@ export class EventStoreUnavailable extends Error {
   readonly code = 'EventStoreUnavailable';
 }
 
-export abstract class EventStore {
+/** The events of a store in the order of their positions: what projections, subscriptions and other followers read. */
+export abstract class EventLog {
+  /** A page over all streams in the order of their positions. A later position is never visible before an earlier one. */
+  abstract readAll(options: ReadAllOptions): Promise<AllPage>;
+
+  /** Pushes events after a position (exclusive), first those stored, then new ones. At least once. */
+  abstract subscribe(options: SubscribeOptions, handler: SubscriptionHandler): Subscription;
+
+  /** Position of the newest event, `undefined` when there is none. */
+  abstract head(): Promise<Position | undefined>;
+
+  /** Negative, 0 or positive, as `Array.prototype.sort` wants it. */
+  abstract comparePositions(a: Position, b: Position): number;
+
+  /** Whether a consumer at this position is ahead of the log. */
+  isBeyond(position: Position, head: Position | undefined): boolean {
+    return head === undefined || this.comparePositions(position, head) > 0;
+  }
+}
+
+export abstract class EventStore extends EventLog {
   /**
    * Appends events to one stream, all or none, durable when it resolves.
    * Idempotent by event id: when exactly these ids already follow `expected`, the first result is returned again.
@@ -198,9 +218,6 @@ export abstract class EventStore {
     return undefined;
   }
 
-  /** A page over all streams in the order of their positions. A later position is never visible before an earlier one. */
-  abstract readAll(options: ReadAllOptions): Promise<AllPage>;
-
   /**
    * A page over the events of a tenant: those of streams with its id in their name, `<category>-<tenantId>+<id>`, and of streams without a
    * tenant in their name the events with its id in their metadata. Pages are as those of {@link readAll}.
@@ -212,20 +229,6 @@ export abstract class EventStore {
    * listed for each tenant that has events in it. Fewer names than `limit`: there are no more.
    */
   abstract tenantStreams(tenantId: string, afterName: StreamName | undefined, limit: number): Promise<StreamName[]>;
-
-  /** Pushes events after a position (exclusive), first those stored, then new ones. At least once. */
-  abstract subscribe(options: SubscribeOptions, handler: SubscriptionHandler): Subscription;
-
-  /** Position of the newest event, `undefined` when there is none. */
-  abstract head(): Promise<Position | undefined>;
-
-  /** Negative, 0 or positive, as `Array.prototype.sort` wants it. */
-  abstract comparePositions(a: Position, b: Position): number;
-
-  /** Whether a consumer at this position is ahead of the log. */
-  isBeyond(position: Position, head: Position | undefined): boolean {
-    return head === undefined || this.comparePositions(position, head) > 0;
-  }
 
   abstract close(): Promise<void>;
 }

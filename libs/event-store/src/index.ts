@@ -69,7 +69,7 @@ export {
   type NameClaimKind,
   type NameClaimState,
 } from './name-claim.js';
-export { JoinedEventStore } from './joined-event-store.js';
+export { JoinedEventLog } from './joined-event-log.js';
 export { PrefixedEventStore } from './prefixed-event-store.js';
 export { given, stateAfter, type Outcome } from './testing.js';
 export { describeNameClaim, type ExpectedNameClaim } from './name-claim.contract.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { busRights, type BusParticipant } from '@attestry/contracts';
 import {
   EmbeddedEventStore,
-  JoinedEventStore,
+  JoinedEventLog,
   openEventStoreDb,
   openPostgresCoordination,
   openPostgresEvents,
@@ -13,6 +13,7 @@ import {
   Streams,
   systemClock,
   type Clock,
+  type EventLog,
   type EventStore,
   type Ids,
   type Leases,
@@ -184,7 +185,7 @@ class Opening {
       this.events('operations', { retentionDays }),
     );
     const both = this.config.eventStoreUrl === undefined && (await domain);
-    const followed = both ? new JoinedEventStore(events, both.events) : events;
+    const followed = both ? new JoinedEventLog(events, both.events) : events;
     const readModels = await this.readModels('analytics', followed, leases);
     await refuseOlderEvents(followed, checkpoints, readModels, this.patienceMs);
     return { operationEvents: events, operationReadModels: readModels };
@@ -257,15 +258,11 @@ class Opening {
     };
   }
 
-  private async readModels(name: 'read-models' | 'analytics', store: EventStore, leases: Leases): Promise<ReadModels> {
+  private async readModels(name: 'read-models' | 'analytics', store: EventLog, leases: Leases): Promise<ReadModels> {
     return new ObservedReadModels(await this.openReadModels(name, store, leases), store, this.metrics, this.tracing);
   }
 
-  private openReadModels(
-    name: 'read-models' | 'analytics',
-    eventStore: EventStore,
-    leases: Leases,
-  ): Promise<ReadModels> {
+  private openReadModels(name: 'read-models' | 'analytics', eventStore: EventLog, leases: Leases): Promise<ReadModels> {
     const onFailure = (projection: string, error: Error) =>
       this.logger.error({ projection, error: error.message }, 'projection failed');
     const database = databases(this.config)?.[name];
