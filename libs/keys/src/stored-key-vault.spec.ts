@@ -45,6 +45,8 @@ const vaultOver = async (replaced: Calls = {}, believeMs?: number) => {
     ...replaced,
   };
   const store = {
+    engine: {},
+    newKeyJob: 'putNewDataKey',
     call: (job: keyof KeyJobs, args: never) => {
       if (closed) throw new Error('the store is closed');
       called.push(job);
