@@ -154,8 +154,8 @@ export class StoredKeyVault extends KeyVault {
     this.scrubbedAt = performance.now();
     if (isDone) return;
     clearTimeout(this.retry);
-    // After a failure or the end of the process, the next start scrubs.
-    this.retry = setTimeout(() => void this.scrub().catch(() => undefined), SCRUB_RETRY_MS).unref();
+    // One that fails is made up for by the next destruction or the next start.
+    this.retry = setTimeout(() => void Promise.allSettled([this.scrub()]), SCRUB_RETRY_MS).unref();
   }
 
   async close(): Promise<void> {
