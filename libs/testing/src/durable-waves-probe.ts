@@ -54,11 +54,11 @@ class SlowDiskWorker extends threads.Worker {
     super.postMessage(message);
   }
 
-  override on(event: string, listener: (...args: never[]) => void): this {
+  override on(event: string, listener: (...args: unknown[]) => void): this {
     if (event !== 'message') return super.on(event, listener);
     return super.on(event, (answers: unknown) => {
       const { posted } = this;
-      const reply = () => listener(answers as never);
+      const reply = () => listener(answers);
       if (!posted) return reply();
       setTimeout(() => {
         if (isInRequest && posted.request === request) waves.push(`${this.file}: ${posted.writes.join(', ')}`);

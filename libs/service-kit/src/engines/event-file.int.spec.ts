@@ -135,6 +135,16 @@ describe('a unit of work in the file of the events', () => {
     expect(await isUnspent('n1')).toBe(false);
   });
 
+  it('has the first result when it is repeated', async () => {
+    const { newKey } = engines.vault.sealing.sealWithNewKey(T, 'session', 's1', TEXT);
+    const spending = engines.replayGuard.spending(T, [nonce('n1')], spent);
+    const unit = { writes: [spending, newKey], appends: [appendTo(streams[0]), appendTo(streams[1])] as const };
+    const again = () => engines.events.commit({ ...unit, appends: [...unit.appends] });
+    const first = await again();
+    expect(await again()).toEqual(first);
+    expect(await stored()).toEqual([1, 1]);
+  });
+
   it('names the key that was refused among several', async () => {
     const { sealing } = engines.vault;
     await sealing.createDataKey(T, 'session', 's2');
