@@ -18,10 +18,10 @@ export { BrokenChain, copyEvents, TargetDiffers, type CopyCounts, type CopyOptio
 export { randomIds, systemClock, type Clock, type Ids } from './facts.js';
 export {
   Streams,
-  FurtherDecision,
   readEvent,
   type CommandWrites,
   type Decide,
+  type FurtherDecision,
   type Decision,
   type LoadOptions,
   type RunOptions,

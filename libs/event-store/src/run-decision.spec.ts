@@ -183,7 +183,7 @@ describe('Streams', () => {
       },
       partOf: async () => undefined,
     });
-    const opened = () => streams.further(account, other, () => streams.initial(account), open('Eve'), context);
+    const opened = () => streams.further(account, other, streams.initial(account), open('Eve'), context);
     const storedIn = async (name: string) => (await store.readStream(name)).map(({ type }) => type);
     beforeEach(() => order.splice(0));
 

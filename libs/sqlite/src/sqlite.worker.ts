@@ -36,15 +36,17 @@ const jobs: Jobs = {
   // Several writes, all or none.
   '*': {
     kind: 'write',
-    execute: (calls: [job: string, args: unknown][]) =>
-      calls.map(([name, args], at) => {
+    execute: (calls: [job: string, args: unknown][]) => {
+      const answers: unknown[] = [];
+      for (const [at, [name, args]] of calls.entries())
         try {
           if (jobs[name]?.kind !== 'write') throw new Error(`${name} is not a write`);
-          return jobs[name].execute(args);
+          answers.push(jobs[name].execute(args));
         } catch (error) {
           throw Object.assign(error as Error, { at });
         }
-      }),
+      return answers;
+    },
   },
 };
 for (const { jobs: url, options } of modules) {

@@ -11,7 +11,6 @@ import {
 import {
   EventStoreUnavailable,
   Streams,
-  withoutRecord,
   type Clock,
   type FurtherDecision,
   type Ids,
@@ -137,7 +136,6 @@ export class IssueCredential {
     const texts = delivered ? credentialTexts(credentials) : [];
     const documents = texts.map((text) => this.sealForDelivery(tenantId, text));
     const answerId = this.ids.uuid();
-    const events = withoutRecord(record.events);
     const issued: IssuanceSessionEvent[] = [];
     const further: FurtherDecision[] = [];
     for (const [index, credential] of unsigned.entries()) {
@@ -175,9 +173,9 @@ export class IssueCredential {
         this.streams.further(
           issuedCredential,
           stream,
-          () => this.newCredential,
+          this.newCredential,
           (state) => recordCredential(state, recorded),
-          events,
+          record.events,
         ),
       );
     }

@@ -117,67 +117,47 @@ export class EmbeddedEventStore extends EventStore {
     return new EmbeddedEventStore(thread, options, false);
   }
 
-  async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
-    const append = { stream, events, expected };
-    return this.store([append], [['append', argumentsOf(append)]]);
+  append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
+    return this.commit({ writes: [], appends: [{ stream, events, expected }] });
   }
 
   override async commit({ writes, appends }: UnitOfWork): Promise<AppendResult> {
-    const calls = appends.map((append): JobCall => ['append', argumentsOf(append)]);
     const elsewhere: UnitWrite[] = [];
     const parts: UnitPart[] = [];
+    const calls: JobCall[] = [];
     try {
       for (const write of writes) {
         const part = await write.partOf(this.thread);
-        if (part) parts.push(part);
-        else elsewhere.push(write);
+        if (part) {
+          parts.push(part);
+          calls.push([part.job, part.args]);
+        } else elsewhere.push(write);
       }
-      await storeInOrder(elsewhere);
-      const result = await this.store(appends, [...parts.map(({ job, args }): JobCall => [job, args]), ...calls]);
-      for (const part of parts) part.settle();
-      return result;
+      for (const append of appends) calls.push(['append', argumentsOf(append)]);
+      if (elsewhere.length) await storeInOrder(elsewhere);
     } catch (error) {
-      const { at } = error as SqliteError;
-      let refusal = error as Error;
-      for (const [index, part] of parts.entries()) {
-        const named = part.settle(error as Error);
-        if (index === at) refusal = named ?? unavailable(error);
-      }
-      throw refusal;
+      for (const part of parts) part.settle(error as Error);
+      throw error;
     }
-  }
-
-  /** One transaction, with the result of the last append. @param calls end with the appends */
-  private async store(appends: readonly StreamAppend[], calls: readonly JobCall[]): Promise<AppendResult> {
-    const first = calls.length - appends.length;
     let answers: unknown[];
     try {
       answers = await this.thread.callAll(calls);
     } catch (error) {
-      const { code, details, at = first } = error as SqliteError;
-      // Its store names the refusal of another part.
-      if (at < first) throw error;
-      const refused = appends[at - first]!;
-      if (code === 'WrongExpectedRevision')
-        throw new WrongExpectedRevision(refused.stream, refused.expected, details as number);
-      throw unavailable(error);
+      throw refusalOf(error as SqliteError, parts, appends);
     }
+    for (const part of parts) part.settle();
     let result: AppendResult | undefined;
-    for (const [index, append] of appends.entries())
-      result = this.appended(append, answers[first + index] as AppendAnswer);
-    return result!;
-  }
-
-  private appended({ stream, events, expected }: StreamAppend, answer: AppendAnswer): AppendResult {
-    const [revision, last, first] = answer;
-    if (first > 0) {
-      const category = categoryOf(stream);
+    for (const [index, { stream, events, expected }] of appends.entries()) {
+      const [revision, last, first] = answers[parts.length + index] as AppendAnswer;
+      result = { revision, position: String(last) };
+      if (first === 0) continue;
+      const category = stream.slice(0, stream.indexOf('-'));
       this.revisions?.set(stream, revision);
       this.tail.add(stream, category, first, expected + 1, events);
       if (last > this.newest) this.newest = last;
       for (const subscription of this.subscriptions) subscription.appended([category], first - 1, last);
     }
-    return { revision, position: String(last) };
+    return result!;
   }
 
   override knownRevision(stream: StreamName): Revision | undefined {
@@ -189,18 +169,16 @@ export class EmbeddedEventStore extends EventStore {
     const from = options.from ?? (descending ? Number.MAX_SAFE_INTEGER : 0);
     const limit = options.limit ?? -1;
     if (this.closing) throw new EventStoreUnavailable('the event store is closed');
-    const rows = this.readHere(stream, from, descending);
-    if (rows.length < 8 * SHORT_READ) return fromRows(limit < 0 ? rows : rows.slice(0, 8 * limit));
-    return fromRows(await this.callJob<Rows>('readStream', [stream, from, limit, descending]));
-  }
-
-  /** Short reads run in the caller's thread: a few microseconds, where waking the file's thread costs ten times that. */
-  private readHere(stream: StreamName, from: Revision, descending: boolean): Rows {
+    // Short reads run in the caller's thread: a few microseconds, where waking the file's thread costs ten times that.
+    const statement = descending ? this.reader.backwards : this.reader.forwards;
+    let rows: Rows;
     try {
-      return (descending ? this.reader.backwards : this.reader.forwards).all(stream, from, SHORT_READ).flat();
+      rows = statement.all(stream, from, SHORT_READ).flat();
     } catch (error) {
       throw unavailable(error);
     }
+    if (rows.length < 8 * SHORT_READ) return fromRows(limit < 0 ? rows : rows.slice(0, 8 * limit));
+    return fromRows(await this.callJob<Rows>('readStream', [stream, from, limit, descending]));
   }
 
   async readAll(options: ReadAllOptions): Promise<AllPage> {
@@ -337,15 +315,22 @@ const openReader = (file: string): Reader => {
   };
 };
 
-const categoryOf = (stream: StreamName): string => stream.slice(0, stream.indexOf('-'));
+/** What the caller gets; every part is settled. */
+const refusalOf = (error: SqliteError, parts: readonly UnitPart[], appends: readonly StreamAppend[]): Error => {
+  const { code, details, at = Infinity } = error;
+  const named = parts.map((part) => part.settle(error));
+  const refused = appends[at - parts.length];
+  if (refused && code === 'WrongExpectedRevision')
+    return new WrongExpectedRevision(refused.stream, refused.expected, details as number);
+  return named[at] ?? unavailable(error);
+};
 
 /** @throws AppendTooLarge */
 const argumentsOf = ({ stream, events, expected }: StreamAppend): AppendArgs => {
-  const category = categoryOf(stream);
-  if (category === '' || !stream.includes('-'))
-    throw new RangeError(`${stream} is not a stream name of the form <category>-<id>`);
+  const dash = stream.indexOf('-');
+  if (dash < 1) throw new RangeError(`${stream} is not a stream name of the form <category>-<id>`);
   if (events.length === 0) throw new RangeError(`nothing to append to ${stream}`);
-  const args: AppendArgs = [stream, category, expected];
+  const args: AppendArgs = [stream, stream.slice(0, dash), expected];
   let characters = 0;
   for (const { id, type, schemaVersion, text } of events) {
     characters += text.data.length + text.metadata.length;

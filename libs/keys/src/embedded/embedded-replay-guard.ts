@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { UnitPart, UnitWrite } from '@attestry/event-store';
+import type { UnitWrite } from '@attestry/event-store';
 import { SqliteThread, moduleBeside, type JobsSource } from '@attestry/sqlite';
 import { ReplayGuard, type SingleUseValue } from '../key-vault.js';
 import { spendsOf } from '../single-use.js';
@@ -40,27 +40,30 @@ export class EmbeddedReplayGuard extends ReplayGuard {
   }
 
   async spendAll(tenantId: string, values: readonly SingleUseValue[]): Promise<boolean> {
-    const args = this.argumentsOf(tenantId, values);
-    return args !== undefined && this.thread.call<boolean>('spendAll', args);
+    const now = this.clock().getTime();
+    const spends = spendsOf(tenantId, values, now);
+    return spends !== undefined && this.thread.call<boolean>('spendAll', { spends, now } satisfies SpendAll);
   }
 
   override spending(tenantId: string, values: readonly SingleUseValue[], refusal: () => Error): UnitWrite {
-    const alone = super.spending(tenantId, values, refusal);
-    let isSpent = false;
-    const store = async () => {
-      if (!isSpent) await alone.store();
+    let spent: Promise<boolean> | undefined;
+    return {
+      kind: 'single-use',
+      store: async () => {
+        if (!(await (spent ??= this.spendAll(tenantId, values)))) throw refusal();
+      },
+      partOf: async (engine) => {
+        if (engine !== this.thread || spent) return undefined;
+        const now = this.clock().getTime();
+        const spends = spendsOf(tenantId, values, now);
+        if (!spends) throw refusal();
+        const settle = (error?: Error & { code?: unknown }) => {
+          if (!error) spent = Promise.resolve(true);
+          return error?.code === 'AlreadySpent' ? refusal() : undefined;
+        };
+        return { job: 'requireSpend', args: { spends, now } satisfies SpendAll, settle };
+      },
     };
-    const partOf = async (engine: object): Promise<UnitPart | undefined> => {
-      if (engine !== this.thread || isSpent) return undefined;
-      const args = this.argumentsOf(tenantId, values);
-      if (!args) throw refusal();
-      const settle = (error?: Error & { code?: unknown }) => {
-        isSpent = error === undefined;
-        return error?.code === 'AlreadySpent' ? refusal() : undefined;
-      };
-      return { job: 'requireSpend', args, settle };
-    };
-    return { ...alone, store, partOf };
   }
 
   /** Values stored at present, including expired ones that are not pruned yet. */
@@ -70,11 +73,5 @@ export class EmbeddedReplayGuard extends ReplayGuard {
 
   async close(): Promise<void> {
     if (this.ownsThread) await this.thread.close();
-  }
-
-  private argumentsOf(tenantId: string, values: readonly SingleUseValue[]): SpendAll | undefined {
-    const now = this.clock().getTime();
-    const spends = spendsOf(tenantId, values, now);
-    return spends && { spends, now };
   }
 }

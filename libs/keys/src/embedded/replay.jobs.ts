@@ -59,7 +59,7 @@ export const createJobs = (db: Database, options?: unknown): Jobs => {
 
   let untilPrune = 0;
 
-  const spendAll = ({ spends, now }: SpendAll): boolean => {
+  const requireSpend = ({ spends, now }: SpendAll): void => {
     untilPrune -= spends.length;
     if (untilPrune < 0) {
       untilPrune = PRUNE_EVERY;
@@ -74,22 +74,28 @@ export const createJobs = (db: Database, options?: unknown): Jobs => {
     const rows: [Buffer, number][] = [];
     for (const { digest, expiresAt } of spends) {
       const stored = Buffer.from(digest, 'base64url').subarray(0, STORED_BYTES);
-      if (expiresAt <= horizon || isSpent.get(stored, now)) return false;
+      if (expiresAt <= horizon || isSpent.get(stored, now))
+        throw Object.assign(new Error('a value is spent'), { code: 'AlreadySpent' });
       rows.push([stored, expiresAt]);
     }
     for (const row of rows) spend.run(...row);
-    return true;
   };
 
   return {
-    spendAll: { kind: 'write', execute: spendAll },
-    /** As part of a transaction, which a spent value undoes. */
-    requireSpend: {
+    spendAll: {
       kind: 'write',
-      execute: (values: SpendAll): void => {
-        if (!spendAll(values)) throw Object.assign(new Error('a value is spent'), { code: 'AlreadySpent' });
+      execute: (values: SpendAll): boolean => {
+        try {
+          requireSpend(values);
+          return true;
+        } catch (error) {
+          if ((error as { code?: unknown }).code !== 'AlreadySpent') throw error;
+          return false;
+        }
       },
     },
+    /** As part of a transaction, which a spent value undoes. */
+    requireSpend: { kind: 'write', execute: requireSpend },
     count: { kind: 'read', execute: (): number => (count.get() as { count: number }).count },
   };
 };

@@ -11,7 +11,6 @@ import {
   type ReadStreamOptions,
   type RecordedEvent,
   type Revision,
-  type StreamAppend,
   type StreamName,
   type SubscribeOptions,
   type Subscription,
@@ -48,18 +47,12 @@ export class ObservedEventStore extends EventStore {
   }
 
   append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
-    return this.observe([{ stream, events }], () => this.inner.append(stream, events, expected));
-  }
-
-  override commit(unit: UnitOfWork): Promise<AppendResult> {
-    return this.observe(unit.appends, () => this.inner.commit(unit));
+    return this.commit({ writes: [], appends: [{ stream, events, expected }] });
   }
 
   /** The span has the name of the last append, which decides. */
-  private async observe(
-    appends: readonly Pick<StreamAppend, 'stream' | 'events'>[],
-    run: () => Promise<AppendResult>,
-  ): Promise<AppendResult> {
+  override async commit(unit: UnitOfWork): Promise<AppendResult> {
+    const { appends } = unit;
     const { store } = this;
     const { stream, events } = appends.at(-1)!;
     const parent = events[0]?.metadata.traceparent;
@@ -74,7 +67,7 @@ export class ObservedEventStore extends EventStore {
     const startedAt = performance.now();
     let outcome = 'ok';
     try {
-      const result = await run();
+      const result = await this.inner.commit(unit);
       for (const append of appends) this.events.since += append.events.length;
       return result;
     } catch (error) {
