@@ -7,7 +7,7 @@ import { UnknownEventType, withoutRecord } from './aggregate.js';
 import { CHAIN_START, chainEvent, verifyChain } from './chain.js';
 import { EmbeddedEventStore } from './embedded/embedded-event-store.js';
 import { EventStore, WrongExpectedRevision, type UnitWrite } from './event-store.js';
-import { randomIds } from './facts.js';
+import { randomIds, systemClock } from './facts.js';
 import { Streams, type StreamsOptions } from './run-decision.js';
 
 type AccountEvent =
@@ -188,12 +188,14 @@ describe('Streams', () => {
     beforeEach(() => order.splice(0));
 
     it('is stored in order by a store without transactions: keys, single-use values, further streams, its own', async () => {
-      store.commit = EventStore.prototype.commit.bind(store);
-      const append = store.append.bind(store);
-      store.append = (name, events, expected) => {
-        order.push(name);
-        return append(name, events, expected);
-      };
+      const plain = Object.assign(Object.create(store) as EmbeddedEventStore, {
+        commit: EventStore.prototype.commit,
+        append: (...[name, events, expected]: Parameters<EventStore['append']>) => {
+          order.push(name);
+          return store.append(name, events, expected);
+        },
+      });
+      const streams = new Streams(plain, systemClock, randomIds);
       const unit = { writes: [write('single-use'), write('key')], further: [opened()] };
       const decided = await streams.runDecision(account, stream, open('Ada'), context, { unit });
       expect(order).toEqual(['key', 'single-use', other, stream]);

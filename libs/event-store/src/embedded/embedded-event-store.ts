@@ -122,6 +122,9 @@ export class EmbeddedEventStore extends EventStore {
   }
 
   override async commit({ writes, appends }: UnitOfWork): Promise<AppendResult> {
+    // Sizes are checked before anything is stored.
+    const own: JobCall[] = [];
+    for (const append of appends) own.push(['append', argumentsOf(append)]);
     const elsewhere: UnitWrite[] = [];
     const parts: UnitPart[] = [];
     const calls: JobCall[] = [];
@@ -133,7 +136,6 @@ export class EmbeddedEventStore extends EventStore {
           calls.push([part.job, part.args]);
         } else elsewhere.push(write);
       }
-      for (const append of appends) calls.push(['append', argumentsOf(append)]);
       if (elsewhere.length) await storeInOrder(elsewhere);
     } catch (error) {
       for (const part of parts) part.settle(error as Error);
@@ -141,7 +143,7 @@ export class EmbeddedEventStore extends EventStore {
     }
     let answers: unknown[];
     try {
-      answers = await this.thread.callAll(calls);
+      answers = await this.thread.callAll([...calls, ...own]);
     } catch (error) {
       throw refusalOf(error as SqliteError, parts, appends);
     }
