@@ -71,11 +71,22 @@ export interface StreamAppend {
   expected: Revision;
 }
 
+/** A write as an engine stores it in the transaction of the events. */
+export interface UnitPart {
+  /** Name and arguments of a job of the engine that is asked. */
+  job: string;
+  args: unknown;
+  /** After the transaction: the error that the caller gets for a refusal of this part; without an error it is durable now. */
+  settle(error?: Error): Error | undefined;
+}
+
 /** A key, or single-use values, that become durable together with the events of a command. It belongs to one unit of work. */
 export interface UnitWrite {
   readonly kind: 'key' | 'single-use';
   /** Stores it alone; a repeated call has the outcome of the first. @throws what its store refuses */
   store(): Promise<void>;
+  /** The same for an event store on this engine; `undefined` when it is stored elsewhere. */
+  partOf(engine: object): Promise<UnitPart | undefined>;
 }
 
 /** What a command stores: all of it, or nothing that counts (ADR 0074). */
@@ -164,6 +175,12 @@ export class EventStoreUnavailable extends Error {
   readonly code = 'EventStoreUnavailable';
 }
 
+/** A key that nothing uses does no harm; a value that may be used twice would. */
+export const storeInOrder = async (writes: readonly UnitWrite[]): Promise<void> => {
+  for (const kind of ['key', 'single-use'])
+    await Promise.all(writes.filter((write) => write.kind === kind).map((write) => write.store()));
+};
+
 export abstract class EventStore {
   /**
    * Appends events to one stream, all or none, durable when it resolves.
@@ -179,9 +196,7 @@ export abstract class EventStore {
    * @throws WrongExpectedRevision of any of the streams, AppendTooLarge, EventStoreUnavailable, what the store of a write refuses
    */
   async commit({ writes, appends }: UnitOfWork): Promise<AppendResult> {
-    // A key that nothing uses does no harm; a value that may be used twice would.
-    for (const kind of ['key', 'single-use'])
-      await Promise.all(writes.filter((write) => write.kind === kind).map((write) => write.store()));
+    await storeInOrder(writes);
     const append = ({ stream, events, expected }: StreamAppend) => this.append(stream, events, expected);
     await Promise.all(appends.slice(0, -1).map(append));
     return append(appends.at(-1)!);

@@ -181,6 +181,7 @@ describe('Streams', () => {
         order.push(kind);
         await store();
       },
+      partOf: async () => undefined,
     });
     const opened = () => streams.further(account, other, () => streams.initial(account), open('Eve'), context);
     const storedIn = async (name: string) => (await store.readStream(name)).map(({ type }) => type);

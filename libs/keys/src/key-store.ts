@@ -101,6 +101,10 @@ export interface KeyJobs {
 }
 
 export interface KeyStore {
+  /** The same object as that of an event store whose transactions can add keys. */
+  readonly engine: object;
+  /** Job of the engine that adds a data key, which must be new; its argument is the row. */
+  readonly newKeyJob: string;
   call<Job extends keyof KeyJobs>(job: Job, args?: KeyJobs[Job][0]): Promise<KeyJobs[Job][1]>;
   close(): Promise<void>;
 }

@@ -43,6 +43,8 @@ const vaultOver = async (replaced: Calls = {}) => {
     ...replaced,
   };
   const store = {
+    engine: {},
+    newKeyJob: 'putNewDataKey',
     call: (job: keyof KeyJobs, args: never) => {
       called.push(job);
       return (calls[job] as unknown as (args: never) => Promise<never>)(args);

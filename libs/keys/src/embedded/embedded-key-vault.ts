@@ -9,13 +9,15 @@ export interface EmbeddedKeyVaultOptions extends Omit<StoredKeyVaultOptions, 'be
   onFailure?: (error: Error) => void;
 }
 
-export const openKeyFile = (file: string, onFailure?: (error: Error) => void): Promise<KeyStore> =>
-  SqliteThread.spawn({
+export const openKeyFile = async (file: string, onFailure?: (error: Error) => void): Promise<KeyStore> => {
+  const thread = await SqliteThread.spawn({
     file,
     jobs: moduleBeside(import.meta.url, './key-file.jobs'),
     pragmas: ['secure_delete = ON'],
     onFailure,
   });
+  return Object.assign(thread, { engine: thread, newKeyJob: 'putNewDataKey' });
+};
 
 /** KeyVault on one SQLite file, whose thread handles only sealed keys. */
 export class EmbeddedKeyVault {
