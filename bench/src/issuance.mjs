@@ -45,14 +45,13 @@ const clusterRatio = ({ twoIssuance }, embedded64) => {
 
 const measure = async (platform, tenant, format, clients) => {
   const http = connect(platform.port, clients);
-  const id = tenant.configurations[format];
-  await loadFor(WARM_UP_SECONDS, http, tenant, id, clients);
+  await loadFor(WARM_UP_SECONDS, http, tenant, format, clients);
   const rates = [];
   const latencies = [];
   const cpu = [];
   for (let i = 0; i < ROUNDS; i++) {
     const before = platform.cpu();
-    const run = await loadFor(SECONDS, http, tenant, id, clients);
+    const run = await loadFor(SECONDS, http, tenant, format, clients);
     const after = platform.cpu();
     const each = Object.keys(after).map((name) => [name, (after[name] - before[name]) / run.latencies.length]);
     cpu.push(Object.fromEntries(each));

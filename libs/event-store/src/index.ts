@@ -47,7 +47,7 @@ export {
 } from './worker/leased-worker.js';
 export { sleep } from './worker/sleep.js';
 export type { Snapshot, Snapshots } from './snapshots.js';
-export { EmbeddedEventStore, type EmbeddedEventStoreOptions } from './embedded/embedded-event-store.js';
+export { EmbeddedEventStore, EVENT_PRAGMAS, type EmbeddedEventStoreOptions } from './embedded/embedded-event-store.js';
 export { EmbeddedLeases } from './embedded/embedded-leases.js';
 export { EmbeddedCheckpoints } from './embedded/embedded-checkpoints.js';
 export {

@@ -6,7 +6,7 @@ import type { Aggregate } from './aggregate.js';
 import { UnknownEventType, withoutRecord } from './aggregate.js';
 import { CHAIN_START, chainEvent, verifyChain } from './chain.js';
 import { EmbeddedEventStore } from './embedded/embedded-event-store.js';
-import { WrongExpectedRevision, type UnitWrite } from './event-store.js';
+import { EventStore, WrongExpectedRevision, type UnitWrite } from './event-store.js';
 import { randomIds } from './facts.js';
 import { Streams, type StreamsOptions } from './run-decision.js';
 
@@ -187,7 +187,8 @@ describe('Streams', () => {
     const storedIn = async (name: string) => (await store.readStream(name)).map(({ type }) => type);
     beforeEach(() => order.splice(0));
 
-    it('is stored with the events of the decision: keys, single-use values, further streams, its own', async () => {
+    it('is stored in order by a store without transactions: keys, single-use values, further streams, its own', async () => {
+      store.commit = EventStore.prototype.commit.bind(store);
       const append = store.append.bind(store);
       store.append = (name, events, expected) => {
         order.push(name);

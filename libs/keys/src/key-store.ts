@@ -79,8 +79,8 @@ export interface KeyJobs {
    * `undefined` when no rows are left.
    */
   destroyRows: [{ tenant: string; table: TenantTable; after?: string; limit: number }, string | undefined];
-  /** Removes earlier destroyed keys from the disk as far as the engine can. */
-  scrub: [undefined, void];
+  /** Removes earlier destroyed keys from the disk as far as the engine can. False while something else reads it: try again. */
+  scrub: [undefined, boolean];
   /** Rows in an order of the store's own, in which signing keys are in the order of their creation. */
   pageOfKeys: [
     { table: KeyTable; after?: string; limit: number; tenantId?: string | undefined },

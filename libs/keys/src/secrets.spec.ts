@@ -22,6 +22,10 @@ describe('secrets', () => {
     for (const count of counts.values()) expect(Math.abs(count - 1000)).toBeLessThan(220);
   });
 
+  it('base62: skips the bytes that would make its first characters likelier', () => {
+    expect(base62(2, () => Buffer.from([248, 255, 247, 0]))).toBe('z0');
+  });
+
   it('pooledBytes: as many as requested, each uniform, never handed out twice, in memory of their own', () => {
     const made = [0, 1, 12, 32, 8192, 8193, ...Array.from({ length: 2000 }, () => 16)].map((length) => {
       const bytes = pooledBytes(length);

@@ -1,6 +1,8 @@
-import { setImmediate as turn } from 'node:timers/promises';
-import type { Found, KeyJobs, KeyStore } from './key-store.js';
-import { KeyAlreadyExists, KeyNotFound, SealBroken } from './key-vault.js';
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { waitUntil } from '@attestry/testing';
+import type { Found, KeyJobs, KeyStore, SigningKeyRow } from './key-store.js';
+import { KeyAlreadyExists, KeyNotFound, MasterKeyMismatch, SealBroken } from './key-vault.js';
+import { MasterKeys } from './master-keys.js';
 import { ERASED } from './sealing.js';
 import { StoredKeyVault } from './stored-key-vault.js';
 
@@ -8,7 +10,7 @@ const T = 'tenant-1';
 type Calls = { [Job in keyof KeyJobs]?: (args: KeyJobs[Job][0]) => Promise<KeyJobs[Job][1]> };
 
 /** A store in memory whose calls are recorded; a test holds them back, or replaces them. */
-const vaultOver = async (replaced: Calls = {}) => {
+const vaultOver = async (replaced: Calls = {}, believeMs?: number) => {
   const called: (keyof KeyJobs)[] = [];
   const tenantKeys = new Map<string, Found<never>>();
   const dataKeys = new Map<string, Found<never>>();
@@ -20,10 +22,11 @@ const vaultOver = async (replaced: Calls = {}) => {
     return { state: 'live', row: row as never, created: true } as const;
   };
   let gate: Promise<unknown> = Promise.resolve();
+  let closed = false;
   const calls: Calls = {
     wrappedKeys: async () => ({ tenantKeys: [], peppers: [] }),
     putPepper: async (pepper) => [pepper],
-    scrub: async () => undefined,
+    scrub: async () => true,
     tenantKey: async (tenant) => tenantKeys.get(tenant) ?? absent,
     putTenantKey: async (key) => put(tenantKeys, key.id, key),
     dataKey: async ({ id }) => dataKeys.get(id) ?? absent,
@@ -46,13 +49,14 @@ const vaultOver = async (replaced: Calls = {}) => {
     engine: {},
     newKeyJob: 'putNewDataKey',
     call: (job: keyof KeyJobs, args: never) => {
+      if (closed) throw new Error('the store is closed');
       called.push(job);
       return (calls[job] as unknown as (args: never) => Promise<never>)(args);
     },
-    close: async () => undefined,
+    close: async () => void (closed = true),
   } as KeyStore;
   const masterKeys = { current: { version: 1, key: new Uint8Array(32).fill(1) } };
-  const vault = await StoredKeyVault.load(async () => store, { masterKeys });
+  const vault = await StoredKeyVault.load(async () => store, { masterKeys, ...(believeMs && { believeMs }) });
   called.length = 0;
   return {
     vault,
@@ -78,6 +82,28 @@ describe('a data key', () => {
     expect(await sealing.openSealed(T, 'user', sealed)).toBe('text');
     expect(count(called, 'dataKey')).toBe(0);
   });
+
+  it('that other processes may destroy is read again after a time', async () => {
+    const { sealing, called } = await vaultOver({}, 1);
+    await sealing.createDataKey(T, 'user', 'u1');
+    const sealed = await sealing.sealText(T, 'user', 'u1', 'text');
+    await pause(20);
+    expect(await sealing.openSealed(T, 'user', sealed)).toBe('text');
+    expect(count(called, 'dataKey')).toBe(1);
+  });
+
+  it.each(['user', 'session', 'delivery', 'tenant'] as const)(
+    'of a %s is read again after its eviction',
+    async (purpose) => {
+      const { vault, sealing, called } = await vaultOver();
+      await sealing.createDataKey(T, purpose, 'k1');
+      await sealing.createDataKey(T, purpose, 'k2');
+      const sealed = await Promise.all(['k1', 'k2'].map((id) => sealing.sealText(T, purpose, id, id)));
+      vault.evict(T, ['k1']);
+      expect(await Promise.all(sealed.map((text) => sealing.openSealed(T, purpose, text)))).toEqual(['k1', 'k2']);
+      expect(count(called, 'dataKey')).toBe(1);
+    },
+  );
 
   it('that must be new is used before it is durable', async () => {
     const { sealing, hold } = await vaultOver();
@@ -191,7 +217,8 @@ describe('a destruction', () => {
   it('is followed by one scrub for all that were written before it', async () => {
     let release = () => {};
     const { sealing, called, calls } = await vaultOver();
-    calls.scrub = () => new Promise<void>((resolve) => (release = resolve));
+    calls.scrub = () => new Promise<boolean>((resolve) => (release = () => resolve(true)));
+    await pause(100);
     const first = sealing.destroyDataKeys(T, ['a']);
     await turn();
     const others = ['b', 'c', 'd'].map((id) => sealing.destroyDataKeys(T, [id]));
@@ -199,11 +226,25 @@ describe('a destruction', () => {
     expect(count(called, 'scrub')).toBe(1);
     release();
     await first;
-    await turn();
-    expect(count(called, 'scrub')).toBe(2);
+    const since = performance.now();
+    await waitUntil(async () => count(called, 'scrub') === 2);
+    // Less often than ten times a second.
+    expect(performance.now() - since).toBeGreaterThan(90);
     release();
     await Promise.all(others);
     expect(count(called, 'scrub')).toBe(2);
+  });
+
+  it('does not wait for the scrub while the file is read, which is tried again later', async () => {
+    const { sealing, called, calls, vault } = await vaultOver();
+    const done = [false, true];
+    calls.scrub = async () => done.shift()!;
+    await sealing.destroyDataKeys(T, ['a']);
+    expect(count(called, 'scrub')).toBe(1);
+    await waitUntil(async () => count(called, 'scrub') === 2);
+    await pause(1200);
+    expect(count(called, 'scrub')).toBe(2);
+    await vault.close();
   });
 });
 
@@ -217,6 +258,71 @@ describe('a key of a tenant that ends while it is made', () => {
     const refused = new KeyNotFound(T);
     await expect(vault.signingKeys.createSigningKey(T, 'did', 'Ed25519')).rejects.toEqual(refused);
     await expect(vault.signingKeys.ensureSigningKey(T, 'did', 'Ed25519')).rejects.toEqual(refused);
+  });
+});
+
+describe('a signing key', () => {
+  it.each(['P-256', 'Ed25519', 'X25519', 'Bls12381G2'] as const)(
+    'of type %s that is the newest of its purpose is read again after its eviction',
+    async (algorithm) => {
+      const made: SigningKeyRow[] = [];
+      const { vault, called } = await vaultOver({
+        newestSigningKey: async () => made.at(-1),
+        ensureSigningKey: async (row) => ({ state: 'live', row: made[made.push(row) - 1]! }),
+      });
+      const ensure = async () => (await vault.signingKeys.ensureSigningKey(T, 'did', algorithm)).keyId;
+      const keyId = await ensure();
+      expect([await ensure(), count(called, 'newestSigningKey')]).toEqual([keyId, 1]);
+      vault.evict(T, [keyId]);
+      expect([await ensure(), count(called, 'newestSigningKey'), made.length]).toEqual([keyId, 2, 1]);
+    },
+  );
+});
+
+describe('a vault that was closed', () => {
+  it('has no key any more', async () => {
+    const rows: SigningKeyRow[] = [];
+    const { vault } = await vaultOver({
+      putSigningKeys: async ({ rows: given }) => {
+        rows.push(...given);
+        return 'made';
+      },
+      signingKey: async () => rows[0],
+      newestSigningKey: async () => rows[0],
+    });
+    const { sealing, signingKeys, macs } = vault;
+    await sealing.createDataKey(T, 'user', 'u1');
+    const sealed = await sealing.sealText(T, 'user', 'u1', 'text');
+    const { keyId } = await signingKeys.createSigningKey(T, 'did', 'Ed25519');
+    await signingKeys.loadSigner(T, keyId);
+    await signingKeys.ensureSigningKey(T, 'did', 'Ed25519');
+    await vault.close();
+    const isClosed = 'the store is closed';
+    await expect(sealing.openSealed(T, 'user', sealed)).rejects.toThrow(isClosed);
+    await expect(sealing.createDataKey(T, 'user', 'u2')).rejects.toThrow(isClosed);
+    await expect(signingKeys.loadSigner(T, keyId)).rejects.toThrow(isClosed);
+    await expect(signingKeys.ensureSigningKey(T, 'did', 'Ed25519')).rejects.toThrow(isClosed);
+    expect(() => macs.mac('secret')).toThrow();
+  });
+});
+
+describe('a store with a key of a later MASTER_KEY that is not given', () => {
+  it('is refused, with the key and the version', async () => {
+    const later = new MasterKeys({ current: { version: 2, key: new Uint8Array(32).fill(2) } });
+    const stored = { tenantKeys: [later.wrap('tenant-key', T, Buffer.alloc(32))], peppers: [] };
+    const pepper = new MasterKeys({ current: { version: 1, key: new Uint8Array(32).fill(1) } });
+    const peppers = [pepper.wrap('pepper', 'p1', Buffer.alloc(32))];
+    await expect(vaultOver({ wrappedKeys: async () => ({ ...stored, peppers }) })).rejects.toThrow(
+      new MasterKeyMismatch(`the key store needs MASTER_KEY version 2 for tenant-key ${T}, which is not set`),
+    );
+  });
+
+  it('or of another MASTER_KEY of the same version is refused', async () => {
+    const other = new MasterKeys({ current: { version: 1, key: new Uint8Array(32).fill(2) } });
+    const peppers = [other.wrap('pepper', 'p1', Buffer.alloc(32))];
+    await expect(vaultOver({ wrappedKeys: async () => ({ tenantKeys: [], peppers }) })).rejects.toThrow(
+      new MasterKeyMismatch('MASTER_KEY version 1 is not the key that this store was encrypted with (pepper p1)'),
+    );
   });
 });
 

@@ -37,6 +37,7 @@ export { isRecording, writeExamples } from './record-examples.js';
 export * from './redirect-browser.js';
 export * from './redis-server.js';
 export * from './sealed-values.js';
+export { restoreKeys } from './restore-keys.js';
 export * from './query-plans.js';
 export * from './seeded-random.js';
 export * from './settled-records.js';

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import {
   AppError,
   authorize,
@@ -31,9 +32,10 @@ const session = {
 const IDS = { sessionId: 's1', offerId: 's1', userId: 'u1' };
 
 /** The part of the feed that the recorder uses; `refuse` names the kind of message that cannot be written. */
-const feed = (operation: Operation = exchangeToken, refuse?: 'record' | 'started') => {
+const feed = (operation: Operation = exchangeToken, refuse?: 'record' | 'started', held?: Promise<void>) => {
   const written: { kind: string; message: OperationRecordMessage }[] = [];
   const publish = async (messages: readonly OutgoingMessage[]) => {
+    await held;
     for (const { subject, data } of messages) {
       const kind = subject.split('.')[2]!;
       if (kind === refuse) throw new Error('disk full');
@@ -46,9 +48,11 @@ const feed = (operation: Operation = exchangeToken, refuse?: 'record' | 'started
   const clock = { now: () => new Date(at) };
   const bus = { publish } as unknown as MessageBus;
   const recorder = new OperationRecorder({ bus, clock, ids: randomIds, logger }, 'issuance');
-  const run = async <T>(work: (record: WalletRecord) => Promise<T>): Promise<T> => {
+  const run = async <T>(work: (record: WalletRecord) => Promise<T>, onAnswer = () => {}): Promise<T> => {
     try {
-      return await recordOutcome({ recorder, clock, logger }, operation, context, work);
+      const answer = await recordOutcome({ recorder, clock, logger }, operation, context, work);
+      onAnswer();
+      return answer;
     } finally {
       if (!refuse) await recorder.flush();
     }
@@ -136,6 +140,25 @@ describe('the record of a wallet operation', () => {
       ...IDS,
       error: { status: 500, code: 'InternalError', message: 'Internal error' },
     });
+  });
+
+  it('that is a message does not hold back the answer', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const { written, run } = feed(exchangeToken, undefined, held);
+    let isAnswered = false;
+    const result = run(
+      async (record) => {
+        record.nameSession(session);
+        return 'done';
+      },
+      () => (isAnswered = true),
+    );
+    await turn();
+    expect([isAnswered, written]).toEqual([true, []]);
+    release();
+    await result;
+    expect(written.map(({ kind }) => kind)).toEqual(['record']);
   });
 
   it('is empty for unknown callers', async () => {

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { KeyLocation } from '@attestry/keys';
 import { nameOf, type StoreLocation } from './store-location.js';
 
-/** Where the keys of a place are: `keys.db`, or the schema with `_keys` behind its name. */
+/** Where the keys of a place are: `events.db`, or the schema with `_keys` behind its name. */
 export const keyLocationOf = (location: StoreLocation): KeyLocation => {
   switch (location.kind) {
     case 'folder':
-      return { file: join(location.folder, 'keys.db') };
+      return { file: join(location.folder, 'events.db') };
     case 'file':
       return { file: location.file };
     case 'postgres':

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describeTenantPurge } from '../tenant-purge.contract.js';
 
 const folders: string[] = [];
-afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
+afterAll(() => Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true }))));
 
 describeTenantPurge('embedded', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'keys-'));

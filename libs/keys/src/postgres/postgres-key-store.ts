@@ -245,7 +245,7 @@ export class PostgresKeyStore implements KeyStore {
       return last?.['name'] as string | undefined;
     },
     // Rows are overwritten; the server's own vacuum removes the old versions (ADR 0018: the engine's part of erasure).
-    scrub: async () => undefined,
+    scrub: async () => true,
     pageOfKeys: async ({ table, after, limit, tenantId }) => {
       const { columns, order, cast } = KEPT[table];
       const rows = await this.query(
