@@ -36,7 +36,7 @@ interface Engines {
 const describeGaps = (
   name: string,
   startEngines: () => Promise<Engines>,
-  gaps: { credential: readonly UnitGap[]; offer: readonly UnitGap[] },
+  gaps: Record<'credential' | 'offer' | 'knownUser', readonly UnitGap[]>,
 ): void =>
   describe(`a kill between the steps of a unit of work: ${name}`, () => {
     let engines: Engines;
@@ -141,6 +141,27 @@ const describeGaps = (
       90_000,
     );
 
+    it.each(gaps.knownUser)(
+      'of an offer that changes the claims of a known user, after its %s',
+      async (gap) => {
+        const { id: userId } = expectStatus(await tenant.api.users.create({ claims: { note: 'before' } }), 201);
+        const create = (note: string) => tenant.api.offers.create({ ...request(['note']), userId, claims: { note } });
+        const offers = async () =>
+          typesOf(await rowsOf({})).filter((type) => type.startsWith('OPENID_PRE_AUTHORIZED_OFFER_CREATE')).length;
+        const before = await offers();
+        await killAtGap(platform, { gap, event: 'OfferCreated' });
+        await dies(create('lost'));
+        expect(expectStatus(await tenant.api.users.retrieve(userId), 200).claims).toEqual({ note: 'lost' });
+        // A success is listed for an offer that exists, and for no other (ADR 0074).
+        const stored = gap === 'last append' ? 2 : 0;
+        await waitUntil(async () => (await offers()) === before + stored, { timeoutMs: 20_000 });
+        expectStatus(await create('after'), 200);
+        expect(expectStatus(await tenant.api.users.retrieve(userId), 200).claims).toEqual({ note: 'after' });
+        await waitUntil(async () => (await offers()) === before + stored + 2, { timeoutMs: 20_000 });
+      },
+      90_000,
+    );
+
     it.each(gaps.offer)(
       'of an offer with an idempotency key, after its %s',
       async (gap) => {
@@ -186,6 +207,7 @@ const describeGaps = (
 const everyGap = {
   credential: ['keys', 'single-use values', 'further streams', 'last append'],
   offer: ['keys', 'further streams', 'last append'],
+  knownUser: ['further streams'],
 } as const;
 
 describeGaps(
@@ -222,5 +244,5 @@ else
       await command('migrate', [], env);
       return { env, stop: async () => void (await Promise.all([database.stop(), values.stop()])) };
     },
-    { credential: ['single-use values', 'last append'], offer: ['last append'] },
+    { credential: ['single-use values', 'last append'], offer: ['last append'], knownUser: ['last append'] },
   );
