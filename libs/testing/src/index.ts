@@ -26,6 +26,8 @@ export * from './long-streams.js';
 export * from './mail-receiver.js';
 export * from './main-thread.js';
 export type { ProbeMessage } from './main-thread-probe.js';
+export { DURABLE_WAVES_PROBE } from './durable-waves.js';
+export type { Wave } from './durable-waves-probe.js';
 export * from './management-api.js';
 export * from './nats-server.js';
 export * from './openid-provider.js';

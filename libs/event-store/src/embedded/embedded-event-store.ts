@@ -117,11 +117,13 @@ export class EmbeddedEventStore extends EventStore {
     return new EmbeddedEventStore(thread, options, false);
   }
 
-  append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
-    return this.store([], [{ stream, events, expected }]);
+  async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
+    const append = { stream, events, expected };
+    return this.store([append], [['append', argumentsOf(append)]]);
   }
 
   override async commit({ writes, appends }: UnitOfWork): Promise<AppendResult> {
+    const calls = appends.map((append): JobCall => ['append', argumentsOf(append)]);
     const elsewhere: UnitWrite[] = [];
     const parts: UnitPart[] = [];
     try {
@@ -131,7 +133,7 @@ export class EmbeddedEventStore extends EventStore {
         else elsewhere.push(write);
       }
       await storeInOrder(elsewhere);
-      const result = await this.store(parts, appends);
+      const result = await this.store(appends, [...parts.map(({ job, args }): JobCall => [job, args]), ...calls]);
       for (const part of parts) part.settle();
       return result;
     } catch (error) {
@@ -139,31 +141,30 @@ export class EmbeddedEventStore extends EventStore {
       let refusal = error as Error;
       for (const [index, part] of parts.entries()) {
         const named = part.settle(error as Error);
-        if (index === at && named) refusal = named;
+        if (index === at) refusal = named ?? unavailable(error);
       }
       throw refusal;
     }
   }
 
-  /** One transaction, with the result of the last append. */
-  private async store(parts: readonly UnitPart[], appends: readonly StreamAppend[]): Promise<AppendResult> {
-    const calls: JobCall[] = parts.map(({ job, args }) => [job, args]);
-    for (const append of appends) calls.push(['append', argumentsOf(append)]);
+  /** One transaction, with the result of the last append. @param calls end with the appends */
+  private async store(appends: readonly StreamAppend[], calls: readonly JobCall[]): Promise<AppendResult> {
+    const first = calls.length - appends.length;
     let answers: unknown[];
     try {
       answers = await this.thread.callAll(calls);
     } catch (error) {
-      const { code, details, at = 0 } = error as SqliteError;
-      const refused = appends[at - parts.length];
-      // A part that its store refused is named by that store.
-      if (!refused && code !== undefined) throw error;
-      if (refused && code === 'WrongExpectedRevision')
+      const { code, details, at = first } = error as SqliteError;
+      // Its store names the refusal of another part.
+      if (at < first) throw error;
+      const refused = appends[at - first]!;
+      if (code === 'WrongExpectedRevision')
         throw new WrongExpectedRevision(refused.stream, refused.expected, details as number);
       throw unavailable(error);
     }
     let result: AppendResult | undefined;
     for (const [index, append] of appends.entries())
-      result = this.appended(append, answers[parts.length + index] as AppendAnswer);
+      result = this.appended(append, answers[first + index] as AppendAnswer);
     return result!;
   }
 

@@ -45,14 +45,22 @@ export class EmbeddedReplayGuard extends ReplayGuard {
   }
 
   override spending(tenantId: string, values: readonly SingleUseValue[], refusal: () => Error): UnitWrite {
+    const alone = super.spending(tenantId, values, refusal);
+    let isSpent = false;
+    const store = async () => {
+      if (!isSpent) await alone.store();
+    };
     const partOf = async (engine: object): Promise<UnitPart | undefined> => {
-      if (engine !== this.thread) return undefined;
+      if (engine !== this.thread || isSpent) return undefined;
       const args = this.argumentsOf(tenantId, values);
       if (!args) throw refusal();
-      const settle = (error?: Error & { code?: unknown }) => (error?.code === 'AlreadySpent' ? refusal() : undefined);
+      const settle = (error?: Error & { code?: unknown }) => {
+        isSpent = error === undefined;
+        return error?.code === 'AlreadySpent' ? refusal() : undefined;
+      };
       return { job: 'requireSpend', args, settle };
     };
-    return { ...super.spending(tenantId, values, refusal), partOf };
+    return { ...alone, store, partOf };
   }
 
   /** Values stored at present, including expired ones that are not pruned yet. */

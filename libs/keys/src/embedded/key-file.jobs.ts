@@ -72,7 +72,7 @@ const moveFormerKeys = (db: Database, former: string): void => {
   for (const [name, { erase }] of tables) if (erase) db.exec(`UPDATE former.${name} SET ${erase}`);
   db.exec('PRAGMA former.wal_checkpoint(TRUNCATE)');
   db.exec('DETACH former');
-  for (const end of ['', '-wal', '-shm']) rmSync(former + end, { force: true });
+  for (const end of ['-wal', '-shm', '']) rmSync(former + end, { force: true });
 };
 
 type Row = Record<string, unknown>;

@@ -33,7 +33,7 @@ const moveFormerValues = (db: Database, former: string): void => {
         ON CONFLICT (one) DO UPDATE SET expires_at = max(expires_at, excluded.expires_at);
       COMMIT;`);
   db.exec('DETACH former');
-  for (const end of ['', '-wal', '-shm']) rmSync(former + end, { force: true });
+  for (const end of ['-wal', '-shm', '']) rmSync(former + end, { force: true });
 };
 
 export const createJobs = (db: Database, options?: unknown): Jobs => {
