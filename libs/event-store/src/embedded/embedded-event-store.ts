@@ -123,7 +123,8 @@ export class EmbeddedEventStore extends EventStore {
   }
 
   override async commit({ writes, appends }: UnitOfWork): Promise<AppendResult> {
-    const calls = appends.map((append): JobCall => ['append', argumentsOf(append)]);
+    const own: JobCall[] = [];
+    for (const append of appends) own.push(['append', argumentsOf(append)]);
     const elsewhere: UnitWrite[] = [];
     const parts: UnitPart[] = [];
     try {
@@ -132,8 +133,10 @@ export class EmbeddedEventStore extends EventStore {
         if (part) parts.push(part);
         else elsewhere.push(write);
       }
-      await storeInOrder(elsewhere);
-      const result = await this.store(appends, [...parts.map(({ job, args }): JobCall => [job, args]), ...calls]);
+      if (elsewhere.length) await storeInOrder(elsewhere);
+      const calls: JobCall[] = [];
+      for (const { job, args } of parts) calls.push([job, args]);
+      const result = await this.store(appends, [...calls, ...own]);
       for (const part of parts) part.settle();
       return result;
     } catch (error) {
@@ -171,7 +174,7 @@ export class EmbeddedEventStore extends EventStore {
   private appended({ stream, events, expected }: StreamAppend, answer: AppendAnswer): AppendResult {
     const [revision, last, first] = answer;
     if (first > 0) {
-      const category = categoryOf(stream);
+      const category = stream.slice(0, stream.indexOf('-'));
       this.revisions?.set(stream, revision);
       this.tail.add(stream, category, first, expected + 1, events);
       if (last > this.newest) this.newest = last;
@@ -337,15 +340,12 @@ const openReader = (file: string): Reader => {
   };
 };
 
-const categoryOf = (stream: StreamName): string => stream.slice(0, stream.indexOf('-'));
-
 /** @throws AppendTooLarge */
 const argumentsOf = ({ stream, events, expected }: StreamAppend): AppendArgs => {
-  const category = categoryOf(stream);
-  if (category === '' || !stream.includes('-'))
-    throw new RangeError(`${stream} is not a stream name of the form <category>-<id>`);
+  const dash = stream.indexOf('-');
+  if (dash < 1) throw new RangeError(`${stream} is not a stream name of the form <category>-<id>`);
   if (events.length === 0) throw new RangeError(`nothing to append to ${stream}`);
-  const args: AppendArgs = [stream, category, expected];
+  const args: AppendArgs = [stream, stream.slice(0, dash), expected];
   let characters = 0;
   for (const { id, type, schemaVersion, text } of events) {
     characters += text.data.length + text.metadata.length;

@@ -48,17 +48,17 @@ export class ObservedEventStore extends EventStore {
   }
 
   append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
-    return this.observe([{ stream, events }], () => this.inner.append(stream, events, expected));
+    return this.observe([{ stream, events }], this.inner.append(stream, events, expected));
   }
 
   override commit(unit: UnitOfWork): Promise<AppendResult> {
-    return this.observe(unit.appends, () => this.inner.commit(unit));
+    return this.observe(unit.appends, this.inner.commit(unit));
   }
 
   /** The span has the name of the last append, which decides. */
   private async observe(
     appends: readonly Pick<StreamAppend, 'stream' | 'events'>[],
-    run: () => Promise<AppendResult>,
+    storing: Promise<AppendResult>,
   ): Promise<AppendResult> {
     const { store } = this;
     const { stream, events } = appends.at(-1)!;
@@ -74,7 +74,7 @@ export class ObservedEventStore extends EventStore {
     const startedAt = performance.now();
     let outcome = 'ok';
     try {
-      const result = await run();
+      const result = await storing;
       for (const append of appends) this.events.since += append.events.length;
       return result;
     } catch (error) {
