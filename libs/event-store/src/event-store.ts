@@ -2,7 +2,7 @@
  * The event store port. Adapters: embedded/ (SQLite), eventstoredb/ and postgres/. Every adapter passes
  * event-store.contract.ts.
  *
- * Shaped by what the engines can do: no append over several streams, no filter on reading all but by category
+ * Shaped by what the engines can do: no transaction over several streams in all of them, no filter on reading all but by category
  * or tenant, subscriptions that start exclusively and may be dropped, positions that mean nothing outside their adapter.
  */
 

@@ -21,6 +21,7 @@ export * from './cluster/service-process.js';
 export * from './cluster/start-platform.js';
 export * from './interface-client.js';
 export * from './killed-reactions.js';
+export * from './killed-units.js';
 export * from './long-streams.js';
 export * from './mail-receiver.js';
 export * from './main-thread.js';
