@@ -1,6 +1,6 @@
 // Rules of the architecture page that a machine can check. libs/testing/src/boundaries.int.spec.ts proves that each rule reports
 // violations.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import nx from '@nx/eslint-plugin/nx';
 import { createProjectGraphAsync } from '@nx/devkit';
@@ -183,6 +183,50 @@ const useCasesApart = importRule(
     return useCase && useCase !== useCaseOf(file) ? { messageId: 'imported', data: { useCase } } : undefined;
   },
 );
+
+/** What contracts list as formats and profiles, and what the files of the single formats export there. */
+const contractsOfFormats = join(import.meta.dirname, 'libs/contracts/src/issuance/formats');
+const [, profiles] = /^export const PROFILES = \{([^}]*)\}/m.exec(readFileSync(`${contractsOfFormats}.ts`, 'utf8'));
+const formatNames = new Set([...profiles.matchAll(/[\w+-]{2,}/g)].map(([name]) => name));
+const formatExports = new Set(
+  readdirSync(contractsOfFormats)
+    .map((file) => readFileSync(join(contractsOfFormats, file), 'utf8'))
+    .flatMap((text) => [...text.matchAll(/^export (?:class|const|interface|type) (\w+)/gm)].map(([, name]) => name)),
+);
+/** The folder of a format's module in which a file lies. */
+const formatOf = (file) => /^apps\/issuance\/src\/formats\/[^/]+(?=\/)/.exec(file)?.[0];
+const formatsApart = {
+  meta: {
+    type: 'problem',
+    schema: [],
+    messages: {
+      named:
+        "'{{name}}' names a credential format: what only one format has belongs to its module (architecture, Folders).",
+    },
+  },
+  create(context) {
+    const file = inRepository(context.filename);
+    const check = (node, name, names = formatNames) => {
+      if (names.has(name)) context.report({ node, messageId: 'named', data: { name } });
+    };
+    return {
+      ...(!formatOf(file) && {
+        Literal: (node) => check(node, node.value),
+        TemplateElement: (node) => check(node, node.value.cooked),
+        ':matches(Property, MemberExpression)[computed=false] > Identifier': (node) => check(node, node.name),
+      }),
+      ':matches(ImportDeclaration, ExportNamedDeclaration[source], ExportAllDeclaration)'({ source, specifiers = [] }) {
+        const path = source.value.startsWith('.') ? resolve(dirname(context.filename), source.value) : context.filename;
+        const target = formatOf(inRepository(path));
+        if (target && target !== formatOf(file))
+          context.report({ node: source, messageId: 'named', data: { name: source.value } });
+        if (!file.startsWith('apps/issuance/src/formats/') && !file.startsWith('libs/contracts/'))
+          for (const node of specifiers) check(node, (node.imported ?? node.local).name, formatExports);
+      },
+    };
+  },
+};
+
 function inRepository(file) {
   return relative(import.meta.dirname, file).replaceAll('\\', '/');
 }
@@ -206,7 +250,9 @@ export default tseslint.config(
     extends: [tseslint.configs.recommended],
     plugins: {
       '@nx': nx,
-      attestry: { rules: { 'stay-in-package': stayInPackage, 'use-cases-apart': useCasesApart } },
+      attestry: {
+        rules: { 'stay-in-package': stayInPackage, 'use-cases-apart': useCasesApart, 'formats-apart': formatsApart },
+      },
     },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -242,6 +288,15 @@ export default tseslint.config(
     files: ['apps/*/src/**/*.ts'],
     ignores: [...specs, 'apps/*/src/*.module.ts', 'apps/*/src/use-cases.generated.ts'],
     rules: { 'attestry/use-cases-apart': 'error' },
+  },
+  {
+    files: ['{libs,apps}/*/src/**/*.ts'],
+    ignores: [
+      ...specs,
+      ...['apps/e2e/**', 'libs/testing/**', '**/*.generated.ts', 'apps/issuance/src/issuance.module.ts'],
+      ...['apps/issuance/src/formats/formats.ts', 'libs/contracts/src/issuance/{formats.ts,formats/**}'],
+    ],
+    rules: { 'attestry/formats-apart': 'error' },
   },
   { files: specs, rules: { '@nx/enforce-module-boundaries': boundaries(withTesting) } },
   {

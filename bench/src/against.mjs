@@ -27,7 +27,7 @@ const WARM_UP = options.quick ? 300 : 2000;
 /** A process is idle when it uses less than a tick of CPU in this time. */
 const IDLE_MS = 100;
 const MAX_WAIT_MS = 5000;
-const MEASURED = (options.only ?? 'jwt_vc_json:64,jwt_vc_json:1,ldp_vc:64').split(',').map((word) => {
+const MEASURED = (options.only ?? 'jwt_vc_json:64,jwt_vc_json:1,ldp_vc:64,nonce:64').split(',').map((word) => {
   const [format, clients] = word.split(':');
   return { format, clients: Number(clients) };
 });
@@ -54,7 +54,7 @@ const start = async (root) => {
 const slice = async ({ platform, tenant }, format, clients) => {
   const http = connect(platform.port, clients);
   const before = platform.cpu().platform;
-  const { latencies, seconds } = await loadFor(SLICE_SECONDS, http, tenant, tenant.configurations[format], clients);
+  const { latencies, seconds } = await loadFor(SLICE_SECONDS, http, tenant, format, clients);
   await http.close();
   await untilIdle(platform);
   return { credentials: latencies.length, seconds, cpuMs: platform.cpu().platform - before };
@@ -62,7 +62,7 @@ const slice = async ({ platform, tenant }, format, clients) => {
 
 const warmUp = async ({ platform, tenant }, format, clients) => {
   const http = connect(platform.port, clients);
-  await loadTimes(WARM_UP, http, tenant, tenant.configurations[format], clients);
+  await loadTimes(WARM_UP, http, tenant, format, clients);
   await http.close();
   await untilIdle(platform);
 };
@@ -87,8 +87,9 @@ try {
     }
     const result = { format, clients, ...compareSlices(pairs) };
     results.push(result);
+    const unit = format === 'nonce' ? 'nonce' : 'credential';
     say(`${format}, ${clients} client${clients === 1 ? '' : 's'}, ${PAIRS} pairs of ${SLICE_SECONDS} s:`);
-    say(`  CPU per credential, current over base: ${describe(result.cpuRatio)}`);
+    say(`  CPU per ${unit}, current over base: ${describe(result.cpuRatio)}`);
     say(`  from the three cheapest slices of each: ${result.cpuRatioOfCheapest}`);
     for (const name of ['base', 'current'])
       say(

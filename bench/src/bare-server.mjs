@@ -1,4 +1,4 @@
-// The yardstick: Nest on Fastify answering a small JSON body, nothing else.
+// The reference server: Nest on Fastify answering a small JSON body, nothing else.
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';

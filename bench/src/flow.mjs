@@ -76,8 +76,11 @@ export const prepare = async (http, { managementHost, authHost, credentials }) =
   return { host, issuer, asClient, configurations: { jwt_vc_json: jwt.id, ldp_vc: ldp.id } };
 };
 
+/** A request without anything durable. */
+const requestNonce = async (http, { host }) => (await http.send('POST', host, '/v1/openid/nonce', {})).c_nonce;
+
 /** One credential, from the offer to the response. */
-export const issueOne = async (http, tenant, configurationId, key) => {
+const issueOne = async (http, tenant, configurationId, key) => {
   const { host, issuer, asClient } = tenant;
   const offer = await http.send(
     'POST',
@@ -90,7 +93,7 @@ export const issueOne = async (http, tenant, configurationId, key) => {
   const code = grants[GRANT]['pre-authorized_code'];
   const form = new URLSearchParams({ grant_type: GRANT, 'pre-authorized_code': code }).toString();
   const { access_token: token } = await http.send('POST', host, '/v1/oauth/token', FORM, form);
-  const { c_nonce: nonce } = await http.send('POST', host, '/v1/openid/nonce', {});
+  const nonce = await requestNonce(http, tenant);
   const { credentials } = await http.send(
     'POST',
     host,
@@ -103,3 +106,7 @@ export const issueOne = async (http, tenant, configurationId, key) => {
   );
   if (credentials.length !== 1) throw new Error('no credential');
 };
+
+/** What a wallet does again and again: collects a credential of a format, or only requests nonces. */
+export const runOnce = (http, tenant, what, key) =>
+  what === 'nonce' ? requestNonce(http, tenant) : issueOne(http, tenant, tenant.configurations[what], key);

@@ -1,21 +1,22 @@
 // Load on a platform: `clients` concurrent wallets, each runs one flow after the other.
-import { issueOne, makeHolderKeys } from './flow.mjs';
+import { makeHolderKeys, runOnce } from './flow.mjs';
 
 const keys = makeHolderKeys();
 let nextKey = 0;
 
 /**
  * Runs flows as long as `more(started)` is true, `started` being how many have begun.
- * @returns {Promise<{latencies: number[], seconds: number}>} latencies in milliseconds, one for each credential
+ * @param what a format, or `nonce`
+ * @returns {Promise<{latencies: number[], seconds: number}>} latencies in milliseconds, one for each flow
  */
-const load = async (more, http, tenant, configurationId, clients) => {
+const load = async (more, http, tenant, what, clients) => {
   const latencies = [];
   let started = 0;
   const client = async () => {
     while (more(started)) {
       started += 1;
       const start = performance.now();
-      await issueOne(http, tenant, configurationId, keys[nextKey++ % keys.length]);
+      await runOnce(http, tenant, what, keys[nextKey++ % keys.length]);
       latencies.push(performance.now() - start);
     }
   };

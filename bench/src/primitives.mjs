@@ -1,4 +1,4 @@
-// Primitive operations of the machine, measured in the same run: the yardstick for the server's CPU time per credential.
+// Primitive operations of the machine, measured in the same run: the reference for the server's CPU time per credential.
 import { createPublicKey, generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -35,6 +35,7 @@ import {
 } from '@attestry/service-kit';
 import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { analyticsService } from './index.js';
+import { EventsReadModel } from './event-lists/events.read-model.js';
 import { operationStream } from './operation-stream/operation-stream.events.js';
 
 const T1 = '11111111-1111-4111-8111-111111111111';
@@ -144,6 +145,7 @@ const list = async (query: object = {}, tenantId = T1) => {
       type: string;
       requestId: string;
       metadata: Record<string, unknown>;
+      data: unknown;
       timestamp: string;
       clientId?: string;
       object?: { type: string; id: string };
@@ -431,6 +433,42 @@ describe('analytics', () => {
       expect(await types()).toHaveLength(4);
     });
 
+    it('that are malformed are skipped and logged, and hold up no other', async () => {
+      const errors: object[] = [];
+      engines.logger.error = ((fields: object) => void errors.push(fields)) as never;
+      const { endedAt: _, ...withoutEnd } = record('r1');
+      await send('gateway', withoutEnd as OperationRecordMessage);
+      await send('gateway', null as never);
+      await send('gateway', record('r2', { metadata: { long: 'x'.repeat(300_000) } }));
+      await send('dids', record('r3'));
+      expect((await list({ outcome: 'SUCCESS' })).data.map(({ requestId }) => requestId)).toEqual(['r3']);
+      expect(errors).toMatchObject([
+        { subject: 'operation.gateway.record', faults: ['endedAt is required'] },
+        { faults: ['body must be an object'] },
+        { faults: ['must have at most 262144 bytes'] },
+      ]);
+    });
+
+    it('with much data are stored in several appends', async () => {
+      const large = Array.from({ length: 20 }, (_, n) => record(`r${n}`, { data: `t.${'x'.repeat(60_000)}` }));
+      const subject = recordSubject('record', 'gateway');
+      await engines.bus.publish(large.map((data) => ({ id: randomUUID(), subject, data })));
+      expect((await list({ outcome: 'SUCCESS' })).data).toHaveLength(20);
+    });
+
+    it('with data that cannot be opened are listed without it, and logged once', async () => {
+      const errors: object[] = [];
+      engines.logger.error = ((fields: object) => void errors.push(fields)) as never;
+      await send('gateway', record('r1', { data: 't.broken' }));
+      await send('gateway', record('r2'));
+      for (const _ of ['first', 'second'])
+        expect((await list({ outcome: 'SUCCESS' })).data).toMatchObject([
+          { requestId: 'r2', data: null },
+          { requestId: 'r1', data: null },
+        ]);
+      expect(errors).toEqual([expect.objectContaining({ tenantId: T1, requestId: 'r1' })]);
+    });
+
     it('older than OPERATION_EVENTS_DAYS are hidden in every list', async () => {
       await appendRecord('did', 'r1');
       await send('gateway', record('r2'));
@@ -484,14 +522,46 @@ describe('analytics', () => {
   });
 
   describe('unclean ends', () => {
-    const report = (instance: string, state: RecorderMessage['state']) => {
-      const data: RecorderMessage = { instance, participant: 'gateway', state, at: new Date(now).toISOString() };
-      return engines.bus.publish([{ id: randomUUID(), subject: recordSubject('recorder', 'gateway'), data }]);
+    const report = (
+      instance: string,
+      state: RecorderMessage['state'],
+      at = now,
+      participant: BusParticipant = 'gateway',
+    ) => {
+      const data: RecorderMessage = { instance, participant, state, at: new Date(at).toISOString() };
+      return engines.bus.publish([{ id: randomUUID(), subject: recordSubject('recorder', participant), data }]);
     };
+    const openRecorders = async () => {
+      await list();
+      const rows = await running.app.get(EventsReadModel, { strict: false }).recorders();
+      return rows.map(({ participant, instance, seen_at }) => [participant, instance, Date.parse(seen_at)]);
+    };
+
+    it('are not reported because a sign is delivered again: an old one moves nothing back, and a closed recorder stays closed', async () => {
+      await report('first', 'started');
+      await report('first', 'alive', now + 120_000);
+      await close();
+      await open();
+      await report('first', 'alive', now + 60_000);
+      expect(await openRecorders()).toEqual([['gateway', 'first', now + 120_000]]);
+      await report('first', 'closed', now + 180_000);
+      await report('first', 'alive', now + 120_000);
+      await report('first', 'started');
+      expect(await openRecorders()).toEqual([]);
+    });
+
+    it('of a recorder are those of its participant, and it is known by any of its signs', async () => {
+      await report('first', 'started', now, 'issuance');
+      await report('first', 'alive');
+      await report('first', 'closed', now + 1, 'issuance');
+      expect(await openRecorders()).toEqual([['gateway', 'first', now]]);
+    });
+
     const uncleanEnds = async () =>
       /^attestry_unclean_ends_total\{.*participant="gateway".*\} (\d+)$/m.exec(await engines.metrics.text())?.[1];
 
     it('of a recorder that was not closed before the next start is counted once, with the bounds of the gap', async () => {
+      expect(await uncleanEnds()).toBe('0');
       const warnings: object[] = [];
       engines.logger.warn = ((fields: object) => void warnings.push(fields)) as never;
       const first = new Date(now).toISOString();

@@ -1,6 +1,6 @@
 /** @engines embedded */
 import { randomBytes } from 'node:crypto';
-import { copyFile, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,6 +11,7 @@ import {
   findPostgres,
   hostFetch,
   PostgresServer,
+  restoreKeys,
   skipSuite,
   startPlatformProcess,
   waitUntil,
@@ -87,7 +88,7 @@ describe('the data folder', () => {
     ) as {
       files: string[];
     };
-    expect(copied.files).toEqual(expect.arrayContaining(['events.db', 'operations.db', 'feed.db', 'keys.db']));
+    expect(copied.files).toEqual(expect.arrayContaining(['events.db', 'operations.db', 'feed.db']));
     // Only databases: no secret in plain text.
     const copies = await readdir(join(folder, 'copy'));
     expect(copies.sort()).toEqual([...copied.files].sort());
@@ -111,8 +112,8 @@ describe('the data folder', () => {
     expect(await restored.end()).toBe(0);
 
     // Only the keys, from before the deletion: it is applied again before the platform is ready.
-    const keys = join(folder, 'data', 'keys.db');
-    await copyFile(join(folder, 'copy', 'keys.db'), keys);
+    const keys = join(folder, 'data', 'events.db');
+    restoreKeys(keys, join(folder, 'copy', 'events.db'));
     expect(isLive(keys, deleted)).toBe(1);
     await start({ DATA_DIR: join(folder, 'data') }, first.ready.port);
     expect(isLive(keys, deleted)).toBe(0);

@@ -118,6 +118,9 @@ describe('a data folder of an earlier version', () => {
     folder = await mkdtemp(join(tmpdir(), 'attestry-upgraded-'));
     await unpack(join(folder, 'data'));
     platform = await start(join(folder, 'data'));
+    // Their keys and single-use values are in the file of the events now.
+    const moved = (await readdir(join(folder, 'data'))).filter((name) => /^(keys|replay)\.db/.test(name));
+    expect(moved).toEqual([]);
     await connect();
   }, PLATFORM_START_MS);
   afterAll(async () => {

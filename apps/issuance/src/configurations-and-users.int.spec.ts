@@ -46,8 +46,9 @@ import {
   type RequestOf,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS } from '@attestry/testing';
+import { chosenEngines, restoreKeys, TEST_SETTINGS } from '@attestry/testing';
 import { ContextLoader, ContextNotPinned } from './contexts/context-loader.js';
+import type { LdpVcContent } from './formats/ldp-vc/ldp-vc.decisions.js';
 import jsonld from 'jsonld';
 import { CREDENTIALS_V2 } from '@attestry/linked-data';
 import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
@@ -338,7 +339,7 @@ describe('JSON-LD contexts', () => {
   };
   const pinnedBy = async (id: string, tenant = ACME) => {
     const all = await services.app.get(ConfigurationsReadModel, { strict: false }).listAll(tenant.id);
-    return all.find((configuration) => configuration.id === id)!.content.contexts;
+    return (all.find((configuration) => configuration.id === id)!.content as LdpVcContent).contexts;
   };
 
   beforeAll(async () => {
@@ -735,18 +736,14 @@ describe('users', () => {
     const kept = await create({ claims: { a: 1 } });
     const sealed = await sealedOf(id);
     await close();
-    const files = ['', '-wal', '-shm'].map((end) => `keys.db${end}`);
     const backup = await mkdtemp(join(tmpdir(), 'issuance-backup-'));
-    const copy = (from: string, to: string) =>
-      cp(from, to, { recursive: true, filter: (path) => path === from || files.some((name) => path.endsWith(name)) });
-    await copy(dataDir, backup);
+    await cp(join(dataDir, 'events.db'), join(backup, 'events.db'));
 
     await open();
     await call(deleteUser, { params: { id } });
     await close();
 
-    for (const name of files) await rm(join(dataDir, name), { force: true });
-    await copy(backup, dataDir);
+    restoreKeys(join(dataDir, 'events.db'), join(backup, 'events.db'));
     await rm(backup, { recursive: true });
     await open();
     expect(await engines.vault.sealing.openSealed(ACME.id, 'user', sealed)).toEqual(ERASED);

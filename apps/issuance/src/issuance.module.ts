@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
 import { ContextLoader } from './contexts/context-loader.js';
-import { TenantContexts } from './contexts/tenant-contexts.js';
 import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
 import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { IssuanceReactions } from './issuance.reactions.js';
@@ -10,9 +9,8 @@ import { Erasures } from './user/erasures.js';
 import { UserClaims } from './user/user-claims.js';
 import { UsersReadModel } from './user/users.read-model.js';
 import { DeliveryInterest } from './delivery-interest/delivery-interest.directory.js';
-import { Formats } from './formats/formats.js';
-import { JwtVcJson } from './formats/jwt-vc-json.js';
-import { LdpVc } from './formats/ldp-vc.js';
+import { formatProviders } from './formats/formats.js';
+import { TenantContexts } from './formats/ldp-vc/tenant-contexts.js';
 import { CurrentConfigurations } from './protocol/current-configurations.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedConfigurations } from './protocol/published-configurations.js';
@@ -41,9 +39,7 @@ import { useCases } from './use-cases.generated.js';
     // Offers and the OID4VCI protocol
     PendingAuthorizations,
     SignedInUsers,
-    Formats,
-    LdpVc,
-    JwtVcJson,
+    ...formatProviders,
     CurrentConfigurations,
     OfferEntries,
     PublishedConfigurations,

@@ -10,7 +10,7 @@ import { runCommand } from './run-command.js';
 const location = async (config: PlatformConfig): Promise<{ at: KeyLocation; release(): void }> => {
   const database = databases(config)?.keys;
   if (database) return { at: { url: database.url, schema: database.schema }, release: () => undefined };
-  const file = join(config.dataDir, 'keys.db');
+  const file = join(config.dataDir, 'events.db');
   if (!existsSync(file)) throw new Error(`${file} does not exist`);
   const lock = await lockDataFolder(config.dataDir);
   return { at: { file }, release: () => lock.release() };

@@ -79,6 +79,9 @@ export interface BegunRecord {
 /** Sealed texts of `MAX_LOGGED_BYTES`, once without and once with personal values. */
 export const MAX_REQUEST_DATA = 65_536;
 
+/** Most bytes of a message about operations, as JSON: several of them fit into one append. */
+export const MAX_RECORD_BYTES = 256 * 1024;
+
 /** The record of a call until an event holds it. */
 export interface PendingRecord {
   /** The record as the event will hold it. */

@@ -2,13 +2,9 @@ import * as analytics from './analytics/analytics.operations.js';
 import * as didsEvents from './dids/dids.integration-events.js';
 import * as dids from './dids/dids.operations.js';
 import { retrieveContext } from './issuance/contexts.js';
-import {
-  checkCredentialConfiguration,
-  countDomainConfigurations,
-  jwtVcConfigurations,
-  webSemanticConfigurations,
-} from './issuance/credential-configurations.js';
+import { checkCredentialConfiguration, countDomainConfigurations } from './issuance/credential-configurations.js';
 import { retrieveCredentialDocument } from './issuance/credential-documents.js';
+import { CONFIGURATION_OPERATIONS } from './issuance/formats.js';
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
 import * as offers from './issuance/offers.js';
 import * as protocol from './issuance/protocol.js';
@@ -36,6 +32,7 @@ export * from './dids/dids.integration-events.js';
 export * from './issuance/credential-configurations.js';
 export * from './issuance/credential-documents.js';
 export * from './issuance/contexts.js';
+export * from './issuance/formats.js';
 export * from './issuance/offers.js';
 export * from './issuance/protocol.js';
 export * from './issuance/users.js';
@@ -55,8 +52,7 @@ export const OPERATIONS: readonly Operation[] = [
   authenticationProviders,
   signIn,
   dids,
-  webSemanticConfigurations,
-  jwtVcConfigurations,
+  ...Object.values(CONFIGURATION_OPERATIONS),
   { checkCredentialConfiguration, countDomainConfigurations },
   offers,
   protocol,

@@ -1,4 +1,4 @@
-import type { EventStore, Position } from './event-store.js';
+import type { EventLog, Position } from './event-store.js';
 
 /**
  * A consumer is ahead of the log: events were restored from an older copy than the checkpoint. Waiting would skip the events stored next
@@ -29,7 +29,7 @@ export const REBUILD_READ_MODEL =
 
 /** @throws CheckpointBeyondHead */
 export const refuseBeyondHead = (
-  store: Pick<EventStore, 'isBeyond'>,
+  store: Pick<EventLog, 'isBeyond'>,
   consumer: string,
   checkpoint: Position | undefined,
   head: Position | undefined,

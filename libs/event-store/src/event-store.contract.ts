@@ -8,6 +8,8 @@ import type {
   Position,
   RecordedEvent,
   Subscription,
+  UnitOfWork,
+  UnitWrite,
 } from './event-store.js';
 import { itGrantsLeases } from './leases.contract.js';
 import { AppendTooLarge, MAX_APPEND_BYTES, NO_STREAM, WrongExpectedRevision } from './event-store.js';
@@ -19,6 +21,8 @@ export interface EventStoreUnderTest {
   leases: Leases;
   /** Others wrote to the store before and may write meanwhile. */
   shared?: boolean;
+  /** `commit` is one transaction. */
+  transactions?: boolean;
   /** Closes both and opens them again on the same data. Absent when the engine outlives its clients. */
   reopen?(): Promise<{ store: EventStore; leases: Leases }>;
   /** Closes what is open now and removes the data. */
@@ -264,6 +268,103 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         await expect(store.append(stream, [half(), half()], 0)).rejects.toThrow(AppendTooLarge);
         expect(await store.readStream(stream)).toHaveLength(1);
         await store.append(stream, events(1), 0);
+      });
+    });
+
+    describe('commit', () => {
+      const order: string[] = [];
+      const write = (kind: UnitWrite['kind'], refusal?: Error): UnitWrite => ({
+        kind,
+        store: async () => {
+          order.push(kind);
+          if (refusal) throw refusal;
+        },
+        partOf: async () => undefined,
+      });
+      const other = () => `${stream}-other`;
+      const unitOf = (count = 2, writes: UnitWrite[] = []) => ({
+        writes,
+        appends: [
+          { stream: other(), events: events(count), expected: NO_STREAM },
+          { stream, events: events(count), expected: NO_STREAM },
+        ] satisfies UnitOfWork['appends'],
+      });
+      beforeEach(() => order.splice(0));
+
+      it('stores the events of several streams, and the writes of other stores before them, keys first', async () => {
+        const unit = unitOf(2, [write('single-use'), write('key'), write('key')]);
+        const result = await store.commit(unit);
+        expect(order).toEqual(['key', 'key', 'single-use']);
+        const [first, last] = [await store.readStream(other()), await store.readStream(stream)];
+        expect([idsOf(first), idsOf(last)]).toEqual(unit.appends.map((append) => idsOf(append.events)));
+        expect(result).toEqual({ revision: 1, position: last[1]!.position });
+        expect(store.comparePositions(first[1]!.position, last[0]!.position)).toBeLessThan(0);
+      });
+
+      it('stores nothing twice when it is repeated', async () => {
+        const unit = unitOf();
+        const result = await store.commit(unit);
+        expect(await store.commit(unit)).toEqual(result);
+        expect(await store.readStream(stream)).toHaveLength(2);
+        expect(await store.readStream(other())).toHaveLength(2);
+      });
+
+      it('reports the conflict of any of its streams; the last one is stored only with all others', async () => {
+        await store.append(other(), events(1), NO_STREAM);
+        expect(await wrongRevision(store.commit(unitOf()))).toMatchObject({ stream: other(), expected: -1, actual: 0 });
+        expect(await store.readStream(stream)).toEqual([]);
+        await store.append(stream, events(1), NO_STREAM);
+        const { appends } = unitOf();
+        const again = { writes: [], appends: [{ ...appends[0]!, expected: 0 }, appends[1]!] } satisfies UnitOfWork;
+        expect(await wrongRevision(store.commit(again))).toMatchObject({ stream, expected: -1, actual: 0 });
+        expect(await store.readStream(stream)).toHaveLength(1);
+        if (under.transactions) expect(await store.readStream(other())).toHaveLength(1);
+      });
+
+      it('stores no event when a write is refused or an append is too large', async () => {
+        const refused = unitOf(1, [write('key', new Error('refused')), write('single-use')]);
+        await expect(store.commit(refused)).rejects.toThrow('refused');
+        expect(order).toEqual(['key']);
+        const large = { stream, events: [anEvent('Large', 'x'.repeat(MAX_APPEND_BYTES))], expected: NO_STREAM };
+        await expect(store.commit({ writes: [], appends: [large] })).rejects.toThrow(AppendTooLarge);
+        expect([await store.readStream(stream), await store.readStream(other())]).toEqual([[], []]);
+      });
+
+      it('of many at once stores each or refuses it', async () => {
+        const units = Array.from({ length: 20 }, (_, n) => {
+          const own = { stream: `${stream}-${n}`, events: events(1), expected: NO_STREAM };
+          const common = { stream, events: events(1), expected: Math.floor(n / 2) - 1 };
+          return { writes: [], appends: [own, common] } satisfies UnitOfWork;
+        });
+        const outcomes = await Promise.allSettled(units.map((unit) => store.commit(unit)));
+        const stored = await store.readStream(stream);
+        const accepted = outcomes.flatMap(({ status }, n) => (status === 'fulfilled' ? [n] : []));
+        expect(accepted.length).toBeGreaterThan(0);
+        expect(idsOf(stored)).toEqual(accepted.map((n) => units[n]!.appends[1].events[0]!.id));
+        for (const [n] of units.entries()) {
+          const own = await store.readStream(`${stream}-${n}`);
+          if (accepted.includes(n)) expect(own).toHaveLength(1);
+          else if (under.transactions) expect(own).toEqual([]);
+        }
+      });
+
+      it('is delivered to subscribers in the order of positions', async () => {
+        const collector = new Collector(store, { categories: [category], ...(origin && { after: origin }) });
+        await Promise.all(
+          Array.from({ length: 10 }, (_, n) =>
+            store.commit({
+              writes: [],
+              appends: [
+                { stream: `${stream}-a${n}`, events: events(1), expected: NO_STREAM },
+                { stream: `${stream}-b${n}`, events: events(2), expected: NO_STREAM },
+              ],
+            }),
+          ),
+        );
+        await collector.got(30);
+        const positions = collector.events.map(({ position }) => position);
+        expect(positions.toSorted((a, b) => store.comparePositions(a, b))).toEqual(positions);
+        await collector.subscription.close();
       });
     });
 

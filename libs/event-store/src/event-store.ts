@@ -2,7 +2,7 @@
  * The event store port. Adapters: embedded/ (SQLite), eventstoredb/ and postgres/. Every adapter passes
  * event-store.contract.ts.
  *
- * Shaped by what the engines can do: no append over several streams, no filter on reading all but by category
+ * Shaped by what the engines can do: no transaction over several streams in all of them, no filter on reading all but by category
  * or tenant, subscriptions that start exclusively and may be dropped, positions that mean nothing outside their adapter.
  */
 
@@ -71,11 +71,22 @@ export interface StreamAppend {
   expected: Revision;
 }
 
+/** A write as an engine stores it in the transaction of the events. */
+export interface UnitPart {
+  /** Name and arguments of a job of the engine that is asked. */
+  job: string;
+  args: unknown;
+  /** After the transaction: the error that the caller gets for a refusal of this part; without an error it is durable now. */
+  settle(error?: Error): Error | undefined;
+}
+
 /** A key, or single-use values, that become durable together with the events of a command. It belongs to one unit of work. */
 export interface UnitWrite {
   readonly kind: 'key' | 'single-use';
   /** Stores it alone; a repeated call has the outcome of the first. @throws what its store refuses */
   store(): Promise<void>;
+  /** The same for an event store on this engine; `undefined` when it is stored elsewhere. */
+  partOf(engine: object): Promise<UnitPart | undefined>;
 }
 
 /** What a command stores: all of it, or nothing that counts (ADR 0074). */
@@ -164,7 +175,33 @@ export class EventStoreUnavailable extends Error {
   readonly code = 'EventStoreUnavailable';
 }
 
-export abstract class EventStore {
+/** The events of a store in the order of their positions: what projections, subscriptions and other followers read. */
+export abstract class EventLog {
+  /** A page over all streams in the order of their positions. A later position is never visible before an earlier one. */
+  abstract readAll(options: ReadAllOptions): Promise<AllPage>;
+
+  /** Pushes events after a position (exclusive), first those stored, then new ones. At least once. */
+  abstract subscribe(options: SubscribeOptions, handler: SubscriptionHandler): Subscription;
+
+  /** Position of the newest event, `undefined` when there is none. */
+  abstract head(): Promise<Position | undefined>;
+
+  /** Negative, 0 or positive, as `Array.prototype.sort` wants it. */
+  abstract comparePositions(a: Position, b: Position): number;
+
+  /** Whether a consumer at this position is ahead of the log. */
+  isBeyond(position: Position, head: Position | undefined): boolean {
+    return head === undefined || this.comparePositions(position, head) > 0;
+  }
+}
+
+/** A key that nothing uses does no harm; a value that may be used twice would. */
+export const storeInOrder = async (writes: readonly UnitWrite[]): Promise<void> => {
+  for (const kind of ['key', 'single-use'])
+    await Promise.all(writes.filter((write) => write.kind === kind).map((write) => write.store()));
+};
+
+export abstract class EventStore extends EventLog {
   /**
    * Appends events to one stream, all or none, durable when it resolves.
    * Idempotent by event id: when exactly these ids already follow `expected`, the first result is returned again.
@@ -179,9 +216,7 @@ export abstract class EventStore {
    * @throws WrongExpectedRevision of any of the streams, AppendTooLarge, EventStoreUnavailable, what the store of a write refuses
    */
   async commit({ writes, appends }: UnitOfWork): Promise<AppendResult> {
-    // A key that nothing uses does no harm; a value that may be used twice would.
-    for (const kind of ['key', 'single-use'])
-      await Promise.all(writes.filter((write) => write.kind === kind).map((write) => write.store()));
+    await storeInOrder(writes);
     const append = ({ stream, events, expected }: StreamAppend) => this.append(stream, events, expected);
     await Promise.all(appends.slice(0, -1).map(append));
     return append(appends.at(-1)!);
@@ -198,9 +233,6 @@ export abstract class EventStore {
     return undefined;
   }
 
-  /** A page over all streams in the order of their positions. A later position is never visible before an earlier one. */
-  abstract readAll(options: ReadAllOptions): Promise<AllPage>;
-
   /**
    * A page over the events of a tenant: those of streams with its id in their name, `<category>-<tenantId>+<id>`, and of streams without a
    * tenant in their name the events with its id in their metadata. Pages are as those of {@link readAll}.
@@ -212,20 +244,6 @@ export abstract class EventStore {
    * listed for each tenant that has events in it. Fewer names than `limit`: there are no more.
    */
   abstract tenantStreams(tenantId: string, afterName: StreamName | undefined, limit: number): Promise<StreamName[]>;
-
-  /** Pushes events after a position (exclusive), first those stored, then new ones. At least once. */
-  abstract subscribe(options: SubscribeOptions, handler: SubscriptionHandler): Subscription;
-
-  /** Position of the newest event, `undefined` when there is none. */
-  abstract head(): Promise<Position | undefined>;
-
-  /** Negative, 0 or positive, as `Array.prototype.sort` wants it. */
-  abstract comparePositions(a: Position, b: Position): number;
-
-  /** Whether a consumer at this position is ahead of the log. */
-  isBeyond(position: Position, head: Position | undefined): boolean {
-    return head === undefined || this.comparePositions(position, head) > 0;
-  }
 
   abstract close(): Promise<void>;
 }

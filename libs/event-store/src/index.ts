@@ -18,10 +18,10 @@ export { BrokenChain, copyEvents, TargetDiffers, type CopyCounts, type CopyOptio
 export { randomIds, systemClock, type Clock, type Ids } from './facts.js';
 export {
   Streams,
-  FurtherDecision,
   readEvent,
   type CommandWrites,
   type Decide,
+  type FurtherDecision,
   type Decision,
   type LoadOptions,
   type RunOptions,
@@ -47,7 +47,7 @@ export {
 } from './worker/leased-worker.js';
 export { sleep } from './worker/sleep.js';
 export type { Snapshot, Snapshots } from './snapshots.js';
-export { EmbeddedEventStore, type EmbeddedEventStoreOptions } from './embedded/embedded-event-store.js';
+export { EmbeddedEventStore, EVENT_PRAGMAS, type EmbeddedEventStoreOptions } from './embedded/embedded-event-store.js';
 export { EmbeddedLeases } from './embedded/embedded-leases.js';
 export { EmbeddedCheckpoints } from './embedded/embedded-checkpoints.js';
 export {
@@ -69,7 +69,7 @@ export {
   type NameClaimKind,
   type NameClaimState,
 } from './name-claim.js';
-export { JoinedEventStore } from './joined-event-store.js';
+export { JoinedEventLog } from './joined-event-log.js';
 export { PrefixedEventStore } from './prefixed-event-store.js';
 export { given, stateAfter, type Outcome } from './testing.js';
 export { describeNameClaim, type ExpectedNameClaim } from './name-claim.contract.js';

@@ -1,4 +1,4 @@
-import type { EventStore, SubscribeOptions, Subscription, SubscriptionHandler } from './event-store.js';
+import type { EventLog, SubscribeOptions, Subscription, SubscriptionHandler } from './event-store.js';
 
 /** Least time between two reports of positions without events, milliseconds: without it each append would wake every subscriber. */
 const HIDDEN_MS = 50;
@@ -21,7 +21,7 @@ export class PagedSubscription implements Subscription {
   private hiddenTimer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly store: Pick<EventStore, 'readAll'>,
+    private readonly store: Pick<EventLog, 'readAll'>,
     private readonly options: Omit<SubscribeOptions, 'after'> & { after: number },
     private readonly handler: SubscriptionHandler,
     private readonly onEnd: () => void,

@@ -10,10 +10,12 @@ import {
   type ReadStreamOptions,
   type RecordedEvent,
   type Revision,
+  type StreamAppend,
   type StreamName,
   type SubscribeOptions,
   type Subscription,
   type SubscriptionHandler,
+  type UnitOfWork,
 } from './event-store.js';
 
 /**
@@ -29,12 +31,24 @@ export class PrefixedEventStore extends EventStore {
     if (!/^[A-Za-z0-9_]+$/.test(prefix)) throw new RangeError(`a prefix is letters, digits and _: ${prefix}`);
   }
 
-  async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
+  append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
+    return this.named(() => this.inner.append(this.outer(stream), events, expected));
+  }
+
+  override commit({ writes, appends }: UnitOfWork): Promise<AppendResult> {
+    const outer = (append: StreamAppend): StreamAppend => ({ ...append, stream: this.outer(append.stream) });
+    const last = outer(appends.at(-1)!);
+    return this.named(() => this.inner.commit({ writes, appends: [...appends.slice(0, -1).map(outer), last] }));
+  }
+
+  /** Errors name streams as they are known here. */
+  private async named<T>(run: () => Promise<T>): Promise<T> {
     try {
-      return await this.inner.append(this.outer(stream), events, expected);
+      return await run();
     } catch (error) {
-      if (error instanceof WrongExpectedRevision) throw new WrongExpectedRevision(stream, expected, error.actual);
-      if (error instanceof AppendTooLarge) throw new AppendTooLarge(stream, error.bytes);
+      if (error instanceof WrongExpectedRevision)
+        throw new WrongExpectedRevision(this.inside(error.stream), error.expected, error.actual);
+      if (error instanceof AppendTooLarge) throw new AppendTooLarge(this.inside(error.stream), error.bytes);
       throw error;
     }
   }
@@ -90,6 +104,10 @@ export class PrefixedEventStore extends EventStore {
     return `${this.prefix}.${stream}`;
   }
 
+  private inside(stream: StreamName): StreamName {
+    return stream.slice(this.prefix.length + 1);
+  }
+
   private categories(categories: readonly string[] | undefined): readonly string[] | undefined {
     return categories?.map((category) => `${this.prefix}.${category}`);
   }
@@ -98,6 +116,6 @@ export class PrefixedEventStore extends EventStore {
     const start = `${this.prefix}.`;
     return events
       .filter(({ stream }) => stream.startsWith(start))
-      .map((event) => ({ ...event, stream: event.stream.slice(start.length) }));
+      .map((event) => ({ ...event, stream: this.inside(event.stream) }));
   }
 }

@@ -118,24 +118,14 @@ export function readEvent<State, Event extends DomainEvent>(
 }
 
 /** A decision on another stream, stored with the one it belongs to. Its state is not cached. */
-export class FurtherDecision {
-  private decided: Promise<StreamAppend | undefined> | undefined;
-
-  /** @param decide loads, decides and makes the events; undefined when there is nothing to append */
-  constructor(
-    private readonly stream: StreamName,
-    private readonly decide: () => Promise<StreamAppend | undefined>,
-  ) {}
-
-  /** The same events on every attempt, so that a store that has them returns its first result. */
-  append(): Promise<StreamAppend | undefined> {
-    return (this.decided ??= this.decide());
-  }
-
-  /** After a conflict on its stream: decides on what is stored now. */
-  decideAgain({ stream }: WrongExpectedRevision): void {
-    if (stream === this.stream) this.decided = this.decide();
-  }
+export interface FurtherDecision {
+  readonly aggregate: Aggregate<unknown, DomainEvent>;
+  readonly stream: StreamName;
+  readonly load: Loaded<unknown> | (() => Promise<Loaded<unknown>>);
+  readonly decide: Decide<unknown, DomainEvent>;
+  readonly context: EventContext;
+  /** The same events on every attempt, so that a store that has them returns its first result; `null`: nothing to append. */
+  append?: StreamAppend | null | undefined;
 }
 
 /**
@@ -224,25 +214,15 @@ export class Streams {
     return { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
   }
 
-  /**
-   * A decision on another stream for `RunOptions.unit`. @param load the state to decide on; after a conflict it is called again
-   */
+  /** A decision on another stream for `RunOptions.unit`. @param load the state to decide on, or how to get it; a function is called again after a conflict */
   further<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
-    load: () => Loaded<State> | Promise<Loaded<State>>,
+    load: Loaded<State> | (() => Promise<Loaded<State>>),
     decide: Decide<State, Event>,
     context: EventContext,
   ): FurtherDecision {
-    return new FurtherDecision(stream, async () => {
-      const loaded = await load();
-      const events = await decide(loaded.state, loaded);
-      if (events.length === 0) return undefined;
-      let state = loaded.state;
-      for (const event of events) state = aggregate.evolve(state, event);
-      const recorded = this.toNewEvents(aggregate, stream, loaded.chain, events, context, undefined);
-      return { stream, events: recorded, expected: loaded.revision };
-    });
+    return { aggregate, stream, load, decide, context } as unknown as FurtherDecision;
   }
 
   /**
@@ -380,13 +360,22 @@ export class Streams {
   private async commit({ writes = [], further = [] }: CommandWrites, last: StreamAppend): Promise<AppendResult> {
     const appends: StreamAppend[] = [];
     for (const one of further) {
-      const append = await one.append();
-      if (append) appends.push(append);
+      if (one.append === undefined) {
+        const { aggregate, stream, load, context } = one;
+        const loaded = typeof load === 'function' ? await load() : load;
+        const events = await one.decide(loaded.state, loaded);
+        // Folded before the append, as those of the other decision.
+        for (let { state } = loaded, at = 0; at < events.length; at++) state = aggregate.evolve(state, events[at]!);
+        const recorded = this.toNewEvents(aggregate, stream, loaded.chain, events, context, undefined);
+        one.append = events.length > 0 ? { stream, events: recorded, expected: loaded.revision } : null;
+      }
+      if (one.append) appends.push(one.append);
     }
     try {
       return await this.store.commit({ writes, appends: [...appends, last] });
     } catch (error) {
-      if (error instanceof WrongExpectedRevision) for (const one of further) one.decideAgain(error);
+      if (error instanceof WrongExpectedRevision)
+        for (const one of further) if (one.stream === error.stream) one.append = undefined;
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { refuseBeyondHead, RESET_CHECKPOINT } from './checkpoint-beyond-head.js';
-import type { EventStore, Lease, Leases, Position, RecordedEvent } from './event-store.js';
+import type { EventLog, Lease, Leases, Position, RecordedEvent } from './event-store.js';
 import type { BackOff } from './worker/back-off.js';
 import { EventBatches, type EventBatch } from './worker/event-batches.js';
 import { LeasedWorker, type BatchSource, type Term, type WorkerHealth } from './worker/leased-worker.js';
@@ -27,7 +27,7 @@ export interface SubscriptionHealth extends WorkerHealth {
 export interface CheckpointedOptions {
   /** Permanent: names the checkpoint and the lease. */
   name: string;
-  store: EventStore;
+  store: EventLog;
   leases: Leases;
   checkpoints: Checkpoints;
   categories?: readonly string[];

@@ -21,7 +21,7 @@ export {
   type SigningKey,
   type SigningPurpose,
 } from './signing-keys.js';
-export { EmbeddedKeyVault, type EmbeddedKeyVaultOptions } from './embedded/embedded-key-vault.js';
+export { EmbeddedKeyVault, KEY_PRAGMAS, type EmbeddedKeyVaultOptions } from './embedded/embedded-key-vault.js';
 export type { MasterKey, MasterKeysGiven } from './master-keys.js';
 export type { KeyLocation } from './key-location.js';
 export { copyKeys, KeysDiffer, type CopiedKeys, type CopyKeysOptions } from './copy-keys.js';

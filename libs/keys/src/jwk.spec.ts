@@ -155,6 +155,12 @@ describe('did:key', () => {
     }
   });
 
+  it('of X25519 accepts every x, also one that is no point of Ed25519', () => {
+    const key = { kty: 'OKP', crv: 'X25519', x: Buffer.alloc(32, 2).toString('base64url') };
+    expect(importPublicJwk(key).publicJwk).toEqual(key);
+    expect(() => importPublicJwk({ ...key, crv: 'Ed25519' })).toThrow('the Ed25519 key is not on its curve');
+  });
+
   it.each(['P-256', 'Ed25519', 'X25519'] as const)('%s keys are unchanged after encoding and decoding', (crv) => {
     for (let i = 0; i < 50; i++) {
       const jwk = generated(crv);

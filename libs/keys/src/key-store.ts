@@ -79,8 +79,8 @@ export interface KeyJobs {
    * `undefined` when no rows are left.
    */
   destroyRows: [{ tenant: string; table: TenantTable; after?: string; limit: number }, string | undefined];
-  /** Removes earlier destroyed keys from the disk as far as the engine can. */
-  scrub: [undefined, void];
+  /** Removes earlier destroyed keys from the disk as far as the engine can. False while something else reads it: try again. */
+  scrub: [undefined, boolean];
   /** Rows in an order of the store's own, in which signing keys are in the order of their creation. */
   pageOfKeys: [
     { table: KeyTable; after?: string; limit: number; tenantId?: string | undefined },
@@ -101,6 +101,10 @@ export interface KeyJobs {
 }
 
 export interface KeyStore {
+  /** The same object as that of an event store whose transactions can add keys. */
+  readonly engine: object;
+  /** Job of the engine that adds a data key, which must be new; its argument is the row. */
+  readonly newKeyJob: string;
   call<Job extends keyof KeyJobs>(job: Job, args?: KeyJobs[Job][0]): Promise<KeyJobs[Job][1]>;
   close(): Promise<void>;
 }

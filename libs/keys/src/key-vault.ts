@@ -92,7 +92,7 @@ export abstract class ReplayGuard {
     const spend = async () => {
       if (!(await this.spendAll(tenantId, values))) throw refusal();
     };
-    return { kind: 'single-use', store: () => (spent ??= spend()) };
+    return { kind: 'single-use', store: () => (spent ??= spend()), partOf: async () => undefined };
   }
 
   abstract close(): Promise<void>;

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { KeyVault, type KeysDestroyed } from './key-vault.js';
 import { StoredKeyCheckpoints } from './key-checkpoints.js';
 import { TENANT_TABLES, type KeyStore } from './key-store.js';
@@ -21,6 +22,8 @@ export interface StoredKeyVaultOptions {
   believeMs?: number;
 }
 
+const SCRUB_PAUSE_MS = 100;
+const SCRUB_RETRY_MS = 1000;
 /** Rows of a purged tenant that are overwritten in one transaction: other writers wait no longer than for these. */
 const PORTION = 1000;
 
@@ -35,6 +38,8 @@ export class StoredKeyVault extends KeyVault {
   private readonly listeners = new Set<(destroyed: KeysDestroyed) => void>();
   private scrubbing: Promise<void> = Promise.resolve();
   private nextScrub: Promise<void> | undefined;
+  private scrubbedAt = -Infinity;
+  private retry: NodeJS.Timeout | undefined;
 
   private constructor(
     private readonly store: KeyStore,
@@ -129,17 +134,33 @@ export class StoredKeyVault extends KeyVault {
     if (!keyIds) this.tenantKeys.evict(tenantId);
   }
 
-  /** One truncation serves every destruction written before it starts. */
+  /**
+   * One truncation serves every destruction written before it starts. The file may be that of the events: it is truncated no more than ten
+   * times a second, and while something reads it, later and not waited for.
+   */
   private scrub(): Promise<void> {
-    this.nextScrub ??= Promise.allSettled([this.scrubbing]).then(() => {
-      this.scrubbing = this.store.call('scrub');
+    this.nextScrub ??= Promise.allSettled([this.scrubbing]).then(async () => {
+      const wait = this.scrubbedAt + SCRUB_PAUSE_MS - performance.now();
+      if (wait > 0) await pause(wait);
       this.nextScrub = undefined;
+      this.scrubbing = this.scrubNow();
       return this.scrubbing;
     });
     return this.nextScrub;
   }
 
+  private async scrubNow(): Promise<void> {
+    const isDone = await this.store.call('scrub');
+    this.scrubbedAt = performance.now();
+    if (isDone) return;
+    clearTimeout(this.retry);
+    // One that fails is made up for by the next destruction or the next start.
+    this.retry = setTimeout(() => void Promise.allSettled([this.scrub()]), SCRUB_RETRY_MS).unref();
+  }
+
   async close(): Promise<void> {
+    clearTimeout(this.retry);
+    await Promise.allSettled([this.nextScrub ?? this.scrubbing]);
     await this.store.close();
     this.tenantKeys.clear();
     this.signingKeys.clear();

@@ -33,7 +33,7 @@ export class StoredSealing extends Sealing {
     const at = cacheName(tenantId, keyId, purpose);
     if (this.keys.has(at)) return;
     checkKeyId(keyId);
-    await (this.pending.get(at) ?? this.keepDataKey(pooledBytes(32), tenantId, purpose, keyId, false)).durable;
+    await (this.pending.get(at)?.durable ?? this.createKey(tenantId, purpose, keyId));
   }
 
   async sealText(tenantId: string, purpose: DataPurpose, keyId: string, plaintext: string): Promise<Sealed> {
@@ -59,7 +59,29 @@ export class StoredSealing extends Sealing {
       sealed: encryptText(key, tenantId, purpose, keyId, plaintext),
       newKey: {
         kind: 'key',
-        store: async () => void (await (stored ??= this.keepDataKey(key, tenantId, purpose, keyId, true).durable)),
+        store: async () => void (await (stored ??= this.storeNewKey(key, tenantId, purpose, keyId))),
+        partOf: async (engine) => {
+          if (engine !== this.store.engine || stored) return undefined;
+          const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+          this.keepDataKey(key, tenantId, purpose, keyId, true, promise);
+          const settle = (error?: Error & { code?: unknown }): Error | undefined => {
+            if (!error) {
+              stored = promise;
+              resolve(true);
+              return undefined;
+            }
+            reject(error);
+            if (error.code === 'KeyDestroyed') return new KeyNotFound(keyId);
+            return error.code === 'KeyExists' ? new KeyAlreadyExists(keyId) : undefined;
+          };
+          try {
+            const args = await this.sealedRow(key, tenantId, purpose, keyId);
+            return { job: this.store.newKeyJob, args, settle };
+          } catch (error) {
+            settle(error as Error);
+            throw error;
+          }
+        },
       },
     };
   }
@@ -99,15 +121,26 @@ export class StoredSealing extends Sealing {
     this.keys.clear();
   }
 
+  private createKey(tenantId: string, purpose: DataPurpose, keyId: string): Promise<boolean> {
+    const key = pooledBytes(32);
+    const durable = this.storeDataKey(key, tenantId, purpose, keyId, false);
+    return this.keepDataKey(key, tenantId, purpose, keyId, false, durable).durable;
+  }
+
+  private storeNewKey(key: Buffer, tenantId: string, purpose: DataPurpose, keyId: string): Promise<boolean> {
+    const durable = this.storeDataKey(key, tenantId, purpose, keyId, true);
+    return this.keepDataKey(key, tenantId, purpose, keyId, true, durable).durable;
+  }
+
   private keepDataKey(
     key: Buffer,
     tenantId: string,
     purpose: DataPurpose,
     keyId: string,
     mustBeNew: boolean,
+    durable: Promise<boolean>,
   ): PendingKey {
     const at = cacheName(tenantId, keyId, purpose);
-    const durable = this.storeDataKey(key, tenantId, purpose, keyId, mustBeNew);
     const made: PendingKey = { key, mustBeNew, durable };
     // `sealText` continues to use the key of an earlier caller; this one will be refused.
     if (!this.pending.has(at) && !this.keys.has(at)) this.pending.set(at, made);
@@ -123,6 +156,12 @@ export class StoredSealing extends Sealing {
     return made;
   }
 
+  private async sealedRow(key: Buffer, tenantId: string, purpose: DataPurpose, keyId: string): Promise<DataKeyRow> {
+    const tenantKey = this.tenantKeys.get(tenantId) ?? (await this.tenantKeys.loadTenantKey(tenantId, keyId));
+    const sealed = sealBytes(tenantKey, key, bind('data-key', tenantId, purpose, keyId));
+    return { tenant: tenantId, purpose, id: keyId, sealed };
+  }
+
   /** True when this key is the one stored, false when the id had one already. */
   private async storeDataKey(
     key: Buffer,
@@ -131,14 +170,7 @@ export class StoredSealing extends Sealing {
     keyId: string,
     mustBeNew: boolean,
   ): Promise<boolean> {
-    const tenantKey = this.tenantKeys.get(tenantId) ?? (await this.tenantKeys.loadTenantKey(tenantId, keyId));
-    const row: DataKeyRow = {
-      tenant: tenantId,
-      purpose,
-      id: keyId,
-      sealed: sealBytes(tenantKey, key, bind('data-key', tenantId, purpose, keyId)),
-    };
-    const found = await this.store.call('putDataKey', row);
+    const found = await this.store.call('putDataKey', await this.sealedRow(key, tenantId, purpose, keyId));
     if (found.state !== 'live') throw new KeyNotFound(keyId);
     if (mustBeNew && !found.created) throw new KeyAlreadyExists(keyId);
     return found.created === true;

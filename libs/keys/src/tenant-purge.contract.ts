@@ -29,6 +29,8 @@ export const describeTenantPurge = (adapter: string, locate: () => Promise<KeyLo
       const store = await openKeyStore(location);
       let left = portions;
       const failing: KeyStore = {
+        engine: store.engine,
+        newKeyJob: store.newKeyJob,
         call: async (job, args) => {
           if (job === 'destroyRows' && left-- <= 0) throw new Error('interrupted');
           return store.call(job, args);

@@ -7,5 +7,5 @@ export {
   type Grant,
   type Migrations,
 } from './migrate-schema.js';
-export { openPool, poolSettings, type PostgresOptions } from './open-pool.js';
+export { engineOf, openPool, poolSettings, type PostgresOptions } from './open-pool.js';
 export { postgresTarget, type PostgresTarget } from './connection-target.js';

@@ -17,6 +17,15 @@ export interface PostgresOptions {
   searchPath?: boolean;
 }
 
+const engines = new Map<string, object>();
+
+/** One object for all pools with this URL: same database, same role, so that one transaction can write for several of them. */
+export const engineOf = (url: string): object => {
+  const engine = engines.get(url) ?? {};
+  engines.set(url, engine);
+  return engine;
+};
+
 /** @throws RangeError for a name that would need quoting */
 export const checkedSchema = (schema: string): string => {
   if (!/^[a-z_][a-z0-9_]{0,40}$/.test(schema)) throw new RangeError(`${schema} is not a valid schema name`);

@@ -11,7 +11,7 @@ import type {
   BackOff,
   BatchSource,
   EventBatch,
-  EventStore,
+  EventLog,
   Position,
   RecordedEvent,
   Term,
@@ -24,7 +24,7 @@ import { TableNames, tableSuffix } from './table-names.js';
 export interface FeedOptions<Tables> {
   db: Kysely<RegistryTables>;
   registry: ProjectionRegistry;
-  eventStore: EventStore;
+  eventStore: EventLog;
   projection: Projection<Tables>;
   /** Of the projection's worker. */
   term: Term;
@@ -160,7 +160,7 @@ export class ProjectionFeed<Tables> {
 }
 
 export const covers = async (
-  eventStore: EventStore,
+  eventStore: EventLog,
   position: Position | undefined,
   target: Position | undefined,
   categories: readonly string[] | undefined,

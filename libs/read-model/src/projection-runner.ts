@@ -3,7 +3,7 @@ import { LeasedWorker } from '@attestry/event-store';
 import type {
   BackOff,
   BatchSource,
-  EventStore,
+  EventLog,
   Leases,
   Position,
   StaleEpoch,
@@ -18,7 +18,7 @@ import { TableNames, tableSuffix } from './table-names.js';
 export interface ProjectionRunnerOptions {
   db: Kysely<RegistryTables>;
   registry: ProjectionRegistry;
-  eventStore: EventStore;
+  eventStore: EventLog;
   leases: Leases;
   /** Name of this process as a lease holder; unique per process. */
   holder: string;

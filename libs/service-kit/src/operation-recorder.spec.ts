@@ -22,7 +22,10 @@ const feed = ({ faults = 0 } = {}) => {
     bus: { publish } as unknown as MessageBus,
     clock: systemClock,
     ids: randomIds,
-    logger: { warn: (...args: unknown[]) => void logged.push(args) } as never,
+    logger: {
+      warn: (...args: unknown[]) => void logged.push(args),
+      error: (...args: unknown[]) => void logged.push(args),
+    } as never,
   };
   const sent = () => batches.map((batch) => batch.map(({ subject, data }) => [subject, data] as const));
   return { needs, batches, sent, logged };
@@ -98,6 +101,98 @@ describe('records that no answer waits for', () => {
     const recorder = silent();
     for (let n = 0; n < 10_000; n++) expect(recorder.add(record('r'), later())).toBeUndefined();
     await expect(recorder.add(record('r'), Date.now())).rejects.toThrow('not acknowledged');
+  });
+
+  it('are bounded by their size, too', async () => {
+    const recorder = silent();
+    const large = { ...record('r'), data: 'x'.repeat(256 * 1024 - 100) };
+    for (let n = 0; n < 64; n++) expect(recorder.add(large, later())).toBeUndefined();
+    await expect(recorder.add(large, Date.now())).rejects.toThrow('not acknowledged');
+  });
+
+  it('of large calls have room again after an outage', async () => {
+    const { needs, batches } = feed({ faults: 1 });
+    const recorder = new OperationRecorder(needs, 'gateway');
+    const large = { ...record('r'), data: 'x'.repeat(250_000) };
+    for (let n = 0; n < 150; n++) await recorder.add(large, later());
+    await recorder.flush();
+    expect(batches.flat()).toHaveLength(150);
+  });
+
+  describe('that the feed refuses', () => {
+    /** A feed that refuses calls with a message of this request. */
+    const refusing = (isRefused: (requestId: string) => boolean) => {
+      const { needs, sent, logged } = feed();
+      const publish = async (messages: readonly OutgoingMessage[]) => {
+        if (messages.some(({ data }) => isRefused((data as OperationRecordMessage).requestId)))
+          throw new Error('max_payload size exceeded');
+        await needs.bus.publish(messages);
+      };
+      const ids = () =>
+        sent()
+          .flat()
+          .map(([, data]) => (data as OperationRecordMessage).requestId);
+      const refused = () => (logged as [object, string][]).filter(([, text]) => text.includes('refused'));
+      return { needs: { ...needs, bus: { publish } as never }, ids, refused };
+    };
+
+    it.each([0, 7, 19])('are logged with their request and hold up no other: number %i of 20', async (bad) => {
+      const { needs, ids, refused } = refusing((requestId) => requestId === `r${bad}`);
+      const recorder = new OperationRecorder(needs, 'gateway');
+      const all = Array.from({ length: 20 }, (_, n) => `r${n}`);
+      for (const id of all) void recorder.add(record(id), later());
+      const flushed = recorder.flush();
+      await waitUntil(() => ids().length === 19, { timeoutMs: 10_000 });
+      // The last one is only known to be refused when others are accepted.
+      for (const id of ['later1', 'later2']) void recorder.add(record(id), later());
+      await flushed;
+      await recorder.flush();
+      expect(new Set(ids())).toEqual(new Set([...all.filter((id) => id !== `r${bad}`), 'later1', 'later2']));
+      expect(refused()).toEqual([
+        [
+          expect.objectContaining({
+            participant: 'gateway',
+            requestId: `r${bad}`,
+            error: 'Error: max_payload size exceeded',
+          }),
+          'operation record refused by the feed',
+        ],
+      ]);
+    });
+
+    it('are kept while it refuses every other, too', async () => {
+      let isReachable = false;
+      const { needs, ids, refused } = refusing(() => !isReachable);
+      const recorder = new OperationRecorder(needs, 'gateway');
+      for (const id of ['r1', 'r2', 'r3']) void recorder.add(record(id), later());
+      const flushed = recorder.flush();
+      setTimeout(() => (isReachable = true), 1500);
+      await flushed;
+      expect(ids()).toEqual(['r1', 'r2', 'r3']);
+      expect(refused()).toEqual([]);
+    });
+
+    it('one behind the other are dropped', async () => {
+      const { needs, ids, refused } = refusing((requestId) => requestId.startsWith('bad'));
+      const recorder = new OperationRecorder(needs, 'gateway');
+      for (const id of ['bad1', 'bad2', 'r1', 'r2', 'r3', 'r4']) void recorder.add(record(id), later());
+      await recorder.flush();
+      expect(ids()).toHaveLength(4);
+      expect(refused()).toHaveLength(2);
+    });
+
+    it.each([
+      ['are no JSON', { metadata: { n: 1n } }],
+      ['are too large', { data: 'x'.repeat(300_000) }],
+    ])('because they %s are logged at once', async (_, more) => {
+      const { needs, ids, refused } = refusing(() => false);
+      const recorder = new OperationRecorder(needs, 'gateway');
+      expect(recorder.add({ ...record('r1'), ...more }, later())).toBeUndefined();
+      void recorder.add(record('r2'), later());
+      await recorder.flush();
+      expect(ids()).toEqual(['r2']);
+      expect(refused()).toMatchObject([[{ requestId: 'r1' }, expect.anything()]]);
+    });
   });
 
   it('of calls that failed meanwhile are not kept; those of calls that waited are sent after the outage', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   busRights,
+  MAX_RECORD_BYTES,
   recordSubject,
   type BusParticipant,
   type OperationRecordMessage,
@@ -18,6 +19,10 @@ const BATCH_MS = 250;
 const BATCH_SIZE = 500;
 /** Records that wait during an outage of the feed; further calls wait for its end, and their records are lost at the deadline. */
 const MAX_WAITING = 10_000;
+/** The same as JSON: metadata and sealed data may be large. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+/** A message that fails alone this often while another one is accepted is refused. */
+const REFUSALS = 2;
 const ALIVE_MS = 10_000;
 const RETRY = { firstMs: 50, maxMs: 1000 };
 /** Longest wait for the last batch at shutdown. */
@@ -28,7 +33,15 @@ export interface RecorderNeeds {
   bus: MessageBus;
   clock: Clock;
   ids: Ids;
-  logger: Pick<Logger, 'warn'>;
+  logger: Pick<Logger, 'warn' | 'error'>;
+}
+
+interface Waiting {
+  message: OutgoingMessage;
+  /** See {@link bytesOf}. */
+  bytes: number;
+  /** How often the feed accepted another message when it did not accept this one. */
+  refusals: number;
 }
 
 /**
@@ -37,7 +50,8 @@ export interface RecorderNeeds {
  */
 export class OperationRecorder {
   private readonly instance: string;
-  private waiting: OutgoingMessage[] = [];
+  private waiting: Waiting[] = [];
+  private waitingBytes = 0;
   private publishing: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
   private alive: NodeJS.Timeout | undefined;
@@ -60,9 +74,12 @@ export class OperationRecorder {
 
   /** @returns a promise where too many records wait @throws when they still do at the deadline: the record is not sent */
   add(record: OperationRecordMessage, deadline: number): Promise<void> | undefined {
-    if (this.waiting.length >= MAX_WAITING)
+    const message = this.messageOf('record', record);
+    const bytes = bytesOf(record);
+    if (bytes > MAX_RECORD_BYTES) return this.logRefused(message, new Error('not JSON, or too large'));
+    if (this.waiting.length >= MAX_WAITING || this.waitingBytes + bytes > MAX_WAITING_BYTES)
       return this.inTime(this.flush(), deadline).then(() => this.add(record, deadline));
-    this.waiting.push(this.messageOf('record', record));
+    this.push(message, bytes);
     if (this.waiting.length >= BATCH_SIZE || this.isClosed) void this.flush();
     else this.timer ??= setTimeout(() => void this.flush(), BATCH_MS).unref();
     return undefined;
@@ -94,26 +111,67 @@ export class OperationRecorder {
   }
 
   private async publishWaiting(): Promise<void> {
+    let size = BATCH_SIZE;
+    let isLogged = false;
     for (let attempt = 1; this.waiting.length > 0;) {
-      const batch = this.waiting.slice(0, BATCH_SIZE);
-      try {
-        await this.needs.bus.publish(batch);
-        this.waiting.splice(0, batch.length);
-        attempt = 1;
-      } catch (error) {
-        if (attempt === 1)
-          this.needs.logger.warn({ participant: this.participant, error: String(error) }, 'operation records delayed');
-        await pause(backOffMs(attempt++, RETRY), undefined, { ref: false });
+      const batch = this.waiting.slice(0, size);
+      const error = await this.publish(batch);
+      if (error === undefined) {
+        [attempt, size] = [1, Math.min(size * 2, BATCH_SIZE)];
+        continue;
       }
+      if (!isLogged)
+        this.needs.logger.warn({ participant: this.participant, error: String(error) }, 'operation records delayed');
+      isLogged = true;
+      // Down to the one message that the feed may refuse.
+      if (batch.length === 1) await this.dropRefused(error);
+      size = Math.ceil(batch.length / 2);
+      await pause(backOffMs(attempt++, RETRY), undefined, { ref: false });
     }
     // In the same turn: a record that is added from now on begins another publication.
     this.publishing = undefined;
   }
 
+  /** @returns the failure */
+  private async publish(batch: readonly Waiting[]): Promise<unknown> {
+    try {
+      await this.needs.bus.publish(batch.map(({ message }) => message));
+    } catch (error) {
+      return error ?? new Error('not published');
+    }
+    this.remove(batch);
+    return undefined;
+  }
+
+  /** The first message fails: it is refused, and not the feed unreachable, where the last one is accepted. */
+  private async dropRefused(error: unknown): Promise<void> {
+    const [first, last] = [this.waiting[0]!, this.waiting.at(-1)!];
+    if (first === last || (await this.publish([last])) !== undefined || ++first.refusals < REFUSALS) return;
+    this.remove([first]);
+    this.logRefused(first.message, error);
+  }
+
+  private push(message: OutgoingMessage, bytes: number): void {
+    this.waiting.push({ message, bytes, refusals: 0 });
+    this.waitingBytes += bytes;
+  }
+
+  /** @param batch messages that follow each other */
+  private remove(batch: readonly Waiting[]): void {
+    this.waiting.splice(this.waiting.indexOf(batch[0]!), batch.length);
+    for (const { bytes } of batch) this.waitingBytes -= bytes;
+  }
+
+  private logRefused({ data }: OutgoingMessage, error: unknown): undefined {
+    const { requestId, operation } = data as Partial<OperationRecordMessage>;
+    const fields = { participant: this.participant, requestId, operation, error: String(error) };
+    this.needs.logger.error(fields, 'operation record refused by the feed');
+  }
+
   private sendState(state: RecorderMessage['state']): void {
     const { instance, participant } = this;
     const message: RecorderMessage = { instance, participant, state, at: this.needs.clock.now().toISOString() };
-    this.waiting.push(this.messageOf('recorder', message));
+    this.push(this.messageOf('recorder', message), 0);
     void this.flush();
   }
 
@@ -126,6 +184,15 @@ export class OperationRecorder {
     return inTime(publishing, ms, () => new Error(`not acknowledged within ${ms} ms`));
   }
 }
+
+/** Length as JSON, where a character counts as one byte; infinite for data that JSON cannot represent. */
+const bytesOf = (data: unknown): number => {
+  try {
+    return JSON.stringify(data).length;
+  } catch {
+    return Infinity;
+  }
+};
 
 /** The recorders of a process, one for each participant. */
 export class OperationRecorders {

@@ -1,4 +1,11 @@
-export { SqliteThread, SqliteError, moduleBeside, type SqliteOptions } from './sqlite-thread.js';
+export {
+  SqliteThread,
+  SqliteError,
+  moduleBeside,
+  type JobCall,
+  type JobsSource,
+  type SqliteOptions,
+} from './sqlite-thread.js';
 export type { Job, Jobs, JobsModule, Database, Statement } from './jobs.js';
 export { lockDataFolder, DataFolderLocked, type DataFolderLock } from './data-folder-lock.js';
 export { backUpFiles, type FileBackup } from './back-up-files.js';

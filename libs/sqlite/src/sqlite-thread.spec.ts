@@ -73,6 +73,50 @@ describe('SqliteThread', () => {
     expect(await thread.call('all')).toEqual(['a', 'b']);
   });
 
+  it('stores the writes of one call together or not at all, beside the others of the group', async () => {
+    const results = await Promise.allSettled([
+      thread.call('put', 'a'),
+      thread.callAll([
+        ['put', 'b'],
+        ['inTransaction', undefined],
+      ]),
+      thread.callAll([
+        ['put', 'c'],
+        ['put', 'bad'],
+        ['put', 'd'],
+      ]),
+      thread.callAll([['put', 'e']]),
+      thread.callAll([['all', undefined]]),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+    ]);
+    expect(results[1]).toMatchObject({ value: [undefined, 2] });
+    expect(results[2]).toMatchObject({ reason: { message: 'bad', code: 'Bad', details: [1], at: 1 } });
+    expect(results[4]).toMatchObject({ reason: { message: 'all is not a write', at: 0 } });
+    expect(await thread.call('all')).toEqual(['a', 'b', 'e']);
+  });
+
+  it('runs the jobs of several modules, each with its options, and refuses two of one name', async () => {
+    const other = join(folder, 'other.mjs');
+    await writeFile(
+      other,
+      `export const createJobs = (db, options) => ({ given: { kind: 'read', execute: () => options } });`,
+    );
+    const jobs = pathToFileURL(join(folder, 'jobs.mjs'));
+    const further = [{ jobs: pathToFileURL(other), options: 'its own' }];
+    const both = await SqliteThread.spawn({ file: join(folder, 'b.db'), jobs, further });
+    await both.call('put', 'a');
+    expect(await Promise.all([both.call('given'), both.call('all')])).toEqual(['its own', ['a']]);
+    await both.close();
+    const twice = SqliteThread.spawn({ file: join(folder, 'c.db'), ...further[0]!, further });
+    await expect(twice).rejects.toThrow('two modules have the job given');
+  });
+
   it('groups writes with reads between them, and the reads see the writes', async () => {
     const put = [thread.call('put', 'a'), thread.call('all'), thread.call('put', 'b'), thread.call('all')];
     expect((await Promise.all(put)).filter(Array.isArray)).toEqual([

@@ -1,12 +1,18 @@
 import { Worker } from 'node:worker_threads';
 
-export interface SqliteOptions {
-  /** Path of the database file. */
-  file: string;
-  /** The jobs module, see {@link moduleBeside}. */
+/** A module of jobs. */
+export interface JobsSource {
+  /** See {@link moduleBeside}. */
   jobs: URL;
   /** Argument of the module's `createJobs`. */
   options?: unknown;
+}
+
+export interface SqliteOptions extends JobsSource {
+  /** Path of the database file. */
+  file: string;
+  /** Further modules with tables in the same file; no two have a job of one name. */
+  further?: readonly JobsSource[];
   /** Further PRAGMA lines; `journal_mode = WAL` and `synchronous = FULL` are always set and asserted, NORMAL for `read-models.db` and `analytics.db`. */
   pragmas?: string[];
   /** Called when the thread dies; every later call fails. */
@@ -20,10 +26,15 @@ export class SqliteError extends Error {
     message: string,
     readonly code?: string,
     readonly details?: unknown,
+    /** Of {@link SqliteThread.callAll}: index of the call that failed. */
+    readonly at?: number,
   ) {
     super(message);
   }
 }
+
+/** A job with its argument. */
+export type JobCall = readonly [job: string, args: unknown];
 
 /** Address of a module beside the caller's, `.ts` while running from source and `.js` when built. */
 export const moduleBeside = (importMetaUrl: string, name: string): URL =>
@@ -51,8 +62,7 @@ export class SqliteThread {
     const worker = new Worker(moduleBeside(import.meta.url, './sqlite.worker'), {
       workerData: {
         file: options.file,
-        jobs: options.jobs.href,
-        options: options.options,
+        modules: [options, ...(options.further ?? [])].map(({ jobs, options }) => ({ jobs: jobs.href, options })),
         pragmas: options.pragmas ?? [],
       },
       execArgv: ['--no-warnings'],
@@ -82,6 +92,11 @@ export class SqliteThread {
     this.queue.push([id, job, args]);
     if (!this.busy) this.flush();
     return answer.promise;
+  }
+
+  /** Runs writes in one transaction, all or none, and returns their results. @throws SqliteError of the first one that failed */
+  callAll(calls: readonly JobCall[]): Promise<unknown[]> {
+    return this.call('*', calls);
   }
 
   /** Waits for the calls in progress, then closes the file. */
@@ -134,8 +149,8 @@ export class SqliteThread {
       const call = this.pending.get(id)!;
       this.pending.delete(id);
       if (failed) {
-        const e = value as { name: string; message: string; code?: string; details?: unknown };
-        call.reject(new SqliteError(e.name, e.message, e.code, e.details));
+        const e = value as { name: string; message: string; code?: string; details?: unknown; at?: number };
+        call.reject(new SqliteError(e.name, e.message, e.code, e.details, e.at));
       } else call.resolve(value);
     }
   };

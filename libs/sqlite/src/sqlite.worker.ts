@@ -8,12 +8,11 @@ type Call = [id: number, job: string, args: unknown];
 type Answer = [id: number, failed: 0 | 1, value: unknown];
 interface ThreadData {
   file: string;
-  jobs: string;
-  options: unknown;
+  modules: { jobs: string; options: unknown }[];
   pragmas: string[];
 }
 
-const { file, jobs: jobsUrl, options, pragmas } = workerData as ThreadData;
+const { file, modules, pragmas } = workerData as ThreadData;
 // Readable only for the owner, and so are its -wal and -shm. Only when absent: closing a file drops the process's locks on it.
 if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
 const db = new DatabaseSync(file, { timeout: 5000 });
@@ -33,7 +32,30 @@ const { synchronous } = db.prepare('PRAGMA synchronous').get() as { synchronous:
 if (synchronous !== value)
   throw new Error(`PRAGMA synchronous is ${synchronous}, expected ${value} (${level}) for ${file}`);
 
-const jobs: Jobs = ((await import(jobsUrl)) as JobsModule).createJobs(db, options);
+const jobs: Jobs = {
+  // Several writes, all or none.
+  '*': {
+    kind: 'write',
+    execute: (calls: [job: string, args: unknown][]) => {
+      const answers: unknown[] = [];
+      for (const [at, [name, args]] of calls.entries())
+        try {
+          if (jobs[name]?.kind !== 'write') throw new Error(`${name} is not a write`);
+          answers.push(jobs[name].execute(args));
+        } catch (error) {
+          throw Object.assign(error as Error, { at });
+        }
+      return answers;
+    },
+  },
+};
+for (const { jobs: url, options } of modules) {
+  const added = ((await import(url)) as JobsModule).createJobs(db, options);
+  for (const [name, job] of Object.entries(added)) {
+    if (jobs[name]) throw new Error(`two modules have the job ${name}`);
+    jobs[name] = job;
+  }
+}
 const begin = db.prepare('BEGIN IMMEDIATE');
 const commit = db.prepare('COMMIT');
 const savepoint = db.prepare('SAVEPOINT job');
@@ -41,8 +63,14 @@ const release = db.prepare('RELEASE job');
 const rollbackTo = db.prepare('ROLLBACK TO job');
 
 const errorFields = (error: unknown) => {
-  const e = error as Error & { code?: string; details?: unknown };
-  return { name: e?.name ?? 'Error', message: e?.message ?? String(error), code: e?.code, details: e?.details };
+  const e = error as Error & { code?: string; details?: unknown; at?: number };
+  return {
+    name: e?.name ?? 'Error',
+    message: e?.message ?? String(error),
+    code: e?.code,
+    details: e?.details,
+    at: e?.at,
+  };
 };
 const attempt = (id: number, job: Job | undefined, name: string, args: unknown): Answer => {
   try {

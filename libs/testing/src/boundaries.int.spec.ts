@@ -26,6 +26,7 @@ function lint(snippets: readonly Snippet[]): readonly (readonly Message[])[] {
 const boundaries = '@nx/enforce-module-boundaries';
 const imports = '@typescript-eslint/no-restricted-imports';
 const apart = 'attestry/use-cases-apart';
+const formats = 'attestry/formats-apart';
 const service = 'apps/dids/src/create-did/example-handler.ts';
 const decisions = 'apps/dids/src/did/example.decisions.ts';
 const events = 'apps/dids/src/did/example.events.ts';
@@ -96,6 +97,52 @@ const broken: readonly [name: string, rule: string, filePath: string, text: stri
     'apps/dids/src/did-lists/x.projection.ts',
     `export const a = (config: { databaseUrl?: string }) => config.databaseUrl;`,
   ],
+  [
+    'a use case compares a format',
+    formats,
+    service,
+    `export const a = (it: { format: string }) => it.format === 'ldp_vc';`,
+  ],
+  [
+    'a use case branches by profile',
+    formats,
+    service,
+    `export function a(it: string): number {\n  switch (it) {\n    case 'jwt-vc':\n      return 1;\n    default:\n      return 2;\n  }\n}`,
+  ],
+  ['a table by format', formats, service, `export const a = { ldp_vc: 1, jwt_vc_json: 2 };`],
+  ['a use case picks one format', formats, service, `export const a = (b: { ldp_vc: number }) => b.ldp_vc;`],
+  ['a list of formats', formats, service, `export const a = (it: string) => [\`jwt_vc_json\`].includes(it);`],
+  ['a type that names a format', formats, 'libs/contracts/src/x.ts', `export type A = 'ldp_vc';`],
+  [
+    'decisions compare a format',
+    formats,
+    'apps/issuance/src/credential-configuration/x.decisions.ts',
+    `export const a = (format: string) => format !== 'ldp_vc';`,
+  ],
+  [
+    'a use case imports the module of a format',
+    formats,
+    'apps/issuance/src/issue-credential/x.ts',
+    `import '../formats/ldp-vc/ldp-vc.js';`,
+  ],
+  [
+    'a use case passes on the module of a format',
+    formats,
+    'apps/issuance/src/issue-credential/x.ts',
+    `export { LdpVc } from '../formats/ldp-vc/ldp-vc.js';`,
+  ],
+  [
+    'a format imports the module of another',
+    formats,
+    'apps/issuance/src/formats/jwt-vc-json/x.ts',
+    `import '../ldp-vc/ldp-vc.js';`,
+  ],
+  [
+    'a use case imports the request of a format',
+    formats,
+    service,
+    `import { WebSemanticConfigurationRequest } from '@attestry/contracts';\nexport const a = WebSemanticConfigurationRequest;`,
+  ],
   ['a loose comparison', 'eqeqeq', service, `export const a = (b: number) => b == 1;`],
   ['a promise nobody waits for', '@typescript-eslint/no-floating-promises', 'libs/sqlite/src/index.ts', `fetch('x');`],
 ];
@@ -126,6 +173,17 @@ const sound: readonly [name: string, filePath: string, text: string][] = [
   ['decisions import contracts', decisions, `export { AppError } from '@attestry/contracts';`],
   ['decisions name a type of keys', decisions, `export type { A } from '@attestry/keys';`],
   ['decisions format a given time', decisions, `export const a = (ms: number) => new Date(ms).toISOString();`],
+  ['a use case compares formats', service, `export const a = (b: { format: string }, c: string) => b.format === c;`],
+  [
+    'the module of a format names it and uses what formats share',
+    'apps/issuance/src/formats/ldp-vc/x.ts',
+    `import '../format.js';\nimport './ldp-vc.js';\nexport const a = 'ldp_vc';`,
+  ],
+  [
+    'a use case finds the module of a format',
+    'apps/issuance/src/issue-credential/x.ts',
+    `import '../formats/formats.js';`,
+  ],
   ['handlers read the clock', service, `export const a = () => Date.now();`],
 ];
 

@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_TTL_MS } from '@attestry/contracts';
-import { EventStoreUnavailable, type EventStore } from '@attestry/event-store';
+import { EventStoreUnavailable, type EventStore, type UnitOfWork } from '@attestry/event-store';
 import { KeyVaultUnavailable, type KeyVault } from '@attestry/keys';
 
 export interface IdempotentCallOptions {
@@ -46,6 +46,7 @@ export const describeIdempotency = (operation: string, { engines, clock, categor
       await work();
       return (await count()) - before;
     };
+    const isOurs = ({ appends }: UnitOfWork) => appends.some(({ stream }) => stream.startsWith(`${category}-`));
     /** Replaces one method of the port until it is restored. */
     const faulty = <Port extends object, Method extends keyof Port>(
       port: Port,
@@ -73,10 +74,10 @@ export const describeIdempotency = (operation: string, { engines, clock, categor
       const call = thing();
       const key = newKey();
       const created = await madeBy(async () => {
-        const restore = faulty(engines().events, 'append', (append) => async (stream, events, expected) => {
-          const appended = await append(stream, events, expected);
-          if (stream.startsWith(`${category}-`)) throw new EventStoreUnavailable('lost after the append');
-          return appended;
+        const restore = faulty(engines().events, 'commit', (commit) => async (unit) => {
+          const stored = await commit(unit);
+          if (isOurs(unit)) throw new EventStoreUnavailable('lost after the append');
+          return stored;
         });
         expect(await kindOf(call({ key }))).toBe('unavailable');
         restore();
@@ -90,9 +91,9 @@ export const describeIdempotency = (operation: string, { engines, clock, categor
       const call = thing();
       const key = newKey();
       const created = await madeBy(async () => {
-        const restore = faulty(engines().events, 'append', (append) => async (stream, events, expected) => {
-          if (stream.startsWith(`${category}-`)) throw new EventStoreUnavailable('away');
-          return append(stream, events, expected);
+        const restore = faulty(engines().events, 'commit', (commit) => async (unit) => {
+          if (isOurs(unit)) throw new EventStoreUnavailable('away');
+          return commit(unit);
         });
         expect(await kindOf(call({ key }))).toBe('unavailable');
         restore();

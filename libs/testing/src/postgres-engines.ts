@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { JoinedEventStore, type EventStore, type Leases } from '@attestry/event-store';
+import { JoinedEventLog, type EventLog, type EventStore, type Leases } from '@attestry/event-store';
 import { migratePostgresKeys, openPostgresKeyVault, type KeyVault } from '@attestry/keys';
 import { migratePostgresReadModels, openPostgresReadModels, type ReadModels } from '@attestry/read-model';
 
@@ -48,7 +48,7 @@ export const chosenEngines = async <E extends ServiceEngines>(engines: E): Promi
     await migrate({ url: server.admin, schema, serviceRole: server.role });
     return { url: server.service, schema };
   };
-  const readModels = async (kind: string, eventStore: EventStore) => {
+  const readModels = async (kind: string, eventStore: EventLog) => {
     const schema = await migrated(kind, migratePostgresReadModels);
     const { leases, config } = engines;
     const options = { eventStore, leases, holder: 'test', ownWriteMs: config.ownWriteMs };
@@ -65,7 +65,7 @@ export const chosenEngines = async <E extends ServiceEngines>(engines: E): Promi
       ...engines,
       vault: await vault(),
       readModels: await readModels('read', engines.events),
-      operationReadModels: await readModels('analytics', new JoinedEventStore(engines.operationEvents, engines.events)),
+      operationReadModels: await readModels('analytics', new JoinedEventLog(engines.operationEvents, engines.events)),
       close,
     };
   } catch (error) {

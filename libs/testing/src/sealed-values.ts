@@ -56,7 +56,7 @@ const blob = (row: Row, name: string): Uint8Array => row[name] as Uint8Array;
 /** `masterKey`: 32 bytes in base64url, as in MASTER_KEY. The folder must not be in use: give a copy. */
 export const remainingKeys = (dataDir: string, masterKey: string): RemainingKeys => {
   const master = Buffer.from(masterKey, 'base64url');
-  const db = new DatabaseSync(join(dataDir, 'keys.db'));
+  const db = new DatabaseSync(join(dataDir, 'events.db'));
   try {
     const rows = (table: string): Row[] => db.prepare(`SELECT * FROM ${table} WHERE live = 1`).all() as Row[];
     const tenantKeys = rows('tenant_keys').map((row) => {
@@ -105,7 +105,7 @@ export const decryptEverything = async (dataDir: string, keys: RemainingKeys): P
   return plain;
 };
 
-/** Whether a destroyed data key is still present, sealed, anywhere in the key file or its log. */
+/** Whether a destroyed data key is still present, sealed, anywhere in the file of the keys or its log. */
 export const isKeyRecoverable = async (
   dataDir: string,
   keys: RemainingKeys,
@@ -113,7 +113,7 @@ export const isKeyRecoverable = async (
 ): Promise<boolean> => {
   const tenantKey = keys.tenantKeys.find((one) => one.tenant === tenant)!.key;
   const associated = bind('data-key', tenant, purpose, id);
-  for (const name of (await readdir(dataDir)).filter((one) => one.startsWith('keys.db'))) {
+  for (const name of (await readdir(dataDir)).filter((one) => one.startsWith('events.db'))) {
     const content = await readFile(join(dataDir, name));
     for (let at = 0; at + SEALED_KEY <= content.length; at++) {
       const window = content.subarray(at, at + SEALED_KEY);

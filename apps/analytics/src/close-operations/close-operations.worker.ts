@@ -2,7 +2,7 @@ import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationB
 import { LeasedWorker, type Clock } from '@attestry/event-store';
 import { MessageBus } from '@attestry/messaging';
 import { CLOCK, LOGGER, Metrics, PlatformConfig, type Logger } from '@attestry/service-kit';
-import { PLATFORM_TENANT } from '@attestry/contracts';
+import { BUS_PARTICIPANTS, busRights, PLATFORM_TENANT, recordSubject } from '@attestry/contracts';
 import { EventsReadModel, retainedFrom, type RecorderRow } from '../event-lists/events.read-model.js';
 import type { OperationRow } from '../event-lists/operation-rows.js';
 import { operationEventId } from '../operation-stream/operation-event-id.js';
@@ -17,6 +17,9 @@ const GRACE_MS = 2000;
 /** STARTs that one run closes. */
 const PORTION = 400;
 const DISCARD_MS = 3_600_000;
+const RECORDERS = BUS_PARTICIPANTS.filter((participant) =>
+  busRights(participant).publishes.includes(recordSubject('recorder', participant)),
+);
 
 /**
  * Closes STARTs whose outcome never came, notices recorders that ended without their last flush, and deletes rows whose retention is over
@@ -40,6 +43,8 @@ export class CloseOperations implements OnApplicationBootstrap, BeforeApplicatio
   ) {}
 
   onApplicationBootstrap(): void {
+    // From 0, so that the first unclean end is an increase.
+    for (const participant of RECORDERS) this.metrics.counter('uncleanEnds').inc({ participant }, 0);
     this.worker = new LeasedWorker({
       name: 'analytics.sweep',
       batch: async () => {
@@ -102,8 +107,7 @@ export class CloseOperations implements OnApplicationBootstrap, BeforeApplicatio
 
   private async lostRecorders(now: Date): Promise<LostRecorder<RecorderRow & { lastSign: number }>[]> {
     const recorders = await this.readModel.recorders();
-    const lastSign = ({ instance, seen_at }: RecorderRow) =>
-      Math.max(Date.parse(seen_at), this.writer.lastSignOf(instance) ?? 0);
+    const lastSign = (row: RecorderRow) => Math.max(Date.parse(row.seen_at), this.writer.lastSignOf(row) ?? 0);
     return lostRecorders(
       recorders.map((row) => ({ ...row, lastSign: lastSign(row) })),
       // Processes on one data folder run one after the other.

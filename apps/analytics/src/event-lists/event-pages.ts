@@ -69,7 +69,7 @@ export class EventPages {
       category: row.category,
       requestId: row.request_id,
       metadata: row.metadata === null ? {} : (JSON.parse(row.metadata) as Record<string, unknown>),
-      data: await this.keys.openLoggedData(row.tenant_id, row.data),
+      data: await this.keys.openLoggedData(row),
       ...namedActor(row.actor),
       ...(row.object_type !== null &&
         row.object_id !== null && { object: { type: row.object_type, id: row.object_id } }),

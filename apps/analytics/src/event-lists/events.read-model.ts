@@ -6,12 +6,14 @@ import { Health, OPERATION_READ_MODELS, ReadModel, type PlatformConfig } from '@
 import type { RecorderFact } from '../operation-stream/operation-stream.events.js';
 import { mergeParts, partsOf, type OperationPart, type OperationRow } from './operation-rows.js';
 
-/** A process that records operations and has not been closed. */
+/** A process that records operations for a participant. */
 export interface RecorderRow {
-  instance: string;
   participant: string;
+  instance: string;
   started_at: string;
   seen_at: string;
+  /** When it was closed or found lost: a message that is delivered again does not open it. */
+  closed_at: string | null;
 }
 
 export interface EventTables {
@@ -93,7 +95,7 @@ const createIndexes = async (db: Kysely<EventTables>): Promise<void> => {
 
 export const eventsProjection: Projection<EventTables> = {
   name: 'analytics.events',
-  version: 3,
+  version: 4,
   raw: true,
   tables: ['analytics_operations', 'operation_recorders'],
 
@@ -103,12 +105,12 @@ export const eventsProjection: Projection<EventTables> = {
       operations = operations.addColumn(name, type, (column) => (nullable === 'null' ? column : column.notNull()));
     await operations.addPrimaryKeyConstraint('analytics_operations_pk', ['tenant_id', 'start_id'] as never).execute();
     await createIndexes(db);
-    let recorders = db.schema
-      .createTable('operation_recorders')
-      .ifNotExists()
-      .addColumn('instance', 'text', (column) => column.primaryKey());
-    for (const name of ['participant', 'started_at', 'seen_at'])
+    let recorders = db.schema.createTable('operation_recorders').ifNotExists();
+    for (const name of ['participant', 'instance', 'started_at', 'seen_at'])
       recorders = recorders.addColumn(name, 'text', (column) => column.notNull());
+    recorders = recorders
+      .addColumn('closed_at', 'text')
+      .addPrimaryKeyConstraint('operation_recorders_pk', ['participant', 'instance'] as never);
     await recorders.execute();
   },
 
@@ -147,18 +149,22 @@ const projectOperations = async (trx: Transaction<EventTables>, parts: readonly 
   await table.write();
 };
 
+/** A recorder without START began before the retention of its stream. */
 const projectRecorder = async (trx: Transaction<EventTables>, event: RecordedEvent): Promise<void> => {
   const { instance, participant, state } = event.data as RecorderFact;
   const { occurredAt: at } = event.metadata;
-  if (state === 'started')
-    await trx
-      .insertInto('operation_recorders')
-      .values({ instance, participant, started_at: at, seen_at: at })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
-  else if (state === 'alive')
-    await trx.updateTable('operation_recorders').set({ seen_at: at }).where('instance', '=', instance).execute();
-  else await trx.deleteFrom('operation_recorders').where('instance', '=', instance).execute();
+  const closed_at = state === 'closed' || state === 'lost' ? at : null;
+  await trx
+    .insertInto('operation_recorders')
+    .values({ instance, participant, started_at: at, seen_at: at, closed_at })
+    .onConflict((conflict) => {
+      const update = conflict
+        .columns(['participant', 'instance'])
+        .doUpdateSet(closed_at === null ? { seen_at: at } : { closed_at })
+        .where('operation_recorders.closed_at', 'is', null);
+      return closed_at === null ? update.where('operation_recorders.seen_at', '<', at) : update;
+    })
+    .execute();
 };
 
 const DAY_MS = 86_400_000;
@@ -192,13 +198,15 @@ export class EventsReadModel extends ReadModel<EventTables> {
       .execute();
   }
 
+  /** Those that were not closed. */
   recorders(): Promise<RecorderRow[]> {
-    return this.db.selectFrom('operation_recorders').selectAll().execute();
+    return this.db.selectFrom('operation_recorders').selectAll().where('closed_at', 'is', null).execute();
   }
 
   /** In portions, so that rows are projected in between. */
   async discardBefore(time: string): Promise<void> {
     while ((await discardPortion(this.db, time, PORTION)) === PORTION);
+    await this.db.deleteFrom('operation_recorders').where('closed_at', '<', time).execute();
   }
 }
 

@@ -191,6 +191,22 @@ describe('merged parts of an operation', () => {
     expect(inBothOrders(inEvent({ object: { type: 'did', id: 'e1' } }), message)).toMatchObject({ object_id: 'e1' });
   });
 
+  it('are of one operation: another one with the same request id adds nothing, and the record in an event stays', () => {
+    const other = { ...common, prefix: 'DID_DELETE', operation: 'dids.delete-did', clientId: 'c2' };
+    const object = { type: 'did', id: 'other' };
+    const record = { startedAt: at(0), requestData: 't.x', metadata: { n: 1 }, data: 't.y', object };
+    const outcome = { outcome: 'SUCCESS', endedAt: at(3) } as const;
+    const message = inStream({ type: 'OperationRecorded', data: { ...other, ...record, ...outcome } }, {}, 6);
+    const start = inStream({ type: 'OperationBegun', data: { ...other, startedAt: at(0), deadline: 7 } }, {}, 6);
+    const committed = inStream({ type: 'OperationCommitted', data: { operation: other.operation } }, {}, 6);
+    for (const another of [message, start, committed]) {
+      expect(inBothOrders(inEvent(), another)).toEqual(fold(inEvent()));
+      expect(fold(inMessage(), another)).toEqual(fold(inMessage()));
+    }
+    expect(fold(committed, inMessage())).toEqual(fold(inMessage()));
+    expect(fold(message, inMessage())).toEqual(fold(message));
+  });
+
   it('an event that is delivered twice changes nothing', () => {
     for (const event of [inEvent({ data: 't.x' }), inMessage({ data: 't.x' }), begun(), closed()])
       expect(fold(event, event)).toEqual(fold(event));

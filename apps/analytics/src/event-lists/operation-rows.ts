@@ -197,11 +197,18 @@ export const partsOf = (event: RecordedEvent): OperationPart[] => {
   return trailsOf(tenantId, record).map((trail) => partOf(trail, event.metadata, actorOfEvent(actor), common, part));
 };
 
+/** A request has one row: of two operations the record in an event stays, otherwise the first. */
+const ofOneOperation = (row: OperationRow, part: OperationPart): OperationRow => {
+  if (row.prefix === '' || part.prefix === '') return row.prefix === '' ? part : row;
+  return part.end_source > row.end_source ? part : row;
+};
+
 /**
  * The row with what another event says about the same operation, in whichever order the events of the two stores arrive: a record in an
  * event replaces one in a message, which then only completes it if both have the same outcome (ADR 0073).
  */
 export const mergeParts = (row: OperationRow, part: OperationPart): OperationRow => {
+  if (part.operation !== row.operation) return ofOneOperation(row, part);
   // A part without entries: only whether its events are stored.
   if (part.prefix === '') return { ...row, committed: 1 };
   if (row.prefix === '') return { ...part, committed: 1 };

@@ -1,6 +1,9 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { SealDataRequest } from '@attestry/contracts';
-import { isErased, KeyNotFound, Sealing, type DataPurpose } from '@attestry/keys';
+import { isErased, KeyNotFound, SealBroken, Sealing, type DataPurpose } from '@attestry/keys';
+import { LOGGER, type Logger } from '@attestry/service-kit';
+import { LRUCache } from 'lru-cache';
+import type { EventRow } from '../event-lists/select-events.js';
 
 /** The tenant's key for logged requests and responses. */
 const TENANT_KEY = 'operation-data';
@@ -8,6 +11,8 @@ const PURPOSES: ReadonlyMap<string, DataPurpose> = new Map([
   ['t', 'tenant'],
   ['u', 'user'],
 ]);
+
+type LoggedRow = Pick<EventRow, 'id' | 'tenant_id' | 'request_id' | 'data'>;
 
 /**
  * Logged requests and responses, sealed under the key of the person they concern, or of the tenant when they concern no person. Destroying
@@ -17,7 +22,13 @@ const PURPOSES: ReadonlyMap<string, DataPurpose> = new Map([
 export class LoggedDataKeys {
   private readonly made = new Set<string>();
 
-  constructor(private readonly sealing: Sealing) {}
+  /** Ids of entries whose broken data has been logged. */
+  private readonly logged = new LRUCache<string, true>({ max: 10_000 });
+
+  constructor(
+    private readonly sealing: Sealing,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
 
   /** `u.` or `t.` and the sealed text. @throws KeyNotFound when the tenant is gone */
   async seal({ tenantId, general, personId, personal }: SealDataRequest): Promise<string> {
@@ -37,8 +48,13 @@ export class LoggedDataKeys {
     return `t.${await this.sealing.sealText(tenantId, 'tenant', TENANT_KEY, text)}`;
   }
 
-  /** Null when there is no data, or its key is destroyed. */
-  async openLoggedData(tenantId: string, data: string | null): Promise<Record<string, unknown> | null> {
+  /** Null when there is no data, its key is destroyed or it cannot be opened, which is logged: the other entries of a page are listed. */
+  async openLoggedData({
+    id,
+    tenant_id: tenantId,
+    request_id: requestId,
+    data,
+  }: LoggedRow): Promise<Record<string, unknown> | null> {
     const purpose = data === null ? undefined : PURPOSES.get(data.slice(0, 1));
     if (data === null || purpose === undefined) return null;
     try {
@@ -46,7 +62,12 @@ export class LoggedDataKeys {
       return isErased(text) ? null : (JSON.parse(text) as Record<string, unknown>);
     } catch (error) {
       if (error instanceof KeyNotFound) return null;
-      throw error;
+      if (!(error instanceof SealBroken)) throw error;
+      if (!this.logged.has(id)) {
+        this.logged.set(id, true);
+        this.logger.error({ tenantId, requestId, event: id, error: error.message }, 'logged data cannot be opened');
+      }
+      return null;
     }
   }
 }

@@ -10,14 +10,22 @@ import {
   type RecorderMessage,
 } from '@attestry/contracts';
 import type { FeedMessage } from '@attestry/messaging';
+import { faultsOf } from './message-shapes.js';
 
-/** A message about operations or their recorders, by its kind. */
-export type ReceivedMessage =
+/** A message about operations or their recorders, by its kind. `bytes`: its length as JSON. */
+export type ReceivedMessage = { bytes: number } & (
   | { kind: 'record'; data: OperationRecordMessage }
   | { kind: 'started'; data: OperationStartMessage }
   | { kind: 'recorder'; data: RecorderMessage }
   /** Of a release that sent START and outcome separately: a gateway during an upgrade, or what the feed kept of it. */
-  | { kind: 'former'; data: OperationEventMessage };
+  | { kind: 'former'; data: OperationEventMessage }
+);
+
+/** A message whose shape is not that of its kind. */
+export interface MalformedMessage {
+  kind: 'malformed';
+  faults: string[];
+}
 
 const KINDS = ['record', 'started', 'recorder'] as const;
 
@@ -37,15 +45,18 @@ const SUBJECTS: ReadonlyMap<string, Declared> = new Map(
 );
 
 /** `undefined` for other messages, and for what its publisher may not record: the gateway records every operation, a service its own. */
-export const receivedMessage = ({ subject, data }: FeedMessage): ReceivedMessage | undefined => {
+export const receivedMessage = ({ subject, data }: FeedMessage): ReceivedMessage | MalformedMessage | undefined => {
   const declared = SUBJECTS.get(subject);
   if (!declared) return undefined;
   const { kind, participant } = declared;
-  const given = (data ?? {}) as { operation?: string; outcome?: string; participant?: string };
+  const bytes = Buffer.byteLength(JSON.stringify(data) ?? '');
+  const faults = faultsOf(kind, data, bytes);
+  if (faults.length) return { kind: 'malformed', faults };
+  const given = data as { operation?: string; outcome?: string; participant?: string };
   const isOwn =
     kind === 'recorder'
       ? given.participant === participant
       : participant === 'gateway' || given.operation?.startsWith(`${participant}.`) === true;
   if (!isOwn || (kind === 'former' && given.outcome !== declared.outcome)) return undefined;
-  return { kind, data } as ReceivedMessage;
+  return { kind, data, bytes } as ReceivedMessage;
 };

@@ -30,14 +30,15 @@ describe('the last sign of a recorder', () => {
       { head: async () => '9' } as never,
       {} as never,
       { now: () => new Date(NOW) },
+      { error: () => {} },
     );
     await writer.onApplicationBootstrap();
     await expect(handle([alive('1')])).rejects.toThrow('disk full');
     // Heads are read again before the first append of the redelivered batch.
     await writer.append([]);
-    expect(writer.lastSignOf('first')).toBe(NOW);
+    expect(writer.lastSignOf({ participant: 'gateway', instance: 'first' })).toBe(NOW);
     await handle([alive('1')]);
-    expect(writer.lastSignOf('first')).toBe(NOW);
+    expect(writer.lastSignOf({ participant: 'gateway', instance: 'first' })).toBe(NOW);
     expect(stored).toHaveLength(1);
   });
 });

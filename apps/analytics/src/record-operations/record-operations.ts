@@ -5,7 +5,12 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { PLATFORM_TENANT, type OperationEventMessage, type RecorderMessage } from '@attestry/contracts';
+import {
+  MAX_RECORD_BYTES,
+  PLATFORM_TENANT,
+  type OperationEventMessage,
+  type RecorderMessage,
+} from '@attestry/contracts';
 import {
   CHAIN_START,
   chainEvent,
@@ -16,7 +21,7 @@ import {
   type NewEvent,
 } from '@attestry/event-store';
 import { MessageBus, type Consumer, type FeedMessage } from '@attestry/messaging';
-import { CLOCK, OPERATION_EVENT_STORE, PlatformConfig, Reactions } from '@attestry/service-kit';
+import { CLOCK, LOGGER, OPERATION_EVENT_STORE, PlatformConfig, Reactions, type Logger } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { operationEventId } from '../operation-stream/operation-event-id.js';
 import {
@@ -45,10 +50,13 @@ export interface NewOperationEvent {
   /** '' for events that analytics adds itself. */
   sourceSequence: string;
   actor: string;
+  /** Of the message, as JSON. */
+  bytes?: number;
 }
 
-/** Events an append; an operation event is well below 2 KiB. */
+/** Events and bytes of an append. */
 const CHUNK = 400;
+const CHUNK_BYTES = MAX_RECORD_BYTES;
 /** Longest wait for the last messages at shutdown. */
 const LAST_MS = 1000;
 /** How often it is stored that a recorder lives: its last sign bounds the gap that an unclean end leaves. */
@@ -56,20 +64,24 @@ const ALIVE_MS = 60_000;
 
 /** Events of one message stay in one append: its sequence then shows whether a redelivered message is stored. */
 function* chunks(group: readonly NewOperationEvent[]): Iterable<NewOperationEvent[]> {
-  for (let from = 0; from < group.length;) {
-    let to = Math.min(from + CHUNK, group.length);
-    while (
-      to < group.length &&
-      group[to]!.sourceSequence &&
-      group[to]!.sourceSequence === group[to - 1]!.sourceSequence
-    )
-      to++;
-    yield group.slice(from, to);
-    from = to;
+  let chunk: NewOperationEvent[] = [];
+  let bytes = 0;
+  for (const event of group) {
+    const isFull = chunk.length >= CHUNK || bytes + (event.bytes ?? 0) > CHUNK_BYTES;
+    if (isFull && chunk.length && !(event.sourceSequence && event.sourceSequence === chunk.at(-1)!.sourceSequence)) {
+      yield chunk;
+      [chunk, bytes] = [[], 0];
+    }
+    chunk.push(event);
+    bytes += event.bytes ?? 0;
   }
+  if (chunk.length) yield chunk;
 }
 
 export const isLater = (a: string, b: string): boolean => (a.length !== b.length ? a.length > b.length : a > b);
+
+type Recorder = Pick<RecorderMessage, 'instance'> & { participant: string };
+const keyOf = ({ participant, instance }: Recorder): string => `${participant} ${instance}`;
 
 const streamOf = ({ tenantId, occurredAt }: NewOperationEvent): string => operationStream(tenantId, occurredAt);
 
@@ -124,6 +136,7 @@ export class RecordOperations implements OnApplicationBootstrap, OnModuleDestroy
     private readonly bus: MessageBus,
     private readonly config: PlatformConfig,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'error'>,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -153,8 +166,8 @@ export class RecordOperations implements OnApplicationBootstrap, OnModuleDestroy
   }
 
   /** When the last sign of a recorder was received by this process, milliseconds since the epoch. */
-  lastSignOf(instance: string): number | undefined {
-    return this.signs.get(instance)?.received;
+  lastSignOf(recorder: Recorder): number | undefined {
+    return this.signs.get(keyOf(recorder))?.received;
   }
 
   /** `true` when every message up to a feed sequence is recorded, `false` after `timeoutMs`. */
@@ -184,8 +197,13 @@ export class RecordOperations implements OnApplicationBootstrap, OnModuleDestroy
     const { sequence: newest } = messages.at(-1)!;
     if (isLater(newest, this.newest)) this.newest = newest;
     const events = messages.flatMap((message) => {
+      const { subject, sequence } = message;
       const received = receivedMessage(message);
-      return received ? this.eventsOf(received, message.sequence) : [];
+      if (!received) return [];
+      if (received.kind !== 'malformed')
+        return this.eventsOf(received, sequence).map((event) => ({ ...event, bytes: received.bytes }));
+      this.logger.error({ subject, sequence, faults: received.faults }, 'malformed operation message skipped');
+      return [];
     });
     await this.appendEvents(events);
     this.markHandled(newest);
@@ -212,9 +230,10 @@ export class RecordOperations implements OnApplicationBootstrap, OnModuleDestroy
 
   private recorderEvents({ at, ...data }: RecorderMessage, sourceSequence: string): NewOperationEvent[] {
     const sent = Date.parse(at);
-    const stored = this.signs.get(data.instance)?.stored ?? 0;
+    const stored = this.signs.get(keyOf(data))?.stored ?? 0;
     const stores = data.state !== 'alive' || sent - stored >= ALIVE_MS;
-    this.signs.set(data.instance, { received: this.clock.now().getTime(), stored: stores ? sent : stored });
+    const received = this.clock.now().getTime();
+    this.signs.set(keyOf(data), { received, stored: stores ? Math.max(sent, stored) : stored });
     if (!stores) return [];
     const event = { type: 'RecorderReported', data } as const;
     return [{ ...ofMessage(event, PLATFORM_TENANT, data.instance, at, sourceSequence), actor: 'service:analytics' }];

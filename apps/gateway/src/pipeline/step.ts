@@ -1,9 +1,10 @@
 import type { Operation } from '@attestry/contracts';
 import type { Dependencies } from './dependencies.js';
-import type { Exchange } from './exchange.js';
+import type { Call, Exchange } from './exchange.js';
 
 interface AnyStep {
-  run(exchange: Exchange, deps: Dependencies): void | Promise<void>;
+  /** A step from START to the outcome takes a {@link Call}, and may replace its context. */
+  run(exchange: Exchange | Call, deps: Dependencies): void | Promise<void>;
 }
 /**
  * One step of a request: what must be known before is the type of its first parameter, what it uses that of its second.

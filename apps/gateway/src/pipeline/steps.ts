@@ -69,8 +69,8 @@ export const STEPS = {
     { step: beginRecord, when: isRecordedCall }, // its record goes with the call; FAIL is recorded where a later step throws
     { step: checkShape, when: isCall }, // body and query → request in the declared shape
     { step: flushRecords, when: readsRecords }, // the list has the calls before it
-    { step: callService as Step, when: isCall }, // request → result of the service
-    { step: recordSuccess as Step, when: isRecordedCall }, // SUCCESS of a query, and what completes the record of a command
+    { step: callService, when: isCall }, // request → result of the service
+    { step: recordSuccess, when: isRecordedCall }, // SUCCESS of a query, and what completes the record of a command
     { step: countTokenCall, when: isTokenCall }, // only calls with the right secret count for the client id
     { step: renderResult, when: isCall }, // result → status, headers, body
     { step: streamList, when: isStream }, // list → lines of JSON, page after page

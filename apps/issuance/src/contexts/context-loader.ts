@@ -4,10 +4,10 @@ import { LRUCache } from 'lru-cache';
 import { Streams } from '@attestry/event-store';
 import { sharedContexts } from '@attestry/linked-data';
 import { PlatformConfig } from '@attestry/service-kit';
-import type { ConfigurationContent } from '../credential-configuration/credential-configuration.events.js';
 import { storedContext, storedContextStream } from '../stored-context/stored-context.state.js';
 
-export type PinnedContexts = ConfigurationContent['contexts'];
+/** By address, with the SHA-256 (base64url) of the document kept (ADR 0060). */
+export type PinnedContexts = { url: string; sha256: string }[];
 
 /** base64url SHA-256 over the UTF-8 of a document. */
 export const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('base64url');

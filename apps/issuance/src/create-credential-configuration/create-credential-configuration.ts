@@ -1,12 +1,12 @@
 import { Inject } from '@nestjs/common';
 import {
-  jwtVcConfigurations,
+  configurationOperationOf,
   releaseIssuerKey,
   reserveIssuerKey,
-  webSemanticConfigurations,
   type ClientContext,
+  type ConfigurationOperations,
+  type ConfigurationRecord,
   type ContextOf,
-  type JwtVcConfiguration,
 } from '@attestry/contracts';
 import { EventStoreUnavailable, Streams, type Clock, type Ids } from '@attestry/event-store';
 import {
@@ -21,34 +21,29 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
-import { TenantContexts } from '../contexts/tenant-contexts.js';
 import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import {
   activeConfiguration,
-  ALGORITHMS_OF,
-  checkConfiguration,
-  configurationRecord,
-  contentOf,
   createCredentialConfiguration,
-  trialOf,
 } from '../credential-configuration/credential-configuration.decisions.js';
 import {
   credentialConfiguration,
   credentialConfigurationStream,
 } from '../credential-configuration/credential-configuration.state.js';
-import { formatOf } from '../credential-configuration/variant.js';
 import { TypeClaims, type TypeOwner } from '../credential-configuration/type-claims.js';
+import { checkRequest } from '../formats/format.js';
+import { Formats } from '../formats/formats.js';
 
 /**
  * Three streams and no transaction: the type's claim, the DID's reservation, then the configuration. When it is interrupted in between, the
  * claim can be taken over and dids finds that the reservation's configuration does not exist.
  */
-@Operation(webSemanticConfigurations.create, jwtVcConfigurations.create)
+@Operation(...configurationOperationOf('create'))
 export class CreateCredentialConfiguration {
   constructor(
     private readonly streams: Streams,
     private readonly types: TypeClaims,
-    private readonly contexts: TenantContexts,
+    private readonly formats: Formats,
     private readonly client: ServiceClient,
     private readonly configurations: ConfigurationsReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -57,19 +52,19 @@ export class CreateCredentialConfiguration {
   ) {}
 
   async execute(
-    { body }: RequestOf<typeof webSemanticConfigurations.create>,
-    context: ContextOf<typeof webSemanticConfigurations.create>,
-  ): Promise<JwtVcConfiguration> {
-    const format = formatOf(context);
+    { body }: RequestOf<ConfigurationOperations['create']>,
+    context: ContextOf<ConfigurationOperations['create']>,
+  ): Promise<ConfigurationRecord> {
+    const module = this.formats.ofCall(context);
+    const { format, resources } = module;
     const tenantId = context.tenant.id;
-    checkConfiguration(body, format);
+    checkRequest(module, body);
     const owner: TypeOwner = { tenantId, format, type: body.type, owner: idFor(context, 'configuration', this.ids) };
     await this.types.refuseTakenType(owner);
-    const pinned =
-      format === 'ldp_vc' ? await this.contexts.pin(body.contexts ?? [], [], trialOf(body), eventContext(context)) : [];
+    const content = await module.contentOf(body, undefined, eventContext(context));
     const { did, verificationMethod, kmsKeyId, algorithm } = await this.client.call(
       reserveIssuerKey,
-      { body: { algorithms: ALGORITHMS_OF[format], configurationId: owner.owner, did: body.issuerDid } },
+      { body: { algorithms: resources.signer.algorithms, configurationId: owner.owner, did: body.issuerDid } },
       context,
     );
     try {
@@ -83,14 +78,14 @@ export class CreateCredentialConfiguration {
             format,
             type: body.type,
             issuerKey: { did, verificationMethod, kmsKeyId, algorithm },
-            content: contentOf(body, pinned),
+            content,
             createdAt: this.clock.now(),
           }),
         eventContext(context),
         { once: true },
       );
       await this.configurations.running.ownWrite(created.position);
-      return configurationRecord(activeConfiguration(created.state, format));
+      return module.recordOf(activeConfiguration(created.state, format));
     } catch (error) {
       // When the store failed, the configuration may still exist: then its claim and reservation must stay, also those of an earlier
       // attempt of this call.

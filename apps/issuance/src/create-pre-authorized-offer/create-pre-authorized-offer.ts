@@ -7,14 +7,7 @@ import {
   type PreAuthorizedOffer,
   type PreAuthorizedOfferRequest,
 } from '@attestry/contracts';
-import {
-  Streams,
-  withoutRecord,
-  type Clock,
-  type FurtherDecision,
-  type Ids,
-  type UnitWrite,
-} from '@attestry/event-store';
+import { Streams, type Clock, type FurtherDecision, type Ids, type UnitWrite } from '@attestry/event-store';
 import { isErased, KeyNotFound, Macs, randomSecret, Sealing } from '@attestry/keys';
 import {
   bytesFor,
@@ -179,11 +172,11 @@ export class CreatePreAuthorizedOffer {
     const decision = this.streams.further(
       user,
       stream,
-      () => (context.idempotentCall ? this.streams.load(user, stream) : this.streams.initial(user)),
+      context.idempotentCall ? () => this.streams.load(user, stream) : this.streams.initial(user),
       // An earlier attempt of this call may have created the user, on a store without a transaction over streams.
       (state) =>
         state.status === 'absent' ? createUser(state, { userId, createdAt, sealedClaims: sealed.sealed }) : [],
-      withoutRecord(eventContext(context)),
+      eventContext(context),
     );
     return { writes: sealed.newKey ? [sealed.newKey] : [], decision };
   }
@@ -217,7 +210,7 @@ export class CreatePreAuthorizedOffer {
           throw error;
         }
       },
-      withoutRecord(eventContext(context)),
+      eventContext(context),
     );
   }
 }

@@ -1,10 +1,4 @@
-import type {
-  ClaimMapping,
-  CredentialBranding,
-  CredentialFormat,
-  CredentialIssuer,
-  Duration,
-} from '@attestry/contracts';
+import type { CredentialFormat } from '@attestry/contracts';
 
 /** The key a configuration signs with, pinned when it was created (ADR 0060). */
 export interface PinnedIssuerKey {
@@ -15,20 +9,9 @@ export interface PinnedIssuerKey {
   algorithm: 'P-256' | 'Ed25519';
 }
 
-/** What may change by an update. */
+/** What may change by an update. Its other members are those of the format. */
 export interface ConfigurationContent {
-  additionalTypes: string[];
-  name: string;
-  description?: string;
-  issuer: CredentialIssuer;
-  credentialBranding?: CredentialBranding;
-  claimMappings: Record<string, ClaimMapping>;
-  expiresIn?: Duration;
   maxIssuances?: number;
-  /** `ldp_vc` only: the tenant's own contexts, by address and SHA-256 (base64url) of the document kept (ADR 0060). */
-  contexts: { url: string; sha256: string }[];
-  /** `ldp_vc` only; absent: `eddsa-rdfc-2022`. */
-  proofType?: 'Ed25519Signature2018';
 }
 
 export type CredentialConfigurationEvent =

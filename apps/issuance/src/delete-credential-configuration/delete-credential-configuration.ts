@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { jwtVcConfigurations, webSemanticConfigurations, type ClientContext } from '@attestry/contracts';
+import { configurationOperationOf, type ClientContext, type ConfigurationOperations } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import {
   eventContext,
@@ -20,26 +20,27 @@ import {
   credentialConfigurationStream,
 } from '../credential-configuration/credential-configuration.state.js';
 import { IssuerKeys } from '../credential-configuration/issuer-keys.js';
-import { formatOf } from '../credential-configuration/variant.js';
 import { TypeClaims } from '../credential-configuration/type-claims.js';
+import { Formats } from '../formats/formats.js';
 
 /**
  * Releases the type and the issuer's DID. A type that stays claimed can be taken over at once; a DID that stays reserved is released by the
  * reaction `issuance.release-issuer-keys`.
  */
-@Operation(webSemanticConfigurations.delete, jwtVcConfigurations.delete)
+@Operation(...configurationOperationOf('delete'))
 export class DeleteCredentialConfiguration {
   constructor(
     private readonly streams: Streams,
     private readonly types: TypeClaims,
+    private readonly formats: Formats,
     private readonly issuerKeys: IssuerKeys,
     private readonly configurations: ConfigurationsReadModel,
     private readonly config: PlatformConfig,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  async execute({ params }: RequestOf<typeof webSemanticConfigurations.delete>, context: ClientContext): Promise<void> {
-    const format = formatOf(context);
+  async execute({ params }: RequestOf<ConfigurationOperations['delete']>, context: ClientContext): Promise<void> {
+    const { format } = this.formats.ofCall(context);
     const tenantId = context.tenant.id;
     const stream = credentialConfigurationStream(tenantId, params.id);
     const loaded = await this.streams.load(credentialConfiguration, stream);

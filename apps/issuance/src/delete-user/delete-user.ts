@@ -1,6 +1,7 @@
 import { deleteUser, type ClientContext } from '@attestry/contracts';
 import { Sealing } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
+import { firstSessionId } from '../known-users/first-session-id.js';
 import { KnownUsers } from '../known-users/known-users.js';
 import { activeUser, deleteUser as decide } from '../user/user.decisions.js';
 import { UsersReadModel } from '../user/users.read-model.js';
@@ -24,7 +25,8 @@ export class DeleteUser {
     const tenantId = context.tenant.id;
     const { id } = activeUser((await this.known.load(tenantId, params.id)).state);
     await this.users.running.waitForHead(CATCH_UP_MS);
-    const destroyedKeys = [id, ...(await this.users.sessionsOf(tenantId, id))];
+    // The session of a new user is known without the read model, which may be behind.
+    const destroyedKeys = [...new Set([id, firstSessionId(id), ...(await this.users.sessionsOf(tenantId, id))])];
     await this.sealing.destroyDataKeys(tenantId, destroyedKeys);
     const deleted = await this.known.runDecision(
       tenantId,

@@ -1,49 +1,109 @@
-import type { CredentialFormat, CredentialProfile } from '@attestry/contracts';
+import {
+  invalid,
+  type ConfigurationRecord,
+  type ConfigurationRequest,
+  type CredentialFormat,
+  type CredentialProfile,
+  type ErrorDetail,
+} from '@attestry/contracts';
+import type { EventContext } from '@attestry/event-store';
 import type { PublicJwk, Signer } from '@attestry/keys';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type {
+  ConfigurationContent,
+  PinnedIssuerKey,
+} from '../credential-configuration/credential-configuration.events.js';
+import type { UserObject } from '../protocol/map-claims.js';
 
-/** Input of a format for one credential. */
+/** Which key signs. */
+export type SignerPolicy = {
+  /** A key of a DID, pinned when the configuration is created (ADR 0060). */
+  kind: 'pinnedKey';
+  /** Best first. */
+  algorithms: PinnedIssuerKey['algorithm'][];
+};
+
+/** What a format needs before it can prepare and sign a credential. */
+export interface Resources {
+  readonly signer: SignerPolicy;
+}
+
+/** Whom a credential is issued to. */
+export interface Holder {
+  did: string;
+  publicJwk: PublicJwk;
+}
+
+/** What a credential is made from. Time and random values are arguments, so that the same facts make the same credential. */
+export interface CredentialFacts<Content extends ConfigurationContent = ConfigurationContent> {
+  configuration: ActiveConfiguration<Content>;
+  /** Mapped by the format. */
+  claims: Record<string, unknown>;
+  holder: Holder;
+  time: Date;
+  /** Random uuid. */
+  credentialId: string;
+}
+
+/** What is signed; a format adds its own members. */
 export interface UnsignedCredential {
   /** uuid */
   credentialId: string;
-  /** Subject. */
-  holderDid: string;
   holderKey: PublicJwk;
-  claims: Record<string, unknown>;
-  /** Whole seconds. */
   validFrom: Date;
   validUntil?: Date;
-  configuration: ActiveConfiguration;
-  /** Of the configuration's pinned key. */
-  signer: Signer;
 }
 
-/** A credential format and its part of the metadata (ADR 0060). A new one is a file beside this one and a line in formats.ts. */
-export interface Format {
+/** Members of the issuer metadata for one configuration, beside `format`, `id` and `scope`. */
+export interface FormatMetadata {
+  /** In `credential_configurations_supported`, OID4VCI 1.0 §12.2.4 and Appendix A. */
+  supported: Record<string, unknown>;
+  /** In `credentials_supported` of earlier drafts. */
+  legacy: Record<string, unknown>;
+}
+
+/**
+ * Everything that differs between credential formats (ADR 0060). `Content` is what is stored of a configuration, `Unsigned` the signing
+ * input.
+ */
+export interface Format<
+  Content extends ConfigurationContent = ConfigurationContent,
+  Unsigned extends UnsignedCredential = UnsignedCredential,
+> {
   readonly format: CredentialFormat;
   readonly profile: CredentialProfile;
+  readonly resources: Resources;
+
+  /** Every fault of a request that needs no look-up; the shape is already checked. */
+  faultsOf(request: ConfigurationRequest): ErrorDetail[];
+  /**
+   * What is stored of a request. `replaced` is the content that an update replaces.
+   * @throws AppError 400 for what only a look-up can find
+   */
+  contentOf(request: ConfigurationRequest, replaced: Content | undefined, context: EventContext): Promise<Content>;
+  /** As the API shows it. */
+  recordOf(configuration: ActiveConfiguration<Content>): ConfigurationRecord;
+  metadataOf(configuration: ActiveConfiguration<Content>): FormatMetadata;
+  /** Why an offer with these claims could never be redeemed; the user's own claims are not known yet. */
+  offerFaultOf?(configuration: ActiveConfiguration<Content>, claims: Record<string, unknown>): string | undefined;
+
+  /** @throws AppError credential_request_denied when a required claim has no value */
+  mapClaims(configuration: ActiveConfiguration<Content>, from: UserObject): Record<string, unknown>;
+  /** Pure. */
+  prepare(facts: CredentialFacts<Content>): Unsigned;
   /**
    * Each a compact string, or a JSON object; all for one request, of one configuration, with the same claims.
    * @throws AppError credential_request_denied when the claims cannot be expressed; 503 when there is no capacity
    */
-  encode(tenantId: string, credentials: readonly UnsignedCredential[]): Promise<(string | Record<string, unknown>)[]>;
-  /** Type member of the issuer metadata, OID4VCI Appendix A. */
-  typeMember(configuration: ActiveConfiguration): Record<string, unknown>;
-  /** `credential_signing_alg_values_supported` */
-  signingAlgorithms(configuration: ActiveConfiguration): string[];
-  /** Claims path pointer (OID4VCI Appendix C) of a claim. */
-  claimPath(name: string): string[];
+  sign(
+    tenantId: string,
+    credentials: readonly Unsigned[],
+    signer: Signer,
+  ): Promise<(string | Record<string, unknown>)[]>;
 }
 
-export const typesOf = ({ type, content }: ActiveConfiguration): string[] => [
-  'VerifiableCredential',
-  type,
-  ...content.additionalTypes,
-];
-
-/** Members that both versions of the data model share. */
-export const describing = ({ content }: ActiveConfiguration): Record<string, unknown> => ({
-  name: content.name,
-  ...(content.description !== undefined && { description: content.description }),
-  ...(content.credentialBranding && { credentialBranding: content.credentialBranding }),
-});
+/** @throws AppError 400 with a detail per fault */
+export const checkRequest = (format: Pick<Format, 'faultsOf'>, request: ConfigurationRequest): void => {
+  const details = format.faultsOf(request);
+  if (details.length) throw invalid(...details);
+};

@@ -1,14 +1,36 @@
-import { Injectable } from '@nestjs/common';
-import type { CredentialFormat } from '@attestry/contracts';
+import type { Provider, Type } from '@nestjs/common';
+import { CONFIGURATION_OPERATIONS, type CallContext, type CredentialFormat } from '@attestry/contracts';
 import type { Format } from './format.js';
-import { JwtVcJson } from './jwt-vc-json.js';
-import { LdpVc } from './ldp-vc.js';
+import { JwtVcJson } from './jwt-vc-json/jwt-vc-json.js';
+import { LdpVc } from './ldp-vc/ldp-vc.js';
 
-@Injectable()
+const CLASSES: Readonly<Record<CredentialFormat, Type<Format>>> = {
+  ldp_vc: LdpVc,
+  jwt_vc_json: JwtVcJson,
+};
+
 export class Formats {
   readonly byName: Readonly<Record<CredentialFormat, Format>>;
+  private readonly byOperation: ReadonlyMap<string, Format>;
 
-  constructor(ldpVc: LdpVc, jwtVcJson: JwtVcJson) {
-    this.byName = { ldp_vc: ldpVc, jwt_vc_json: jwtVcJson };
+  constructor(formats: readonly Format[]) {
+    this.byName = Object.fromEntries(formats.map((it) => [it.format, it])) as Record<CredentialFormat, Format>;
+    this.byOperation = new Map(
+      formats.flatMap((it) =>
+        Object.values(CONFIGURATION_OPERATIONS[it.format]).map(({ name }) => [name, it] as const),
+      ),
+    );
+  }
+
+  /** The format of an operation on configurations: those of all formats share their handlers (ADR 0002). */
+  ofCall({ operation }: Pick<CallContext, 'operation'>): Format {
+    const format = this.byOperation.get(operation);
+    if (!format) throw new Error(`${operation} names no credential format`);
+    return format;
   }
 }
+
+export const formatProviders: Provider[] = [
+  ...Object.values(CLASSES),
+  { provide: Formats, useFactory: (...formats: Format[]) => new Formats(formats), inject: Object.values(CLASSES) },
+];

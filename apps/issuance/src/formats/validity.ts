@@ -18,3 +18,9 @@ const LAST = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /** `2026-01-31T12:00:00Z` */
 export const dateTime = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
+
+/** Whole seconds: formats have no smaller unit, and finer times would link credentials. */
+export const validityOf = (time: Date, expiresIn: Duration | undefined): { validFrom: Date; validUntil?: Date } => {
+  const validFrom = new Date(Math.floor(time.getTime() / 1000) * 1000);
+  return { validFrom, ...(expiresIn && { validUntil: addDuration(validFrom, expiresIn) }) };
+};

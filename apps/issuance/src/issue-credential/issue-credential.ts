@@ -11,7 +11,6 @@ import {
 import {
   EventStoreUnavailable,
   Streams,
-  withoutRecord,
   type Clock,
   type FurtherDecision,
   type Ids,
@@ -32,7 +31,6 @@ import type { ActiveConfiguration } from '../credential-configuration/credential
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import type { UnsignedCredential } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
-import { addDuration } from '../formats/validity.js';
 import type { IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, type RedeemedSession } from '../issuance-session/issuance-session.state.js';
 import { recordCredential } from '../issued-credential/issued-credential.decisions.js';
@@ -42,7 +40,7 @@ import {
   type IssuedCredentialState,
 } from '../issued-credential/issued-credential.state.js';
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
-import { mapClaims, mergeClaims } from '../protocol/map-claims.js';
+import { mergeClaims } from '../protocol/map-claims.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { user, userStream } from '../user/user.state.js';
@@ -132,12 +130,12 @@ export class IssueCredential {
 
     const format = this.formats.byName[configuration.format];
     const unsigned: UnsignedCredential[] = [];
-    for (const { holder } of proofs) unsigned.push(this.buildCredential(configuration, signer, claims, holder, now));
-    const credentials = await format.encode(tenantId, unsigned);
+    for (const { holder } of proofs)
+      unsigned.push(format.prepare({ configuration, claims, holder, time: now, credentialId: this.ids.uuid() }));
+    const credentials = await format.sign(tenantId, unsigned, signer);
     const texts = delivered ? credentialTexts(credentials) : [];
     const documents = texts.map((text) => this.sealForDelivery(tenantId, text));
     const answerId = this.ids.uuid();
-    const events = withoutRecord(record.events);
     const issued: IssuanceSessionEvent[] = [];
     const further: FurtherDecision[] = [];
     for (const [index, credential] of unsigned.entries()) {
@@ -175,9 +173,9 @@ export class IssueCredential {
         this.streams.further(
           issuedCredential,
           stream,
-          () => this.newCredential,
+          this.newCredential,
           (state) => recordCredential(state, recorded),
-          events,
+          record.events,
         ),
       );
     }
@@ -225,7 +223,7 @@ export class IssueCredential {
       this.openSealedClaims(tenantId, 'session', session.sealedClaims),
       this.openSealedClaims(tenantId, 'user', known?.sealedLink),
     ]);
-    return mapClaims(configuration.content.claimMappings, {
+    return this.formats.byName[configuration.format].mapClaims(configuration, {
       claims: mergeClaims(own, offered),
       ...(link && { authenticationProvider: link as unknown as UserLink }),
     });
@@ -240,28 +238,6 @@ export class IssueCredential {
     const text = await this.sealing.openSealed(tenantId, purpose, sealed);
     if (typeof text !== 'string') throw gone();
     return JSON.parse(text) as Record<string, unknown>;
-  }
-
-  private buildCredential(
-    configuration: ActiveConfiguration,
-    signer: UnsignedCredential['signer'],
-    claims: Record<string, unknown>,
-    holder: VerifiedProof['holder'],
-    now: Date,
-  ): UnsignedCredential {
-    // Whole seconds: formats have no smaller unit, and finer times would link credentials.
-    const validFrom = new Date(Math.floor(now.getTime() / 1000) * 1000);
-    const { expiresIn } = configuration.content;
-    return {
-      credentialId: this.ids.uuid(),
-      holderDid: holder.did,
-      holderKey: holder.publicJwk,
-      claims,
-      validFrom,
-      ...(expiresIn && { validUntil: addDuration(validFrom, expiresIn) }),
-      configuration,
-      signer,
-    };
   }
 
   private sealForDelivery(tenantId: string, text: string) {

@@ -1,20 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { invalid, invalidBody } from '@attestry/contracts';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import { linkedDataFault } from '../credential-configuration/linked-data-limits.js';
+import { Formats } from '../formats/formats.js';
 import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
-import { mapKnownClaims } from './map-claims.js';
 import { CurrentConfigurations } from './current-configurations.js';
 import { scopeFor } from './scope.js';
-
-/** Linked data is bounded, and one claim may be mapped to many (ADR 0042). */
-const claimsFault = ({ format, content }: ActiveConfiguration, claims: Record<string, unknown>): string | undefined =>
-  format === 'ldp_vc' ? linkedDataFault(mapKnownClaims(content.claimMappings, { claims })) : undefined;
 
 /** Content of an offer. */
 @Injectable()
 export class OfferEntries {
-  constructor(private readonly configurations: CurrentConfigurations) {}
+  constructor(
+    private readonly configurations: CurrentConfigurations,
+    private readonly formats: Formats,
+  ) {}
 
   /**
    * `claims` are those that come with the offer.
@@ -37,7 +34,7 @@ export class OfferEntries {
         })),
       );
     for (const configuration of found) {
-      const fault = claimsFault(configuration!, claims);
+      const fault = this.formats.byName[configuration!.format].offerFaultOf?.(configuration!, claims);
       if (fault) throw invalidBody('claims', `must not make the claims of a credential ${fault}`);
     }
     return found.map((configuration) => ({

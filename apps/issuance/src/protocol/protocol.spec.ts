@@ -1,5 +1,6 @@
 import { mediaTypeOf, type RawRequest } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { Formats } from '../formats/formats.js';
 import { authorizationServerMetadata } from './authorization-server-metadata.js';
 import { checkCredentials } from './check-credentials.js';
 import type { CurrentConfigurations } from './current-configurations.js';
@@ -80,7 +81,10 @@ describe('the entries of an offer', () => {
   it('name each configuration that the tenant does not have', async () => {
     const find = async (_tenantId: string, id: string) =>
       id === 'c1' ? { id, format: 'jwt_vc_json', type: 'A' } : undefined;
-    const entries = new OfferEntries({ find } as unknown as CurrentConfigurations);
+    const entries = new OfferEntries(
+      { find } as unknown as CurrentConfigurations,
+      { byName: { jwt_vc_json: {} } } as Formats,
+    );
     expect(await entries.resolveEntries('t1', ['c1'])).toEqual([
       { credentialConfigurationId: 'c1', scope: 'jwt_vc_json:A' },
     ]);

@@ -547,6 +547,18 @@ describe('claims', () => {
     return isErased(text) ? 'erased' : text;
   };
 
+  it('of a deleted user who began with the offer are erased also while the read model is behind', async () => {
+    const made = await offer({ credentials: [jwtVc] });
+    const users = services.app.get(UsersReadModel, { strict: false });
+    users.sessionsOf = async () => [];
+    try {
+      await admin(deleteUser, { params: { id: made.userId } });
+    } finally {
+      delete (users as Partial<UsersReadModel>).sessionsOf;
+    }
+    expect(await opened(await sealedOf(made))).toBe('erased');
+  });
+
   it('are erased with the session, a minute after its code has expired', async () => {
     const made = await offer({ credentials: [jwtVc] });
     const keys = services.app.get(SessionKeys, { strict: false });

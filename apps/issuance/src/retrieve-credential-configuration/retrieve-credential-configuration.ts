@@ -1,31 +1,32 @@
 import {
-  jwtVcConfigurations,
-  webSemanticConfigurations,
+  configurationOperationOf,
   type ClientContext,
-  type JwtVcConfiguration,
+  type ConfigurationOperations,
+  type ConfigurationRecord,
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import {
-  activeConfiguration,
-  configurationRecord,
-} from '../credential-configuration/credential-configuration.decisions.js';
+import { activeConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import {
   credentialConfiguration,
   credentialConfigurationStream,
 } from '../credential-configuration/credential-configuration.state.js';
-import { formatOf } from '../credential-configuration/variant.js';
+import { Formats } from '../formats/formats.js';
 
-@Operation(webSemanticConfigurations.retrieve, jwtVcConfigurations.retrieve)
+@Operation(...configurationOperationOf('retrieve'))
 export class RetrieveCredentialConfiguration {
-  constructor(private readonly streams: Streams) {}
+  constructor(
+    private readonly streams: Streams,
+    private readonly formats: Formats,
+  ) {}
 
   async execute(
-    { params }: RequestOf<typeof webSemanticConfigurations.retrieve>,
+    { params }: RequestOf<ConfigurationOperations['retrieve']>,
     context: ClientContext,
-  ): Promise<JwtVcConfiguration> {
+  ): Promise<ConfigurationRecord> {
     const stream = credentialConfigurationStream(context.tenant.id, params.id);
     const { state } = await this.streams.load(credentialConfiguration, stream);
-    return configurationRecord(activeConfiguration(state, formatOf(context)));
+    const module = this.formats.ofCall(context);
+    return module.recordOf(activeConfiguration(state, module.format));
   }
 }

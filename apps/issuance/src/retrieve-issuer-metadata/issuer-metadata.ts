@@ -7,9 +7,6 @@ import {
   type AuthorizationServerMetadata,
 } from '../protocol/authorization-server-metadata.js';
 
-const BINDING_METHODS = ['did:key', 'did:jwk', 'jwk'];
-const PROOF_ALGORITHMS = ['ES256', 'EdDSA'];
-
 export interface IssuerAddresses {
   /** Of the requested host: the tenant's own, or its custom domain. */
   issuer: string;
@@ -32,10 +29,10 @@ export const issuerMetadata = (
   nonce_endpoint: `${baseUrl}/v1/openid/nonce`,
   batch_credential_issuance: { batch_size: BATCH_SIZE },
   credential_configurations_supported: Object.fromEntries(
-    configurations.map((configuration) => [configuration.id, supported(configuration, formatOf(configuration))]),
+    configurations.map((it) => [it.id, { ...described(it), ...formatOf(it).metadataOf(it).supported }]),
   ),
   ...legacyMembers(authorizationServerMetadata(baseUrl, configurations)),
-  credentials_supported: configurations.map((configuration) => legacyEntry(configuration, formatOf(configuration))),
+  credentials_supported: configurations.map((it) => ({ ...described(it), ...formatOf(it).metadataOf(it).legacy })),
 });
 
 /** For wallets of earlier drafts, which read the authorization server's endpoints here. */
@@ -51,42 +48,8 @@ const legacyMembers = (metadata: AuthorizationServerMetadata) => ({
   code_challenge_methods_supported: metadata.code_challenge_methods_supported,
 });
 
-const supported = (configuration: ActiveConfiguration, format: Format): Record<string, unknown> => ({
-  format: format.format,
-  id: configuration.id,
-  scope: scopeFor(configuration),
-  ...format.typeMember(configuration),
-  cryptographic_binding_methods_supported: BINDING_METHODS,
-  credential_signing_alg_values_supported: format.signingAlgorithms(configuration),
-  proof_types_supported: { jwt: { proof_signing_alg_values_supported: PROOF_ALGORITHMS } },
-  credential_metadata: { display: [displayOf(configuration)], ...claimsOf(configuration, format) },
-});
-
-const displayOf = ({ content }: ActiveConfiguration): Record<string, unknown> => {
-  const { name, description, issuer, credentialBranding: branding } = content;
-  return {
-    name,
-    ...(issuer.logoUrl !== undefined && { logo: { uri: issuer.logoUrl, alt_text: issuer.name } }),
-    ...(description !== undefined && { description }),
-    ...(branding?.backgroundColor !== undefined && { background_color: branding.backgroundColor }),
-    ...(branding?.watermarkImageUrl !== undefined && { background_image: { uri: branding.watermarkImageUrl } }),
-  };
-};
-
-/** Non-empty when present (Appendix B.2). */
-const claimsOf = ({ content }: ActiveConfiguration, format: Format): { claims?: object[] } => {
-  const mappings = Object.entries(content.claimMappings);
-  if (!mappings.length) return {};
-  return {
-    claims: mappings.map(([name, { required }]) => ({ path: format.claimPath(name), mandatory: required === true })),
-  };
-};
-
-const legacyEntry = (configuration: ActiveConfiguration, format: Format): Record<string, unknown> => ({
-  format: format.format,
-  id: configuration.id,
-  scope: scopeFor(configuration),
-  ...(format.typeMember(configuration)['credential_definition'] as object),
-  cryptographic_binding_methods_supported: BINDING_METHODS,
-  cryptographic_suites_supported: format.signingAlgorithms(configuration),
+const described = ({ id, format, type }: ActiveConfiguration): Record<string, unknown> => ({
+  format,
+  id,
+  scope: scopeFor({ format, type }),
 });

@@ -1,50 +1,43 @@
 import {
-  jwtVcConfigurations,
-  webSemanticConfigurations,
+  configurationOperationOf,
   type ClientContext,
-  type JwtVcConfiguration,
+  type ConfigurationOperations,
+  type ConfigurationRecord,
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { TenantContexts } from '../contexts/tenant-contexts.js';
 import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import {
   activeConfiguration,
-  checkConfiguration,
-  configurationRecord,
-  contentOf,
   replaceConfigurationContent,
-  trialOf,
 } from '../credential-configuration/credential-configuration.decisions.js';
 import {
   credentialConfiguration,
   credentialConfigurationStream,
 } from '../credential-configuration/credential-configuration.state.js';
-import { formatOf } from '../credential-configuration/variant.js';
+import { checkRequest } from '../formats/format.js';
+import { Formats } from '../formats/formats.js';
 
-@Operation(webSemanticConfigurations.update, jwtVcConfigurations.update)
+@Operation(...configurationOperationOf('update'))
 export class UpdateCredentialConfiguration {
   constructor(
     private readonly streams: Streams,
-    private readonly contexts: TenantContexts,
+    private readonly formats: Formats,
     private readonly configurations: ConfigurationsReadModel,
   ) {}
 
   async execute(
-    request: RequestOf<typeof webSemanticConfigurations.update>,
+    request: RequestOf<ConfigurationOperations['update']>,
     context: ClientContext,
-  ): Promise<JwtVcConfiguration> {
+  ): Promise<ConfigurationRecord> {
     const { body, params } = request;
-    const format = formatOf(context);
+    const module = this.formats.ofCall(context);
+    const { format } = module;
     const stream = credentialConfigurationStream(context.tenant.id, params.id);
     const loaded = await this.streams.load(credentialConfiguration, stream);
-    const { content } = activeConfiguration(loaded.state, format);
-    checkConfiguration(body, format);
-    // A pinned address keeps its document: issued and future credentials read the same.
-    const pinned =
-      format === 'ldp_vc'
-        ? await this.contexts.pin(body.contexts ?? [], content.contexts, trialOf(body), eventContext(context))
-        : [];
+    const { content: current } = activeConfiguration(loaded.state, format);
+    checkRequest(module, body);
+    const content = await module.contentOf(body, current, eventContext(context));
     const replaced = await this.streams.decideOn(
       credentialConfiguration,
       stream,
@@ -54,11 +47,11 @@ export class UpdateCredentialConfiguration {
           format,
           type: body.type,
           issuerDid: body.issuerDid,
-          content: contentOf(body, pinned),
+          content,
         }),
       eventContext(context),
     );
     await this.configurations.running.ownWrite(replaced.position);
-    return configurationRecord(activeConfiguration(replaced.state, format));
+    return module.recordOf(activeConfiguration(replaced.state, format));
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createTenant, deleteTenant, type ManagementContext } from '@attestry/contracts';
 import { ERASED } from '@attestry/keys';
 import { openEngines, parseConfig, ServiceClient, startServices } from '@attestry/service-kit';
-import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { restoreKeys, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { managementService } from '../index.js';
 import { tenantStream } from '../tenant/tenant.state.js';
 import { PurgeTenants } from './purge-tenants.js';
@@ -39,7 +39,7 @@ it('destroys the keys of purged tenants again after older keys were restored, be
   const sealed = await running.engines.vault.sealing.sealText(id, 'user', 'person', 'Ada Lovelace');
   await running.client.call(deleteTenant, { params: { tenantId: id } }, context);
   await running.stop();
-  await cp(join(dataDir, 'keys.db'), join(older, 'keys.db'));
+  await cp(join(dataDir, 'events.db'), join(older, 'events.db'));
 
   running = await start();
   clock.time += 30 * 86_400_000;
@@ -50,8 +50,7 @@ it('destroys the keys of purged tenants again after older keys were restored, be
   });
   await running.stop();
 
-  for (const suffix of ['', '-wal', '-shm']) await rm(join(dataDir, `keys.db${suffix}`), { force: true });
-  await cp(join(older, 'keys.db'), join(dataDir, 'keys.db'));
+  restoreKeys(join(dataDir, 'events.db'), join(older, 'events.db'));
   running = await start();
   await waitUntil(() => running.engines.health.report().ready);
   expect(await running.engines.vault.sealing.openSealed(id, 'user', sealed)).toBe(ERASED);

@@ -3,11 +3,16 @@ import { join } from 'node:path';
 import type { KeyLocation } from '@attestry/keys';
 import { nameOf, type StoreLocation } from './store-location.js';
 
-/** Where the keys of a place are: `keys.db`, or the schema with `_keys` behind its name. */
-export const keyLocationOf = (location: StoreLocation): KeyLocation => {
+/**
+ * Where the keys of a place are: `events.db`, or the schema with `_keys` behind its name. A platform may run on a live folder: where an
+ * earlier release does, the keys are in its `keys.db` and stay there.
+ */
+export const keyLocationOf = (location: StoreLocation, isLive = false): KeyLocation => {
   switch (location.kind) {
-    case 'folder':
-      return { file: join(location.folder, 'keys.db') };
+    case 'folder': {
+      const former = join(location.folder, 'keys.db');
+      return { file: isLive && existsSync(former) ? former : join(location.folder, 'events.db') };
+    }
     case 'file':
       return { file: location.file };
     case 'postgres':

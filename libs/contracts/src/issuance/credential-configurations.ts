@@ -1,13 +1,7 @@
-import type { JsonLimits } from '../json-size.js';
-import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { calledForTenant, defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { IsRecord, BoundedJson, BoundedText, Nested, Optional, Uuid } from '../validators.js';
-
-/** Credential format (OID4VCI 1.0 Appendix A). */
-export type CredentialFormat = 'ldp_vc' | 'jwt_vc_json';
-/** Path segment and variant of the operations. */
-export type CredentialProfile = 'web-semantic' | 'jwt-vc';
+import { BoundedText, Optional, Uuid } from '../validators.js';
 
 const Amount =
   (max: number): PropertyDecorator =>
@@ -28,9 +22,6 @@ export class Duration {
   @Amount(525600000) minutes?: number;
   @Amount(31536000000) seconds?: number;
 }
-
-/** Limits of one canonicalization: the claims of all `ldp_vc` credentials of one request, or the contexts of one configuration (ADR 0042). */
-export const LINKED_DATA_LIMITS: JsonLimits = { values: 20_000, depth: 32 };
 
 /** Source of a claim: `mapFrom`, with `defaultValue` as its fallback, or `defaultValue` alone for a static claim. */
 export interface ClaimMapping {
@@ -67,101 +58,8 @@ export class CredentialBranding {
 /** Names in `credential_definition.type`: only characters that RFC 6749 §3.3 allows in a scope. */
 export const CREDENTIAL_TYPE_PATTERN = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/;
 
-const TYPE_FAULT = 'must have 1 to 1024 characters that are allowed in a scope (RFC 6749 section 3.3)';
-const ENTRY_FAULT = 'must contain only strings of 1 to 1024 characters without white space';
-
-export class JwtVcConfigurationRequest {
-  /** Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
-  @IsString({ message: 'must be a string' })
-  @Matches(CREDENTIAL_TYPE_PATTERN, { message: TYPE_FAULT })
-  @MaxLength(1024, { message: TYPE_FAULT })
-  type: string;
-
-  /** Further credential types. */
-  @Optional()
-  @IsArray({ message: 'must be an array' })
-  @ArrayMaxSize(20, { message: 'must have at most 20 entries' })
-  @IsString({ each: true, message: 'must contain only strings' })
-  @Matches(/^\S{1,1024}$/, { each: true, message: ENTRY_FAULT })
-  @MaxLength(1024, { each: true, message: ENTRY_FAULT })
-  additionalTypes?: string[];
-
-  /** Display name of the credential. */
-  @BoundedText(1024, 1) name: string;
-
-  @Optional() @BoundedText(1024) description?: string;
-
-  /** The issuer as wallets display it. */
-  @Nested(CredentialIssuer) issuer: CredentialIssuer;
-
-  /** DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
-  @Optional() @BoundedText(2048, 7) issuerDid?: string;
-
-  @Optional() @Nested(CredentialBranding) credentialBranding?: CredentialBranding;
-
-  /** Mapping of each claim of the credential, by claim name. */
-  @IsRecord() @BoundedJson({ entries: 200, text: 65_536, values: 20_000 }) claimMappings: Record<string, ClaimMapping>;
-
-  /** Validity of the credentials. Default: they do not expire. */
-  @Optional()
-  @Nested(Duration, { message: 'must be an object with years, months, weeks, days, hours, minutes or seconds' })
-  expiresIn?: Duration;
-
-  /** Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
-  @Optional()
-  @IsInt({ message: 'must be an integer' })
-  @Min(1, { message: 'must be at least 1' })
-  @Max(1000, { message: 'must be at most 1000' })
-  maxIssuances?: number;
-
-  /** Revocation is not supported yet: `true` is rejected. */
-  @Optional() @IsBoolean({ message: 'must be a boolean' }) revocable?: boolean;
-  /** Persisting credentials is not supported yet: `true` is rejected. */
-  @Optional() @IsBoolean({ message: 'must be a boolean' }) persist?: boolean;
-  /** Claim sources are not supported yet: any value is rejected. */
-  @Optional() @BoundedJson() claimSourceId?: unknown;
-}
-
-/** Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1. */
-export type ProofType = 'eddsa-rdfc-2022' | 'Ed25519Signature2018';
-const PROOF_TYPES: readonly ProofType[] = ['eddsa-rdfc-2022', 'Ed25519Signature2018'];
-
-export class WebSemanticConfigurationRequest extends JwtVcConfigurationRequest {
-  /** URLs of further JSON-LD contexts of the credentials. Each is fetched once, when it is configured. */
-  @Optional()
-  @IsArray({ message: 'must be an array' })
-  @ArrayMaxSize(10, { message: 'must have at most 10 entries' })
-  @IsString({ each: true, message: 'must contain only strings' })
-  @Matches(/^\S{1,1024}$/, { each: true, message: ENTRY_FAULT })
-  @MaxLength(1024, { each: true, message: ENTRY_FAULT })
-  contexts?: string[];
-
-  /** Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets. */
-  @Optional()
-  @IsIn(PROOF_TYPES, { message: `must be one of: ${PROOF_TYPES.join(', ')}` })
-  proofType?: ProofType;
-}
-
-export class JwtVcConfiguration {
-  id: string;
-  type: string;
-  additionalTypes: string[];
-  name: string;
-  description?: string;
-  issuer: CredentialIssuer;
-  issuerDid: string;
-  credentialBranding?: CredentialBranding;
-  claimMappings: Record<string, ClaimMapping>;
-  expiresIn?: Duration;
-  maxIssuances?: number;
-  revocable: boolean;
-  persist: boolean;
-}
-
-export class WebSemanticConfiguration extends JwtVcConfiguration {
-  contexts: string[];
-  proofType: ProofType;
-}
+export const TYPE_FAULT = 'must have 1 to 1024 characters that are allowed in a scope (RFC 6749 section 3.3)';
+export const ENTRY_FAULT = 'must contain only strings of 1 to 1024 characters without white space';
 
 export class ConfigurationParams {
   /** Id of the credential configuration. */
@@ -173,62 +71,82 @@ export class ListConfigurationsQuery extends PageQuery {
   @Optional() @BoundedText(1024) type?: string;
 }
 
-/** Of both profiles. */
-const EXAMPLE = {
-  type: 'UniversityDegree',
-  name: 'University degree',
-  issuer: { name: 'Example University' },
-  claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
-};
+/** What the requests of every format have. */
+export interface ConfigurationRequest {
+  type: string;
+  /** Where a key of a DID signs. */
+  issuerDid?: string;
+}
+
+/** What the configurations of every format have. */
+export interface ConfigurationRecord {
+  id: string;
+  type: string;
+}
+
+export interface FormatDeclaration<Request, Configuration> {
+  /** Path segment and variant of the operations. */
+  profile: string;
+  /** Event name without `_CREATE_START` and the like. */
+  prefix: string;
+  request: new () => Request;
+  configuration: new () => Configuration;
+  /** Of the request. */
+  example: NoInfer<Request>;
+}
 
 /** Five operations per format, which differ only in path, DTOs and event prefix. */
-const configurationOperations = <Request, Configuration>(
-  profile: CredentialProfile,
-  stem: string,
-  category: string,
-  request: new () => Request,
-  configuration: new () => Configuration,
-) => {
+export const configurationOperations = <
+  Request extends ConfigurationRequest,
+  Configuration extends ConfigurationRecord,
+>({
+  profile,
+  prefix,
+  request,
+  configuration,
+  example,
+}: FormatDeclaration<Request, Configuration>) => {
+  const category = `credential-${profile}`;
   const path = `/v2/credentials/${profile}/configurations`;
   const errors = 'tenant' as const;
   return {
     create: defineOperation({
-      name: `issuance.create-credential-configuration.${profile}`,
+      name: `issuance.create-credential-configuration.${profile}` as const,
       summary: `Create a ${profile} credential configuration`,
       http: { method: 'POST', path, success: 201 },
       access: requires('credential-configurations:create'),
       analytics: {
-        prefix: `${stem}_CREATE`,
+        prefix: `${prefix}_CREATE`,
         category,
         object: { type: 'credential-configuration', from: 'stream' },
         effects: 'outside',
       },
       errors,
       body: request,
-      example: EXAMPLE as Request,
+      example,
       resource: configuration,
       response: configuration,
       errorStatuses: [400],
       idempotent: true,
     }),
     list: defineOperation({
-      name: `issuance.list-credential-configurations.${profile}`,
+      name: `issuance.list-credential-configurations.${profile}` as const,
       summary: `Retrieve ${profile} credential configurations`,
       http: { method: 'GET', path, success: 200 },
       access: requires('credential-configurations:read'),
-      analytics: { prefix: `${stem}_RETRIEVE_LIST`, category },
+      analytics: { prefix: `${prefix}_RETRIEVE_LIST`, category },
       errors,
       query: ListConfigurationsQuery,
       response: [configuration] as const,
       errorStatuses: [400],
     }),
     retrieve: defineOperation({
-      name: `issuance.retrieve-credential-configuration.${profile}`,
+      name: `issuance.retrieve-credential-configuration.${profile}` as const,
       summary: `Retrieve a ${profile} credential configuration`,
       http: { method: 'GET', path: `${path}/:id`, success: 200 },
       access: requires('credential-configurations:read'),
       analytics: {
-        prefix: `${stem}_RETRIEVE`,
+        prefix: `${prefix}_RETRIEVE`,
         category,
         object: { type: 'credential-configuration', from: 'params.id' },
       },
@@ -238,31 +156,31 @@ const configurationOperations = <Request, Configuration>(
       errorStatuses: [400, 404],
     }),
     update: defineOperation({
-      name: `issuance.update-credential-configuration.${profile}`,
+      name: `issuance.update-credential-configuration.${profile}` as const,
       summary: `Replace a ${profile} credential configuration`,
       description: 'Type and issuer DID cannot be changed.',
       http: { method: 'PUT', path: `${path}/:id`, success: 200 },
       access: requires('credential-configurations:update'),
       analytics: {
-        prefix: `${stem}_UPDATE`,
+        prefix: `${prefix}_UPDATE`,
         category,
         object: { type: 'credential-configuration', from: 'params.id' },
       },
       errors,
       params: ConfigurationParams,
       body: request,
-      example: EXAMPLE as Request,
+      example,
       response: configuration,
       errorStatuses: [400, 404],
     }),
     delete: defineOperation({
-      name: `issuance.delete-credential-configuration.${profile}`,
+      name: `issuance.delete-credential-configuration.${profile}` as const,
       summary: `Delete a ${profile} credential configuration`,
       description: 'Existing offers of this configuration fail with `unknown_credential_configuration`.',
       http: { method: 'DELETE', path: `${path}/:id`, success: 204 },
       access: requires('credential-configurations:delete'),
       analytics: {
-        prefix: `${stem}_DELETE`,
+        prefix: `${prefix}_DELETE`,
         category,
         object: { type: 'credential-configuration', from: 'params.id' },
       },
@@ -273,21 +191,9 @@ const configurationOperations = <Request, Configuration>(
   };
 };
 
-export const webSemanticConfigurations = configurationOperations(
-  'web-semantic',
-  'CREDENTIAL_WEB_SEMANTIC_CREDENTIAL_CONFIGURATION',
-  'credential-web-semantic',
-  WebSemanticConfigurationRequest,
-  WebSemanticConfiguration,
-);
-
-export const jwtVcConfigurations = configurationOperations(
-  'jwt-vc',
-  'CREDENTIAL_JWT_VC_CREDENTIAL_CONFIGURATION',
-  'credential-jwt-vc',
-  JwtVcConfigurationRequest,
-  JwtVcConfiguration,
-);
+export type ConfigurationOperations = ReturnType<
+  typeof configurationOperations<ConfigurationRequest, ConfigurationRecord>
+>;
 
 export class CheckConfigurationRequest {
   @Uuid() configurationId: string;

@@ -1,5 +1,5 @@
 import { defineIntegrationEvent } from '../integration-event.js';
-import type { CredentialFormat, CredentialProfile } from './credential-configurations.js';
+import type { CredentialFormat, CredentialProfile } from './formats.js';
 
 /**
  * One per credential; the message id is the domain event's id and the webhook's `event.id`. The credential itself is

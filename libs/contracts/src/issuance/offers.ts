@@ -3,7 +3,7 @@ import { defineOperation, publicAccess, requires } from '../operation.js';
 import { CORE_AUTHORIZE_PARAMETERS } from '../tenant-config/authentication-providers.js';
 import { IsRecord, BoundedJson, BoundedText, Nested, Optional, Rule, Uuid } from '../validators.js';
 import { CLAIM_BOUNDS } from './claim-bounds.js';
-import type { CredentialFormat } from './credential-configurations.js';
+import type { CredentialFormat } from './formats.js';
 
 export class TransactionCodeConfiguration {
   /** Characters of the code: digits, or letters and digits (OID4VCI 1.0 section 4.1.1). Default `numeric`. */

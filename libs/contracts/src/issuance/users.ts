@@ -2,7 +2,7 @@ import { defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { IsRecord, BoundedJson, Optional, Uuid } from '../validators.js';
 import { CLAIM_BOUNDS } from './claim-bounds.js';
-import type { CredentialFormat } from './credential-configurations.js';
+import type { CredentialFormat, PROFILES } from './formats.js';
 
 // Users are the people who hold credentials of the tenant. Their claims are sealed under a key of each user.
 
@@ -48,7 +48,7 @@ export class UserCredentialsParams {
 export class UserCredential {
   id: string;
   type: string;
-  profile: 'web-semantic' | 'jwt-vc';
+  profile: (typeof PROFILES)[CredentialFormat];
   format: CredentialFormat;
   sessionId: string;
   credentialConfigurationId: string;

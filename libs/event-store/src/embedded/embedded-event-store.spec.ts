@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { anEvent } from '../an-event.spec-fixture.js';
 import { chainEvent, verifyChain } from '../chain.js';
-import type { NewEvent } from '../event-store.js';
-import { EventStoreUnavailable, WrongExpectedRevision } from '../event-store.js';
+import type { NewEvent, StreamAppend, UnitPart, UnitWrite } from '../event-store.js';
+import { AppendTooLarge, EventStoreUnavailable, MAX_APPEND_BYTES, WrongExpectedRevision } from '../event-store.js';
 import { EmbeddedEventStore } from './embedded-event-store.js';
 
 const at = (occurredAt: string, id: string): NewEvent => anEvent({ id, occurredAt });
@@ -18,6 +18,48 @@ describe('EmbeddedEventStore', () => {
     file = join(folder, 'events.db');
   });
   afterEach(() => rm(folder, { recursive: true }));
+
+  describe('a unit of work', () => {
+    const append = (stream: string, id: string): StreamAppend => ({
+      stream,
+      events: [at('2026-01-01T00:00:00.000Z', id)],
+      expected: -1,
+    });
+    const partOf = (part: UnitPart): UnitWrite => ({ kind: 'key', store: async () => {}, partOf: async () => part });
+
+    it('that the database refuses has stored nothing, and each part learns it', async () => {
+      const store = await EmbeddedEventStore.openFile({ file });
+      const settled: (Error | undefined)[] = [];
+      const settle = (error?: Error) => void settled.push(error);
+      // `events.id` is not null.
+      const refused = { job: 'append', args: ['op-c', 'op', -1, null, 'Happened', 1, '{}', '{}'], settle };
+      const accepted = { job: 'append', args: ['op-d', 'op', -1, 'd', 'Happened', 1, '{}', '{}'], settle };
+      const commit = (...parts: UnitPart[]) =>
+        store.commit({ writes: parts.map(partOf), appends: [append('op-a', 'a'), append('op-b', 'b')] });
+      await expect(commit(accepted, refused)).rejects.toThrow(EventStoreUnavailable);
+      expect(settled).toEqual([expect.any(Error), expect.any(Error)]);
+      expect(await store.head()).toBeUndefined();
+      await commit(accepted);
+      expect(settled[2]).toBeUndefined();
+      expect((await store.readAll({ limit: 10 })).events.map(({ stream }) => stream)).toEqual(['op-d', 'op-a', 'op-b']);
+      await store.close();
+    });
+
+    it('with an append that is too large stores nothing elsewhere', async () => {
+      const store = await EmbeddedEventStore.openFile({ file });
+      const stored: string[] = [];
+      const elsewhere: UnitWrite = {
+        kind: 'single-use',
+        store: async () => void stored.push('spent'),
+        partOf: async () => undefined,
+      };
+      const large = { ...append('op-b', 'b'), events: [anEvent({ data: 'x'.repeat(MAX_APPEND_BYTES) })] };
+      const commit = store.commit({ writes: [elsewhere], appends: [append('op-a', 'a'), large] });
+      await expect(commit).rejects.toThrow(AppendTooLarge);
+      expect(stored).toEqual([]);
+      await store.close();
+    });
+  });
 
   it('refuses a file of a newer release', async () => {
     await (await EmbeddedEventStore.openFile({ file })).close();

@@ -1,7 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
-import type { SqliteError } from '@attestry/sqlite';
-import { SqliteThread, moduleBeside } from '@attestry/sqlite';
+import { SqliteThread, moduleBeside, type JobCall, type JobsSource, type SqliteError } from '@attestry/sqlite';
 import type {
   AllPage,
   AppendResult,
@@ -11,16 +10,21 @@ import type {
   ReadStreamOptions,
   RecordedEvent,
   Revision,
+  StreamAppend,
   StreamName,
   SubscribeOptions,
   Subscription,
   SubscriptionHandler,
+  UnitOfWork,
+  UnitPart,
+  UnitWrite,
 } from '../event-store.js';
 import {
   AppendTooLarge,
   EventStore,
   EventStoreUnavailable,
   MAX_APPEND_BYTES,
+  storeInOrder,
   WrongExpectedRevision,
 } from '../event-store.js';
 import { readText } from '../chain.js';
@@ -54,6 +58,9 @@ const KNOWN_REVISIONS = 20_000;
 /** Events of a stream that are read in the caller's thread. */
 const SHORT_READ = 32;
 
+/** For a thread with the jobs of {@link EmbeddedEventStore}. */
+export const EVENT_PRAGMAS = ['cache_size = -8000'];
+
 /** The event store in one SQLite file, owned by a worker thread (ADR 0001). Positions are decimal. */
 export class EmbeddedEventStore extends EventStore {
   /** Other data in the same file. */
@@ -74,6 +81,7 @@ export class EmbeddedEventStore extends EventStore {
   private constructor(
     private readonly thread: SqliteThread,
     options: EmbeddedEventStoreOptions,
+    private readonly ownsThread: boolean,
   ) {
     super();
     this.onFailure = options.onFailure;
@@ -86,53 +94,72 @@ export class EmbeddedEventStore extends EventStore {
 
   /** @throws Error when the file cannot be opened or was written by a newer release */
   static async openFile(options: EmbeddedEventStoreOptions): Promise<EmbeddedEventStore> {
+    const { jobs, options: given } = EmbeddedEventStore.jobs(options.exclusive);
     const thread = await SqliteThread.spawn({
       file: options.file,
-      jobs: moduleBeside(import.meta.url, './embedded.jobs'),
-      options: { exclusive: options.exclusive ?? false } satisfies EmbeddedOptions,
-      pragmas: ['cache_size = -8000'],
+      jobs,
+      options: given,
+      pragmas: EVENT_PRAGMAS,
       onFailure: options.onFailure,
     });
-    const store = new EmbeddedEventStore(thread, options);
+    const store = new EmbeddedEventStore(thread, options, true);
     if (options.retentionDays !== undefined) await store.keepOnly(options.retentionDays);
     return store;
   }
 
-  async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
-    const dash = stream.indexOf('-');
-    if (dash < 1) throw new RangeError(`${stream} is not a stream name of the form <category>-<id>`);
-    if (events.length === 0) throw new RangeError(`nothing to append to ${stream}`);
-    const category = stream.slice(0, dash);
-    const args: AppendArgs = [stream, category, expected];
-    let characters = 0;
-    for (const { id, type, schemaVersion, text } of events) {
-      characters += text.data.length + text.metadata.length;
-      args.push(id, type, schemaVersion, text.data, text.metadata);
-    }
-    // A UTF-16 unit is at most three bytes, so counting bytes is for the few large appends only.
-    if (characters * 3 > MAX_APPEND_BYTES) {
-      const bytes = args.reduce<number>(
-        (sum, value, index) => (index > 2 && (index - 3) % 5 > 2 ? sum + Buffer.byteLength(value as string) : sum),
-        0,
-      );
-      if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge(stream, bytes);
-    }
-    let answer: AppendAnswer;
+  /** The jobs of a thread for {@link onThread}. */
+  static jobs(exclusive = false): JobsSource {
+    return { jobs: moduleBeside(import.meta.url, './embedded.jobs'), options: { exclusive } satisfies EmbeddedOptions };
+  }
+
+  /** On a thread that others use too, and that the caller closes afterwards. */
+  static onThread(thread: SqliteThread, options: Omit<EmbeddedEventStoreOptions, 'retentionDays'>): EmbeddedEventStore {
+    return new EmbeddedEventStore(thread, options, false);
+  }
+
+  append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
+    return this.commit({ writes: [], appends: [{ stream, events, expected }] });
+  }
+
+  override async commit({ writes, appends }: UnitOfWork): Promise<AppendResult> {
+    // Sizes are checked before anything is stored.
+    const own: JobCall[] = [];
+    for (const append of appends) own.push(['append', argumentsOf(append)]);
+    const elsewhere: UnitWrite[] = [];
+    const parts: UnitPart[] = [];
+    const calls: JobCall[] = [];
     try {
-      answer = await this.thread.call<AppendAnswer>('append', args);
+      for (const write of writes) {
+        const part = await write.partOf(this.thread);
+        if (part) {
+          parts.push(part);
+          calls.push([part.job, part.args]);
+        } else elsewhere.push(write);
+      }
+      if (elsewhere.length) await storeInOrder(elsewhere);
     } catch (error) {
-      const { code, details } = error as SqliteError;
-      if (code === 'WrongExpectedRevision') throw new WrongExpectedRevision(stream, expected, details as number);
-      throw unavailable(error);
+      for (const part of parts) part.settle(error as Error);
+      throw error;
     }
-    const [revision, last, first] = answer;
-    if (first > 0) {
+    let answers: unknown[];
+    try {
+      answers = await this.thread.callAll([...calls, ...own]);
+    } catch (error) {
+      throw refusalOf(error as SqliteError, parts, appends);
+    }
+    for (const part of parts) part.settle();
+    let result: AppendResult | undefined;
+    for (const [index, { stream, events, expected }] of appends.entries()) {
+      const [revision, last, first] = answers[parts.length + index] as AppendAnswer;
+      result = { revision, position: String(last) };
+      if (first === 0) continue;
+      const category = stream.slice(0, stream.indexOf('-'));
       this.revisions?.set(stream, revision);
       this.tail.add(stream, category, first, expected + 1, events);
       if (last > this.newest) this.newest = last;
       for (const subscription of this.subscriptions) subscription.appended([category], first - 1, last);
     }
-    return { revision, position: String(last) };
+    return result!;
   }
 
   override knownRevision(stream: StreamName): Revision | undefined {
@@ -144,18 +171,16 @@ export class EmbeddedEventStore extends EventStore {
     const from = options.from ?? (descending ? Number.MAX_SAFE_INTEGER : 0);
     const limit = options.limit ?? -1;
     if (this.closing) throw new EventStoreUnavailable('the event store is closed');
-    const rows = this.readHere(stream, from, descending);
-    if (rows.length < 8 * SHORT_READ) return fromRows(limit < 0 ? rows : rows.slice(0, 8 * limit));
-    return fromRows(await this.callJob<Rows>('readStream', [stream, from, limit, descending]));
-  }
-
-  /** Short reads run in the caller's thread: a few microseconds, where waking the file's thread costs ten times that. */
-  private readHere(stream: StreamName, from: Revision, descending: boolean): Rows {
+    // Short reads run in the caller's thread: a few microseconds, where waking the file's thread costs ten times that.
+    const statement = descending ? this.reader.backwards : this.reader.forwards;
+    let rows: Rows;
     try {
-      return (descending ? this.reader.backwards : this.reader.forwards).all(stream, from, SHORT_READ).flat();
+      rows = statement.all(stream, from, SHORT_READ).flat();
     } catch (error) {
       throw unavailable(error);
     }
+    if (rows.length < 8 * SHORT_READ) return fromRows(limit < 0 ? rows : rows.slice(0, 8 * limit));
+    return fromRows(await this.callJob<Rows>('readStream', [stream, from, limit, descending]));
   }
 
   async readAll(options: ReadAllOptions): Promise<AllPage> {
@@ -231,7 +256,7 @@ export class EmbeddedEventStore extends EventStore {
       clearInterval(this.pollTimer);
       clearInterval(this.retention);
       await Promise.all([...this.subscriptions].map((subscription) => subscription.close()));
-      await this.thread.close();
+      if (this.ownsThread) await this.thread.close();
       this.reader.close();
     })();
     return this.closing;
@@ -290,6 +315,38 @@ const openReader = (file: string): Reader => {
     ),
     close: () => db.close(),
   };
+};
+
+/** What the caller gets; every part is settled. */
+const refusalOf = (error: SqliteError, parts: readonly UnitPart[], appends: readonly StreamAppend[]): Error => {
+  const { code, details, at = Infinity } = error;
+  const named = parts.map((part) => part.settle(error));
+  const refused = appends[at - parts.length];
+  if (refused && code === 'WrongExpectedRevision')
+    return new WrongExpectedRevision(refused.stream, refused.expected, details as number);
+  return named[at] ?? unavailable(error);
+};
+
+/** @throws AppendTooLarge */
+const argumentsOf = ({ stream, events, expected }: StreamAppend): AppendArgs => {
+  const dash = stream.indexOf('-');
+  if (dash < 1) throw new RangeError(`${stream} is not a stream name of the form <category>-<id>`);
+  if (events.length === 0) throw new RangeError(`nothing to append to ${stream}`);
+  const args: AppendArgs = [stream, stream.slice(0, dash), expected];
+  let characters = 0;
+  for (const { id, type, schemaVersion, text } of events) {
+    characters += text.data.length + text.metadata.length;
+    args.push(id, type, schemaVersion, text.data, text.metadata);
+  }
+  // A UTF-16 unit is at most three bytes, so counting bytes is for the few large appends only.
+  if (characters * 3 > MAX_APPEND_BYTES) {
+    const bytes = args.reduce<number>(
+      (sum, value, index) => (index > 2 && (index - 3) % 5 > 2 ? sum + Buffer.byteLength(value as string) : sum),
+      0,
+    );
+    if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge(stream, bytes);
+  }
+  return args;
 };
 
 const unavailable = (error: unknown) =>

@@ -16,6 +16,7 @@ describeEventStore('embedded (SQLite)', async () => {
   return {
     store,
     leases: store.leases,
+    transactions: true,
     async reopen() {
       await store.close();
       store = await open();

@@ -1,5 +1,16 @@
 import type { Migrations } from '@attestry/postgres';
-import { APPEND_GROUP, appendGroup, appendLock, COLUMNS, DEFINER, refusal, refuseOn, tenants } from './schema.js';
+import {
+  appendGroup,
+  appendLock,
+  appendUnits,
+  COLUMNS,
+  DEFINER,
+  EVENT_GRANTS,
+  refusal,
+  refuseOn,
+  tenants,
+  type AppendSql,
+} from './schema.js';
 
 /** Positions of one partition; the store continues after the last one used, so a partition is never full. */
 const SPAN = 10_000_000_000;
@@ -22,6 +33,23 @@ const makePartition = (
         name, first_position, first_position + ${SPAN});
       INSERT INTO ${schema}.partitions (first_position, name) VALUES (first_position, name);
     END $$;`;
+
+/** Most streams that grow did so recently: the other partitions are queried only when the one in use has no event of the stream. */
+const appendSql = (schema: string): AppendSql => ({
+  declare: `
+      in_use bigint;`,
+  prepare: `
+      in_use := (SELECT max(first_position) FROM ${schema}.partitions WHERE opened_at IS NOT NULL);`,
+  lastRevision: `SELECT e.revision INTO actual FROM ${schema}.events AS e
+          WHERE e.stream = a_stream AND e.position >= in_use ORDER BY e.revision DESC LIMIT 1;
+        IF actual IS NULL THEN
+          SELECT e.revision INTO actual FROM ${schema}.events AS e
+            WHERE e.stream = a_stream ORDER BY e.revision DESC LIMIT 1;
+        END IF;
+        IF actual IS NULL THEN
+          SELECT d.revision INTO actual FROM ${schema}.discarded AS d WHERE d.stream = a_stream;
+        END IF;`,
+});
 
 /**
  * The same events, in partitions by ranges of positions, so that retention drops a table instead of deleting rows. There is always one
@@ -117,22 +145,7 @@ const events = (schema: string): string => `
     END $$;
     REVOKE ALL ON FUNCTION ${schema}.keep_partitions FROM PUBLIC;
 
-    ${appendGroup(schema, {
-      declare: `
-      in_use bigint;`,
-      prepare: `
-      in_use := (SELECT max(first_position) FROM ${schema}.partitions WHERE opened_at IS NOT NULL);`,
-      // Most streams that grow did so recently: the other partitions are queried only when the one in use has no event of the stream.
-      lastRevision: `SELECT e.revision INTO actual FROM ${schema}.events AS e
-          WHERE e.stream = a_stream AND e.position >= in_use ORDER BY e.revision DESC LIMIT 1;
-        IF actual IS NULL THEN
-          SELECT e.revision INTO actual FROM ${schema}.events AS e
-            WHERE e.stream = a_stream ORDER BY e.revision DESC LIMIT 1;
-        END IF;
-        IF actual IS NULL THEN
-          SELECT d.revision INTO actual FROM ${schema}.discarded AS d WHERE d.stream = a_stream;
-        END IF;`,
-    })}
+    ${appendGroup(schema, appendSql(schema))}
     SELECT ${schema}.make_partition(0);
     UPDATE ${schema}.partitions SET opened_at = ${schema}.now_ms();
     SELECT ${schema}.make_partition(${SPAN});`;
@@ -144,7 +157,7 @@ const tenantsInPartitions = (schema: string): string => `
 /** Functions that a store needs, whatever the retention is. */
 export const PARTITIONED_EVENTS: Pick<Migrations, 'component' | 'steps'> = {
   component: 'partitioned events',
-  steps: [events, tenantsInPartitions],
+  steps: [events, tenantsInPartitions, (schema) => appendUnits(schema, appendSql(schema))],
 };
 
 /** @param retentionDays events are kept this long, and at most a twelfth of it longer */
@@ -157,10 +170,9 @@ export const partitionedEventTables = (retentionDays: number): Migrations => {
     INSERT INTO ${schema}.retention (days) SELECT ${retentionDays} WHERE NOT EXISTS (SELECT FROM ${schema}.retention);
     UPDATE ${schema}.retention SET days = ${retentionDays};`,
     grants: () => [
-      { on: 'events', privileges: 'SELECT' },
+      ...EVENT_GRANTS,
       { on: 'retention', privileges: 'SELECT' },
       { on: 'partitions', privileges: 'SELECT' },
-      { on: APPEND_GROUP, privileges: 'EXECUTE' },
       { on: 'FUNCTION keep_partitions()', privileges: 'EXECUTE' },
     ],
   };

@@ -1,11 +1,12 @@
 import type { Pool } from 'pg';
-import { openDatabase, requireVersion, schemaVersion, type PostgresOptions } from '@attestry/postgres';
+import { engineOf, openDatabase, requireVersion, schemaVersion, type PostgresOptions } from '@attestry/postgres';
 import { readText } from '../chain.js';
 import {
   AppendTooLarge,
   EventStore,
   EventStoreUnavailable,
   MAX_APPEND_BYTES,
+  storeInOrder,
   WrongExpectedRevision,
   type AllPage,
   type AppendResult,
@@ -15,13 +16,24 @@ import {
   type ReadStreamOptions,
   type RecordedEvent,
   type Revision,
+  type StreamAppend,
   type StreamName,
   type SubscribeOptions,
   type Subscription,
   type SubscriptionHandler,
+  type UnitOfWork,
+  type UnitPart,
+  type UnitWrite,
 } from '../event-store.js';
 import { PagedSubscription } from '../paged-subscription.js';
-import { AppendGroups, type Append, type AppendAnswer, type EventValues } from './append-groups.js';
+import {
+  AppendGroups,
+  type Append,
+  type EventValues,
+  type NewKey,
+  type Unit,
+  type UnitAnswer,
+} from './append-groups.js';
 import { Notifications } from './notifications.js';
 import { PARTITIONED_EVENTS } from './partitioned-schema.js';
 import { PartitionUpkeep } from './partition-upkeep.js';
@@ -40,8 +52,9 @@ export class PostgresEventStore extends EventStore {
   readonly leases: PostgresLeases;
   readonly checkpoints: PostgresCheckpoints;
   readonly snapshots: PostgresSnapshots;
+  private readonly engine: object;
   private readonly statements: ReturnType<typeof statementsOf>;
-  private readonly groups = new AppendGroups((group) => this.appendGroup(group));
+  private readonly groups = new AppendGroups((group) => this.storeGroup(group));
   private readonly subscriptions = new Set<PagedSubscription>();
   private notifications: Notifications | undefined;
   /** Up to here this connection got every notification; undefined while it may have missed one. */
@@ -59,7 +72,8 @@ export class PostgresEventStore extends EventStore {
     partitioned: boolean,
   ) {
     super();
-    const { schema } = options;
+    const { schema, url } = options;
+    this.engine = engineOf(url);
     this.statements = statementsOf(schema, partitioned);
     this.leases = new PostgresLeases(pool, schema);
     this.checkpoints = new PostgresCheckpoints(pool, schema);
@@ -85,18 +99,43 @@ export class PostgresEventStore extends EventStore {
   }
 
   async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
-    if (stream.indexOf('-') < 1) throw new RangeError(`${stream} is not a stream name of the form <category>-<id>`);
-    if (events.length === 0) throw new RangeError(`nothing to append to ${stream}`);
-    const values = events.map(({ id, type, schemaVersion, text }): EventValues => {
-      return [id, type, schemaVersion, text.data, text.metadata];
-    });
-    const bytes = values.reduce((sum, [, , , data, metadata]) => sum + byteLength(data) + byteLength(metadata), 0);
-    if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge(stream, bytes);
+    return this.store({ appends: [appendOf({ stream, events, expected })], keys: [] });
+  }
+
+  /** What is stored elsewhere first, then one transaction with the new keys and all events. */
+  override async commit({ writes, appends }: UnitOfWork): Promise<AppendResult> {
+    const unit: Unit = { appends: appends.map(appendOf), keys: [] };
+    const parts: UnitPart[] = [];
+    try {
+      const elsewhere: UnitWrite[] = [];
+      for (const write of writes) {
+        const part = await write.partOf(this.engine);
+        if (part) parts.push(part);
+        else elsewhere.push(write);
+      }
+      await storeInOrder(elsewhere);
+      const keys = parts.map(({ args }) => args as NewKey);
+      const result = await this.store(parts.length ? { ...unit, keys, keySchema: parts[0]!.job } : unit);
+      for (const part of parts) part.settle();
+      return result;
+    } catch (error) {
+      const refusals = parts.map((part) => part.settle(error as Error));
+      throw error instanceof KeyRefused ? refusals[error.index]! : error;
+    }
+  }
+
+  private async store(unit: Unit): Promise<AppendResult> {
     if (this.closing) throw new EventStoreUnavailable('the event store is closed');
-    const [actual, position, fresh] = await this.groups.append({ stream, expected, events: values, bytes });
-    if (position === null) throw new WrongExpectedRevision(stream, expected, actual);
+    const [conflict, actual, position, fresh, refusals] = await this.groups.add(unit);
+    if (position === null) {
+      const refused = refusals.findIndex((refusal) => refusal !== null);
+      if (refused >= 0) throw new KeyRefused(refusals[refused]!, refused);
+      const { stream, expected } = unit.appends[conflict!]!;
+      throw new WrongExpectedRevision(stream, expected, actual);
+    }
     // The listener reports it with more detail.
     if (fresh && !this.listening) this.wake(Number(position));
+    const { expected, events } = unit.appends.at(-1)!;
     return { revision: expected + events.length, position };
   }
 
@@ -171,15 +210,33 @@ export class PostgresEventStore extends EventStore {
     return this.closing;
   }
 
-  private async appendGroup(group: readonly Append[]): Promise<AppendAnswer[]> {
-    const all = group.flatMap(({ events }) => events);
-    const rows = await this.query<[actual: string, position: string | null, fresh: boolean]>(this.statements.append, [
-      group.map(({ stream }) => stream),
-      group.map(({ expected }) => expected),
-      group.map(({ events }) => events.length),
+  private async storeGroup(group: readonly Unit[]): Promise<UnitAnswer[]> {
+    const appends = group.flatMap((unit) => unit.appends);
+    const all = appends.flatMap(({ events }) => events);
+    const keys = group.flatMap((unit, at) => unit.keys.map((key) => ({ ...key, unit: at + 1 })));
+    const values: unknown[] = [
+      appends.map(({ stream }) => stream),
+      appends.map(({ expected }) => expected),
+      appends.map(({ events }) => events.length),
       ...[0, 1, 2, 3, 4].map((column) => all.map((event) => event[column])),
-    ]);
-    return rows.map(([actual, position, fresh]) => [Number(actual), position, fresh]);
+      group.map((unit) => unit.appends.length),
+    ];
+    let statement = this.statements.append;
+    if (keys.length > 0) {
+      statement = this.statements.appendWithKeys(group.find((unit) => unit.keySchema)!.keySchema!);
+      values.push(
+        ...(['tenant', 'purpose', 'id', 'sealed', 'unit'] as const).map((column) => keys.map((key) => key[column])),
+      );
+    }
+    const rows = await this.query<[number | null, string, string | null, boolean, (string | null)[] | null]>(
+      statement,
+      values,
+    );
+    let first = 0;
+    return rows.map(([conflict, actual, position, fresh, refusals], at) => {
+      const own = refusals?.slice(first, (first += group[at]!.keys.length)) ?? [];
+      return [conflict, Number(actual), position, fresh, own];
+    });
   }
 
   private async keepPartitions(): Promise<void> {
@@ -238,6 +295,27 @@ export class PostgresEventStore extends EventStore {
     }
   }
 }
+
+/** A key of a unit is not new, or was destroyed: `code` names the reason. */
+class KeyRefused extends Error {
+  constructor(
+    readonly code: string,
+    readonly index: number,
+  ) {
+    super(`a key was refused: ${code}`);
+  }
+}
+
+const appendOf = ({ stream, events, expected }: StreamAppend): Append => {
+  if (stream.indexOf('-') < 1) throw new RangeError(`${stream} is not a stream name of the form <category>-<id>`);
+  if (events.length === 0) throw new RangeError(`nothing to append to ${stream}`);
+  const values = events.map(({ id, type, schemaVersion, text }): EventValues => {
+    return [id, type, schemaVersion, text.data, text.metadata];
+  });
+  const bytes = values.reduce((sum, [, , , data, metadata]) => sum + byteLength(data) + byteLength(metadata), 0);
+  if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge(stream, bytes);
+  return { stream, expected, events: values, bytes };
+};
 
 const byteLength = (value: string): number => Buffer.byteLength(value);
 

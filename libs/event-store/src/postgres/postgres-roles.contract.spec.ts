@@ -41,6 +41,8 @@ describeOnPostgres('event store: roles of PostgreSQL', (server) => {
     `CREATE FUNCTION ${schema}.extra() RETURNS integer LANGUAGE sql AS 'SELECT 1'`,
     `ALTER FUNCTION ${schema}.append_group SECURITY INVOKER`,
     `DROP FUNCTION ${schema}.append_group`,
+    `ALTER FUNCTION ${schema}.append_units SECURITY INVOKER`,
+    `DROP FUNCTION ${schema}.append_units`,
     `SELECT setval('${schema}.positions', 1)`,
     `SELECT nextval('${schema}.positions')`,
     `GRANT ALL ON ${schema}.events TO service; DELETE FROM ${schema}.events`,

@@ -21,6 +21,7 @@ describeOnPostgres('PostgreSQL', (server) => {
       return {
         store,
         leases: store.leases,
+        transactions: true,
         async reopen() {
           await store.close();
           store = await open();

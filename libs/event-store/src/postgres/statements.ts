@@ -50,8 +50,26 @@ export const statementsOf = (schema: string, partitioned: boolean) => {
     channel: `${schema}.events`,
     append: statement(
       'append',
-      `SELECT actual, last_position, fresh FROM ${schema}.append_group($1, $2, $3, $4, $5, $6, $7, $8)`,
+      `SELECT conflict, actual, last_position, fresh, NULL
+       FROM ${schema}.append_units($1, $2, $3, $4, $5, $6, $7, $8, $9, '{}')`,
     ),
+    // Locks of keys, then the lock of appends: whoever has that one waits for nothing else.
+    appendWithKeys: (keys: string) =>
+      statement(
+        `append with keys of ${keys}`,
+        `WITH locked AS MATERIALIZED (SELECT ${keys}.lock_new_data_keys($10, $11, $12) AS refusals),
+         answered AS MATERIALIZED (
+           SELECT refusals, answer.* FROM locked CROSS JOIN LATERAL ${schema}.append_units(
+             $1, $2, $3, $4, $5, $6, $7, $8, $9,
+             ARRAY(SELECT k.unit FROM unnest($14::integer[], refusals) AS k (unit, refusal) WHERE k.refusal IS NOT NULL)
+           ) WITH ORDINALITY AS answer (conflict, actual, last_position, fresh, unit)
+         ),
+         added AS MATERIALIZED (
+           SELECT ${keys}.put_new_data_keys($10, $11, $12, $13, $14,
+             ARRAY(SELECT unit::integer FROM answered WHERE fresh)) AS done
+         )
+         SELECT conflict, actual, last_position, fresh, refusals FROM added CROSS JOIN answered ORDER BY unit`,
+      ),
     keepPartitions: statement('keep partitions', `SELECT ${schema}.keep_partitions()`),
     head: statement('head', `SELECT ${newest}`),
     forwards: statement(

@@ -1,4 +1,4 @@
-import type { EventStore, Position, RecordedEvent, SubscribeOptions, Subscription } from '../event-store.js';
+import type { EventLog, Position, RecordedEvent, SubscribeOptions, Subscription } from '../event-store.js';
 import type { BatchSource } from './leased-worker.js';
 
 export interface EventBatch {
@@ -20,7 +20,7 @@ export class EventBatches implements BatchSource<EventBatch> {
   private readonly end = () => this.notify?.();
 
   constructor(
-    store: EventStore,
+    store: EventLog,
     options: SubscribeOptions,
     private readonly signal: AbortSignal,
   ) {

@@ -1,26 +1,60 @@
-import { SqliteThread, moduleBeside } from '@attestry/sqlite';
+import { basename, dirname, join } from 'node:path';
+import { SqliteThread, moduleBeside, type JobsSource } from '@attestry/sqlite';
 import type { KeyStore } from '../key-store.js';
 import { StoredKeyVault, type StoredKeyVaultOptions } from '../stored-key-vault.js';
+import type { KeyFileOptions } from './key-file.jobs.js';
 
 export interface EmbeddedKeyVaultOptions extends Omit<StoredKeyVaultOptions, 'believeMs'> {
-  /** Path of the key database. */
+  /** Path of the file with the keys. */
   file: string;
   /** Called when the file's thread dies; every later call that needs the file rejects. */
   onFailure?: (error: Error) => void;
 }
 
-export const openKeyFile = (file: string, onFailure?: (error: Error) => void): Promise<KeyStore> =>
-  SqliteThread.spawn({
+/** For a thread with the jobs of {@link EmbeddedKeyVault}: what is overwritten or deleted leaves no copy in the file. */
+export const KEY_PRAGMAS = ['secure_delete = ON'];
+
+/** Name of the file in which earlier releases had the keys. */
+const FORMER = 'keys.db';
+
+/** Jobs on the keys of a data folder, those of an earlier release's file included. */
+const keyJobs = (folder: string): JobsSource => ({
+  jobs: moduleBeside(import.meta.url, './key-file.jobs'),
+  options: { former: join(folder, FORMER) } satisfies KeyFileOptions,
+});
+
+const storeOn = (thread: SqliteThread, close: () => Promise<void>): KeyStore => ({
+  engine: thread,
+  newKeyJob: 'putNewDataKey',
+  call: thread.call.bind(thread),
+  close,
+});
+
+export const openKeyFile = async (file: string, onFailure?: (error: Error) => void): Promise<KeyStore> => {
+  const { jobs, options } = keyJobs(dirname(file));
+  const isFormer = basename(file) === FORMER;
+  const thread = await SqliteThread.spawn({
     file,
-    jobs: moduleBeside(import.meta.url, './key-file.jobs'),
-    pragmas: ['secure_delete = ON'],
+    jobs,
+    ...(!isFormer && { options }),
+    pragmas: KEY_PRAGMAS,
     onFailure,
   });
+  return storeOn(thread, () => thread.close());
+};
 
 /** KeyVault on one SQLite file, whose thread handles only sealed keys. */
 export class EmbeddedKeyVault {
   /** @throws MasterKeyMismatch when the file was sealed with another master key, or with a version that is not given */
   static openFile({ file, onFailure, ...options }: EmbeddedKeyVaultOptions): Promise<StoredKeyVault> {
     return StoredKeyVault.load(() => openKeyFile(file, onFailure), options);
+  }
+
+  /** The jobs of a thread for {@link onThread}. */
+  static readonly jobs = keyJobs;
+
+  /** On a thread that others use too, and that the caller closes afterwards. @throws MasterKeyMismatch, as {@link openFile} */
+  static onThread(thread: SqliteThread, options: StoredKeyVaultOptions): Promise<StoredKeyVault> {
+    return StoredKeyVault.load(async () => storeOn(thread, async () => undefined), options);
   }
 }

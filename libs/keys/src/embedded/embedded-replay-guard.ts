@@ -1,39 +1,69 @@
-import { SqliteThread, moduleBeside } from '@attestry/sqlite';
+import { join } from 'node:path';
+import type { UnitWrite } from '@attestry/event-store';
+import { SqliteThread, moduleBeside, type JobsSource } from '@attestry/sqlite';
 import { ReplayGuard, type SingleUseValue } from '../key-vault.js';
 import { spendsOf } from '../single-use.js';
-import type { SpendAll } from './replay.jobs.js';
+import type { ReplayOptions, SpendAll } from './replay.jobs.js';
 
 export interface EmbeddedReplayGuardOptions {
-  /** Path of the guard's own database: a spend must not wait behind the key file's scrubbing. */
+  /** Path of the guard's own database. */
   file: string;
   onFailure?: (error: Error) => void;
   clock?: () => Date;
 }
 
-/** ReplayGuard on one SQLite file; concurrent spends share one fsync. */
+const JOBS = moduleBeside(import.meta.url, './replay.jobs');
+
+/** ReplayGuard on a SQLite file; concurrent spends share one fsync. */
 export class EmbeddedReplayGuard extends ReplayGuard {
   private constructor(
     private readonly thread: SqliteThread,
     private readonly clock: () => Date,
+    private readonly ownsThread: boolean,
   ) {
     super();
   }
 
-  static async openFile(options: EmbeddedReplayGuardOptions): Promise<EmbeddedReplayGuard> {
-    const thread = await SqliteThread.spawn({
-      file: options.file,
-      jobs: moduleBeside(import.meta.url, './replay.jobs'),
-      onFailure: options.onFailure,
-    });
-    return new EmbeddedReplayGuard(thread, options.clock ?? (() => new Date()));
+  static async openFile({ file, onFailure, clock }: EmbeddedReplayGuardOptions): Promise<EmbeddedReplayGuard> {
+    const thread = await SqliteThread.spawn({ file, jobs: JOBS, onFailure });
+    return new EmbeddedReplayGuard(thread, clock ?? (() => new Date()), true);
+  }
+
+  /** The jobs of a thread for {@link onThread}, with the values of an earlier release's file in this folder. */
+  static jobs(folder: string): JobsSource {
+    return { jobs: JOBS, options: { former: join(folder, 'replay.db') } satisfies ReplayOptions };
+  }
+
+  /** On a thread that others use too, and that the caller closes afterwards. */
+  static onThread(thread: SqliteThread, clock: () => Date): EmbeddedReplayGuard {
+    return new EmbeddedReplayGuard(thread, clock, false);
   }
 
   async spendAll(tenantId: string, values: readonly SingleUseValue[]): Promise<boolean> {
     const now = this.clock().getTime();
     const spends = spendsOf(tenantId, values, now);
-    if (!spends) return false;
-    const args: SpendAll = { spends, now };
-    return this.thread.call<boolean>('spendAll', args);
+    return spends !== undefined && this.thread.call<boolean>('spendAll', { spends, now } satisfies SpendAll);
+  }
+
+  override spending(tenantId: string, values: readonly SingleUseValue[], refusal: () => Error): UnitWrite {
+    let spent: Promise<boolean> | undefined;
+    return {
+      kind: 'single-use',
+      store: async () => {
+        if (!(await (spent ??= this.spendAll(tenantId, values)))) throw refusal();
+      },
+      partOf: async (engine) => {
+        if (engine !== this.thread || spent) return undefined;
+        const now = this.clock().getTime();
+        const spends = spendsOf(tenantId, values, now);
+        if (!spends) throw refusal();
+        const settle = (error?: Error & { code?: unknown }) => {
+          if (!error) spent = Promise.resolve(true);
+          return error?.code === 'AlreadySpent' ? refusal() : undefined;
+        };
+        return { job: 'requireSpend', args: { spends, now } satisfies SpendAll, settle };
+      },
+    };
   }
 
   /** Values stored at present, including expired ones that are not pruned yet. */
@@ -41,7 +71,7 @@ export class EmbeddedReplayGuard extends ReplayGuard {
     return this.thread.call<number>('count');
   }
 
-  close(): Promise<void> {
-    return this.thread.close();
+  async close(): Promise<void> {
+    if (this.ownsThread) await this.thread.close();
   }
 }

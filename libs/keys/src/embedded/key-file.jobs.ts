@@ -1,3 +1,4 @@
+import { existsSync, rmSync } from 'node:fs';
 import type { Database, Jobs } from '@attestry/sqlite';
 import type {
   DataKeyRow,
@@ -33,8 +34,46 @@ CREATE TABLE IF NOT EXISTS remembered (
   tenant TEXT NOT NULL, name TEXT NOT NULL, version TEXT NOT NULL, expires_at INTEGER NOT NULL, sealed BLOB NOT NULL,
   UNIQUE (tenant, name));
 CREATE INDEX IF NOT EXISTS remembered_by_expiry ON remembered (expires_at);
-CREATE TABLE IF NOT EXISTS checkpoints (name TEXT PRIMARY KEY, position TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS key_checkpoints (name TEXT PRIMARY KEY, position TEXT NOT NULL) WITHOUT ROWID;
 `;
+
+/** A file with keys alone, of a release before 0074. */
+export interface KeyFileOptions {
+  former: string;
+}
+/** Its tables with their columns; `checkpoints` has another name now. */
+const FORMER: Record<string, { into?: string; columns: string; inOrder?: string; erase?: string }> = {
+  tenant_keys: { columns: 'tenant, live, wrapped', erase: 'wrapped = zeroblob(64)' },
+  signing_keys: {
+    columns: 'key_id, tenant, purpose, algorithm, public_jwk, created_at, live, sealed',
+    inOrder: 'ORDER BY seq',
+    erase: 'sealed = zeroblob(60)',
+  },
+  data_keys: { columns: 'tenant, purpose, id, live, sealed', erase: 'sealed = zeroblob(60)' },
+  peppers: { columns: 'id, wrapped', inOrder: 'ORDER BY seq', erase: 'wrapped = zeroblob(64)' },
+  remembered: { columns: 'tenant, name, version, expires_at, sealed', erase: 'sealed = zeroblob(length(sealed))' },
+  checkpoints: { into: 'key_checkpoints', columns: 'name, position' },
+};
+
+/**
+ * Moves the keys of an earlier release's file into this one. After a crash it is repeated: rows that are here already stay as they are.
+ * The sealed keys are overwritten there: one that is destroyed later must not remain in the blocks of a deleted file.
+ */
+const moveFormerKeys = (db: Database, former: string): void => {
+  if (!existsSync(former)) return;
+  db.prepare('ATTACH ? AS former').run(former);
+  db.exec('PRAGMA former.secure_delete = ON');
+  const found = db.prepare("SELECT name FROM former.sqlite_schema WHERE type = 'table'").all() as { name: string }[];
+  const tables = found.flatMap(({ name }) => (FORMER[name] ? [[name, FORMER[name]] as const] : []));
+  db.exec('BEGIN IMMEDIATE');
+  for (const [name, { into = name, columns, inOrder = '' }] of tables)
+    db.exec(`INSERT OR IGNORE INTO main.${into} (${columns}) SELECT ${columns} FROM former.${name} ${inOrder}`);
+  db.exec('COMMIT');
+  for (const [name, { erase }] of tables) if (erase) db.exec(`UPDATE former.${name} SET ${erase}`);
+  db.exec('PRAGMA former.wal_checkpoint(TRUNCATE)');
+  db.exec('DETACH former');
+  for (const end of ['-wal', '-shm', '']) rmSync(former + end, { force: true });
+};
 
 type Row = Record<string, unknown>;
 
@@ -84,8 +123,11 @@ const signingKey = (row: Row): SigningKeyRow => ({
   sealed: row['sealed'] as Uint8Array,
 });
 
-export const createJobs = (db: Database): Jobs => {
+const fault = (code: string, message: string) => Object.assign(new Error(message), { code });
+
+export const createJobs = (db: Database, options?: unknown): Jobs => {
   db.exec(SCHEMA);
+  if (options) moveFormerKeys(db, (options as KeyFileOptions).former);
   const secure = (db.prepare('PRAGMA secure_delete').get() as { secure_delete: number }).secure_delete;
   if (secure !== 1) throw new Error(`PRAGMA secure_delete is ${secure}, expected 1 (ON)`);
 
@@ -139,10 +181,11 @@ export const createJobs = (db: Database): Jobs => {
   const deleteExpiring = db.prepare('DELETE FROM remembered WHERE tenant = ? AND name = ? AND version = ?');
   const deleteExpired = db.prepare('DELETE FROM remembered WHERE expires_at <= ?');
 
-  const checkpoint = db.prepare('SELECT position FROM checkpoints WHERE name = ?');
-  const addCheckpoint = db.prepare('INSERT INTO checkpoints (name, position) VALUES (?, ?) ON CONFLICT DO NOTHING');
-  const setCheckpoint = db.prepare('UPDATE checkpoints SET position = ? WHERE name = ? AND position = ?');
+  const checkpoint = db.prepare('SELECT position FROM key_checkpoints WHERE name = ?');
+  const addCheckpoint = db.prepare('INSERT INTO key_checkpoints (name, position) VALUES (?, ?) ON CONFLICT DO NOTHING');
+  const setCheckpoint = db.prepare('UPDATE key_checkpoints SET position = ? WHERE name = ? AND position = ?');
   const truncate = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
+  const { timeout: patience } = db.prepare('PRAGMA busy_timeout').get() as { timeout: number };
 
   const findTenantKey = (tenant: string): Found<WrappedKey> => {
     const row = tenantKey.get(tenant) as Row | undefined;
@@ -242,6 +285,15 @@ export const createJobs = (db: Database): Jobs => {
         return { state: 'live', row: key, created: true };
       },
     },
+    putNewDataKey: {
+      kind: 'write',
+      execute: (key: DataKeyRow): void => {
+        if (tenantEnded.get(key.tenant) || dataKeyEnded.get(key.tenant, key.id))
+          throw fault('KeyDestroyed', `key ${key.id} was destroyed`);
+        if (dataKey.get(key.tenant, key.id, key.purpose)) throw fault('KeyExists', `key ${key.id} exists`);
+        insertDataKey.run(key.tenant, key.purpose, key.id, key.sealed);
+      },
+    },
     dataKey: {
       kind: 'read',
       execute: (key: { tenant: string; purpose: string; id: string }): Found<DataKeyRow> => {
@@ -281,12 +333,19 @@ export const createJobs = (db: Database): Jobs => {
         return last?.name;
       },
     },
-    /** The overwritten pages are written to the file, and the log, which still contains the old ones, is truncated. */
+    /**
+     * The overwritten pages are written to the file, and the log, which still contains the old ones, is truncated. A reader, such as a
+     * backup, may need the log for minutes: it is not waited for.
+     */
     scrub: {
       kind: 'exclusive',
-      execute: (): void => {
-        const { busy } = truncate.get() as { busy: number };
-        if (busy) throw new Error('the key file is in use: its log could not be truncated');
+      execute: (): boolean => {
+        db.exec('PRAGMA busy_timeout = 0');
+        try {
+          return (truncate.get() as { busy: number }).busy === 0;
+        } finally {
+          db.exec(`PRAGMA busy_timeout = ${patience}`);
+        }
       },
     },
 

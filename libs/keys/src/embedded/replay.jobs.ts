@@ -1,3 +1,4 @@
+import { existsSync, rmSync } from 'node:fs';
 import type { Database, Jobs } from '@attestry/sqlite';
 import type { Spend } from '../single-use.js';
 
@@ -13,12 +14,35 @@ const STORED_BYTES = 16;
 const PRUNE_EVERY = 512;
 const PRUNE_AT_MOST = 2048;
 
-export const createJobs = (db: Database): Jobs => {
+/** A file with spent values alone, of a release before 0074. */
+export interface ReplayOptions {
+  former: string;
+}
+
+/** Moves the spent values of an earlier release's file into this one; repeated after a crash. */
+const moveFormerValues = (db: Database, former: string): void => {
+  if (!existsSync(former)) return;
+  db.prepare('ATTACH ? AS former').run(former);
+  const found = db
+    .prepare("SELECT count(*) AS count FROM former.sqlite_schema WHERE name IN ('spent', 'horizon')")
+    .get();
+  if ((found as { count: number }).count === 2)
+    db.exec(`BEGIN IMMEDIATE;
+      INSERT OR IGNORE INTO main.spent (digest, expires_at) SELECT digest, expires_at FROM former.spent;
+      INSERT INTO main.horizon (one, expires_at) SELECT one, expires_at FROM former.horizon WHERE true
+        ON CONFLICT (one) DO UPDATE SET expires_at = max(expires_at, excluded.expires_at);
+      COMMIT;`);
+  db.exec('DETACH former');
+  for (const end of ['-wal', '-shm', '']) rmSync(former + end, { force: true });
+};
+
+export const createJobs = (db: Database, options?: unknown): Jobs => {
   db.exec(`
     CREATE TABLE IF NOT EXISTS spent (digest BLOB PRIMARY KEY, expires_at INTEGER NOT NULL) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS spent_by_expiry ON spent (expires_at);
     CREATE TABLE IF NOT EXISTS horizon (one INTEGER PRIMARY KEY CHECK (one = 1), expires_at INTEGER NOT NULL);
   `);
+  if (options) moveFormerValues(db, (options as ReplayOptions).former);
   const isSpent = db.prepare('SELECT 1 FROM spent WHERE digest = ? AND expires_at > ?');
   const spend = db.prepare('INSERT OR REPLACE INTO spent (digest, expires_at) VALUES (?, ?)');
   const lastToPrune = db.prepare(
@@ -35,31 +59,43 @@ export const createJobs = (db: Database): Jobs => {
 
   let untilPrune = 0;
 
+  const requireSpend = ({ spends, now }: SpendAll): void => {
+    untilPrune -= spends.length;
+    if (untilPrune < 0) {
+      untilPrune = PRUNE_EVERY;
+      const last = lastToPrune.get(now, PRUNE_AT_MOST) as { expiresAt: number | null };
+      if (last.expiresAt !== null) {
+        prune.run(last.expiresAt);
+        setHorizon.run(last.expiresAt);
+      }
+    }
+    // Rows up to the horizon are deleted: if the clock was set back, their values must not become valid again.
+    const horizon = (readHorizon.get() as { expiresAt: number } | undefined)?.expiresAt ?? 0;
+    const rows: [Buffer, number][] = [];
+    for (const { digest, expiresAt } of spends) {
+      const stored = Buffer.from(digest, 'base64url').subarray(0, STORED_BYTES);
+      if (expiresAt <= horizon || isSpent.get(stored, now))
+        throw Object.assign(new Error('a value is spent'), { code: 'AlreadySpent' });
+      rows.push([stored, expiresAt]);
+    }
+    for (const row of rows) spend.run(...row);
+  };
+
   return {
     spendAll: {
       kind: 'write',
-      execute: ({ spends, now }: SpendAll): boolean => {
-        untilPrune -= spends.length;
-        if (untilPrune < 0) {
-          untilPrune = PRUNE_EVERY;
-          const last = lastToPrune.get(now, PRUNE_AT_MOST) as { expiresAt: number | null };
-          if (last.expiresAt !== null) {
-            prune.run(last.expiresAt);
-            setHorizon.run(last.expiresAt);
-          }
+      execute: (values: SpendAll): boolean => {
+        try {
+          requireSpend(values);
+          return true;
+        } catch (error) {
+          if ((error as { code?: unknown }).code !== 'AlreadySpent') throw error;
+          return false;
         }
-        // Rows up to the horizon are deleted: if the clock was set back, their values must not become valid again.
-        const horizon = (readHorizon.get() as { expiresAt: number } | undefined)?.expiresAt ?? 0;
-        const rows: [Buffer, number][] = [];
-        for (const { digest, expiresAt } of spends) {
-          const stored = Buffer.from(digest, 'base64url').subarray(0, STORED_BYTES);
-          if (expiresAt <= horizon || isSpent.get(stored, now)) return false;
-          rows.push([stored, expiresAt]);
-        }
-        for (const row of rows) spend.run(...row);
-        return true;
       },
     },
+    /** As part of a transaction, which a spent value undoes. */
+    requireSpend: { kind: 'write', execute: requireSpend },
     count: { kind: 'read', execute: (): number => (count.get() as { count: number }).count },
   };
 };

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { openDatabase, type PostgresOptions } from '@attestry/postgres';
+import { engineOf, openDatabase, type PostgresOptions } from '@attestry/postgres';
 import type {
   DataKeyRow,
   Found,
@@ -95,20 +95,24 @@ export class PostgresKeyStore implements KeyStore {
   private readonly waiting: WaitingKey[] = [];
   private storing: Promise<void> | undefined;
 
+  /** The schema, which has `lock_new_data_keys` and `put_new_data_keys`. */
+  readonly newKeyJob: string;
   /** The rows of an ended tenant are overwritten in portions; its own key is gone already. */
   private readonly ofLiveTenant: string;
 
   private constructor(
     private readonly pool: Pool,
     private readonly schema: string,
+    readonly engine: object,
   ) {
+    this.newKeyJob = schema;
     this.ofLiveTenant = `tenant = $1 AND live AND NOT EXISTS (
       SELECT FROM ${schema}.tenant_keys ended WHERE ended.tenant = $1 AND NOT ended.live)`;
   }
 
   /** @throws NotMigrated, KeyVaultUnavailable */
   static async connect(options: PostgresOptions): Promise<PostgresKeyStore> {
-    return new PostgresKeyStore(await openDatabase(options, KEY_TABLES), options.schema);
+    return new PostgresKeyStore(await openDatabase(options, KEY_TABLES), options.schema, engineOf(options.url));
   }
 
   call<Job extends keyof KeyJobs>(job: Job, args?: KeyJobs[Job][0]): Promise<KeyJobs[Job][1]> {
@@ -241,7 +245,7 @@ export class PostgresKeyStore implements KeyStore {
       return last?.['name'] as string | undefined;
     },
     // Rows are overwritten; the server's own vacuum removes the old versions (ADR 0018: the engine's part of erasure).
-    scrub: async () => undefined,
+    scrub: async () => true,
     pageOfKeys: async ({ table, after, limit, tenantId }) => {
       const { columns, order, cast } = KEPT[table];
       const rows = await this.query(

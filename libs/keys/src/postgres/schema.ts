@@ -144,10 +144,49 @@ const endedTenants = (schema: string): string => `
       ON CONFLICT (tenant) DO UPDATE SET live = false, wrapped = excluded.wrapped;
   END $$;`;
 
+/** For keys that must be new, in the transaction of the events that need them: the events are stored only if no key is refused. */
+const newDataKeys = (schema: string): string => `
+  -- Locks keys that are about to be added, and answers for each why it cannot be; null where it can.
+  CREATE FUNCTION ${schema}.lock_new_data_keys(tenants text[], purposes text[], ids text[])
+  RETURNS text[] LANGUAGE plpgsql VOLATILE AS $$
+  DECLARE
+    one record;
+    refusals text[] := array_fill(NULL::text, ARRAY[cardinality(ids)]);
+  BEGIN
+    FOR one IN
+      SELECT * FROM unnest(tenants, purposes, ids) WITH ORDINALITY AS given (tenant, purpose, id, at)
+      ORDER BY given.tenant COLLATE "C", given.id COLLATE "C", given.at
+    LOOP
+      PERFORM ${schema}.lock_tenant(one.tenant, true);
+      PERFORM ${schema}.lock_key(one.tenant, one.id);
+      IF EXISTS (SELECT FROM ${schema}.tenant_keys t WHERE t.tenant = one.tenant AND NOT t.live)
+        OR EXISTS (SELECT FROM ${schema}.data_keys k WHERE k.tenant = one.tenant AND k.id = one.id AND NOT k.live)
+      THEN
+        refusals[one.at] := 'KeyDestroyed';
+      ELSIF EXISTS (SELECT FROM ${schema}.data_keys k
+        WHERE k.tenant = one.tenant AND k.id = one.id AND k.purpose = one.purpose)
+      THEN
+        refusals[one.at] := 'KeyExists';
+      END IF;
+    END LOOP;
+    RETURN refusals;
+  END $$;
+
+  -- Adds locked keys, those of the units named.
+  CREATE FUNCTION ${schema}.put_new_data_keys(
+    tenants text[], purposes text[], ids text[], keys bytea[], units integer[], stored_units integer[]
+  ) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+  BEGIN
+    INSERT INTO ${schema}.data_keys (tenant, purpose, id, live, sealed)
+      SELECT given.tenant, given.purpose, given.id, true, given.sealed
+      FROM unnest(tenants, purposes, ids, keys, units) AS given (tenant, purpose, id, sealed, unit)
+      WHERE given.unit = ANY (stored_units);
+  END $$;`;
+
 /** A service may add keys and overwrite them with zeros; it removes no key's row, as rows are the tombstones. */
 export const KEY_TABLES: Migrations = {
   component: 'keys',
-  steps: [keys, remembered, endedTenants],
+  steps: [keys, remembered, endedTenants, newDataKeys],
   grants: () => [
     ...['tenant_keys', 'signing_keys', 'data_keys', 'peppers', 'key_checkpoints'].map((on) => ({
       on,

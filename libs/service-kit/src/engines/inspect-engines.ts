@@ -181,7 +181,7 @@ export class EngineInspector {
         `chmod 0700 ${dataDir}`,
       );
     else this.found.passed.push(`DATA_DIR: other users cannot enter ${dataDir}`);
-    // `keys.db` is sealed and has the mode of the umask; this file is the key itself.
+    // The keys in `events.db` are sealed; this file is the key itself.
     const file = join(dataDir, MASTER_KEY_FILE);
     if (modeOf(file) !== 'ENOENT') this.inspectKeyFile('DATA_DIR', file);
   }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { busRights, type BusParticipant } from '@attestry/contracts';
 import {
   EmbeddedEventStore,
-  JoinedEventStore,
+  EVENT_PRAGMAS,
+  JoinedEventLog,
   openEventStoreDb,
   openPostgresCoordination,
   openPostgresEvents,
@@ -13,6 +14,7 @@ import {
   Streams,
   systemClock,
   type Clock,
+  type EventLog,
   type EventStore,
   type Ids,
   type Leases,
@@ -23,6 +25,7 @@ import {
   EmbeddedKeyVault,
   EmbeddedReplayGuard,
   EmbeddedSignInStore,
+  KEY_PRAGMAS,
   openPostgresKeyVault,
   openRedisReplayGuard,
   type KeyVault,
@@ -31,7 +34,7 @@ import {
 } from '@attestry/keys';
 import { InProcessBus, openNatsBus, RestrictedBus, type MessageBus, type NatsOptions } from '@attestry/messaging';
 import { EmbeddedReadModels, openPostgresReadModels, type ReadModels } from '@attestry/read-model';
-import { lockDataFolder } from '@attestry/sqlite';
+import { lockDataFolder, SqliteThread } from '@attestry/sqlite';
 import { ConfigError, type PlatformConfig } from '../config.js';
 import { Health } from '../health.js';
 import { LocalOperations } from '../local-operations.js';
@@ -115,6 +118,7 @@ class Opening {
   readonly metrics: Metrics;
   tracing!: Tracing;
   private readonly opened: Closable[] = [];
+  private eventFile: Promise<SqliteThread> | undefined;
 
   constructor(
     private readonly config: PlatformConfig,
@@ -184,7 +188,7 @@ class Opening {
       this.events('operations', { retentionDays }),
     );
     const both = this.config.eventStoreUrl === undefined && (await domain);
-    const followed = both ? new JoinedEventStore(events, both.events) : events;
+    const followed = both ? new JoinedEventLog(events, both.events) : events;
     const readModels = await this.readModels('analytics', followed, leases);
     await refuseOlderEvents(followed, checkpoints, readModels, this.patienceMs);
     return { operationEvents: events, operationReadModels: readModels };
@@ -195,15 +199,32 @@ class Opening {
     const database = databases(this.config)?.keys;
     return database
       ? this.track(openPostgresKeyVault({ ...common, ...database, onFailure: this.failed('keys') }))
-      : this.track(EmbeddedKeyVault.openFile({ ...common, file: this.file('keys.db'), onFailure: this.fatal }));
+      : this.track(EmbeddedKeyVault.onThread(await this.openEventFile(), common));
   }
 
   async replayGuard(): Promise<StateEngines['replayGuard']> {
     const clock = this.clock.now.bind(this.clock);
     const { redisUrl: url, natsNamespace: namespace } = this.config;
-    return url === undefined
+    if (url !== undefined)
+      return this.track(openRedisReplayGuard({ url, namespace, clock, onError: this.failed('replay guard') }));
+    return databases(this.config)
       ? this.track(EmbeddedReplayGuard.openFile({ file: this.file('replay.db'), onFailure: this.fatal, clock }))
-      : this.track(openRedisReplayGuard({ url, namespace, clock, onError: this.failed('replay guard') }));
+      : this.track(Promise.resolve(EmbeddedReplayGuard.onThread(await this.openEventFile(), clock)));
+  }
+
+  /** One thread for events, keys and single-use values, so that a command stores them in one transaction (ADR 0074). */
+  private openEventFile(): Promise<SqliteThread> {
+    const { dataDir, eventStoreUrl } = this.config;
+    this.eventFile ??= this.track(
+      SqliteThread.spawn({
+        file: this.file('events.db'),
+        ...EmbeddedEventStore.jobs(eventStoreUrl === undefined),
+        further: [EmbeddedKeyVault.jobs(dataDir), EmbeddedReplayGuard.jobs(dataDir)],
+        pragmas: [...EVENT_PRAGMAS, ...KEY_PRAGMAS],
+        onFailure: this.fatal,
+      }),
+    );
+    return this.eventFile;
   }
 
   /** A file even when all else is in PostgreSQL: the sign-in runs in one process. */
@@ -226,7 +247,7 @@ class Opening {
     if (url !== undefined) {
       const coordination = await (database
         ? this.track(openPostgresCoordination({ ...database, onFailure: this.failed(name) }))
-        : this.track(EmbeddedEventStore.openFile({ file: this.file(`${name}.db`), onFailure: this.fatal })));
+        : this.openFile(name, { exclusive: false }));
       const store = await this.track(openEventStoreDb({ url, ...options, onFailure: this.failed(name) }));
       const { eventStorePrefix: prefix } = this.config;
       const events = prefix === undefined ? store : new PrefixedEventStore(store, prefix);
@@ -235,16 +256,18 @@ class Opening {
     }
     const store = await (database
       ? this.track(openPostgresEvents({ ...database, ...options, onFailure: this.failed(name) }))
-      : this.track(
-          EmbeddedEventStore.openFile({
-            file: this.file(`${name}.db`),
-            exclusive: true,
-            ...options,
-            onFailure: this.fatal,
-          }),
-        ));
+      : this.openFile(name, { exclusive: true, ...options }));
     const { leases, checkpoints, snapshots } = store;
     return { events: store, leases, checkpoints, snapshots };
+  }
+
+  private async openFile(
+    name: 'events' | 'operations',
+    options: { exclusive: boolean; retentionDays?: number },
+  ): Promise<EmbeddedEventStore> {
+    const all = { ...options, file: this.file(`${name}.db`), onFailure: this.fatal };
+    if (name === 'operations') return this.track(EmbeddedEventStore.openFile(all));
+    return this.track(Promise.resolve(EmbeddedEventStore.onThread(await this.openEventFile(), all)));
   }
 
   private async observed(name: 'domain' | 'operations', opening: Promise<OpenedEvents>) {
@@ -257,15 +280,11 @@ class Opening {
     };
   }
 
-  private async readModels(name: 'read-models' | 'analytics', store: EventStore, leases: Leases): Promise<ReadModels> {
+  private async readModels(name: 'read-models' | 'analytics', store: EventLog, leases: Leases): Promise<ReadModels> {
     return new ObservedReadModels(await this.openReadModels(name, store, leases), store, this.metrics, this.tracing);
   }
 
-  private openReadModels(
-    name: 'read-models' | 'analytics',
-    eventStore: EventStore,
-    leases: Leases,
-  ): Promise<ReadModels> {
+  private openReadModels(name: 'read-models' | 'analytics', eventStore: EventLog, leases: Leases): Promise<ReadModels> {
     const onFailure = (projection: string, error: Error) =>
       this.logger.error({ projection, error: error.message }, 'projection failed');
     const database = databases(this.config)?.[name];

@@ -4,7 +4,7 @@ import {
   REBUILD_READ_MODEL,
   refuseBeyondHead,
   RESET_CHECKPOINT,
-  type EventStore,
+  type EventLog,
   type ListedCheckpoints,
 } from '@attestry/event-store';
 import type { ReadModels } from '@attestry/read-model';
@@ -19,7 +19,7 @@ const PATIENCE_MS = 5000;
  * @throws CheckpointBeyondHead; RangeError for a checkpoint of another kind of event store
  */
 export const refuseOlderEvents = async (
-  events: EventStore,
+  events: EventLog,
   checkpoints: Pick<ListedCheckpoints, 'list'>,
   readModels: Pick<ReadModels, 'checkpoints'>,
   patienceMs = PATIENCE_MS,

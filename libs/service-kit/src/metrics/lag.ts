@@ -1,4 +1,4 @@
-import type { EventStore, Position } from '@attestry/event-store';
+import type { EventLog, Position } from '@attestry/event-store';
 import type { LeaseStates } from './lease-states.js';
 import type { Instruments } from './instruments.js';
 
@@ -6,7 +6,7 @@ import type { Instruments } from './instruments.js';
 export interface Follower {
   kind: 'projection' | 'reaction';
   name: string;
-  store: EventStore;
+  store: EventLog;
   categories?: readonly string[];
   /** Everything up to here is handled. */
   position(): Position | undefined;
@@ -39,8 +39,8 @@ export class Lag {
   }
 
   private async sample(): Promise<void> {
-    const heads = new Map<EventStore, Promise<Position | undefined>>();
-    const headOf = (store: EventStore) => {
+    const heads = new Map<EventLog, Promise<Position | undefined>>();
+    const headOf = (store: EventLog) => {
       const known = heads.get(store) ?? store.head();
       heads.set(store, known);
       return known;

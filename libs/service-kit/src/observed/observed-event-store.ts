@@ -15,6 +15,7 @@ import {
   type SubscribeOptions,
   type Subscription,
   type SubscriptionHandler,
+  type UnitOfWork,
 } from '@attestry/event-store';
 import type { Metrics } from '../metrics/metrics.js';
 import { isSampled, type Tracing } from '../tracing/tracing.js';
@@ -45,8 +46,15 @@ export class ObservedEventStore extends EventStore {
     this.seconds = metrics.bindHistogram('appendSeconds', { store });
   }
 
-  async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
+  append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
+    return this.commit({ writes: [], appends: [{ stream, events, expected }] });
+  }
+
+  /** The span has the name of the last append, which decides. */
+  override async commit(unit: UnitOfWork): Promise<AppendResult> {
+    const { appends } = unit;
     const { store } = this;
+    const { stream, events } = appends.at(-1)!;
     const parent = events[0]?.metadata.traceparent;
     const span =
       this.tracing.on && isSampled(parent)
@@ -59,15 +67,15 @@ export class ObservedEventStore extends EventStore {
     const startedAt = performance.now();
     let outcome = 'ok';
     try {
-      const result = await this.inner.append(stream, events, expected);
-      this.events.since += events.length;
+      const result = await this.inner.commit(unit);
+      for (const append of appends) this.events.since += append.events.length;
       return result;
     } catch (error) {
       outcome = outcomeOf(error);
       throw error;
     } finally {
       this.seconds((performance.now() - startedAt) / 1000);
-      if (outcome === 'ok') this.appends.since++;
+      if (outcome === 'ok') this.appends.since += appends.length;
       else this.metrics.counter('appends').inc({ store, outcome });
       span?.end(outcome === 'ok' ? {} : { error: outcome });
     }

@@ -1,4 +1,4 @@
-import type { EventStore } from '@attestry/event-store';
+import type { EventLog } from '@attestry/event-store';
 import { ReadModels, type Projection, type ProjectionHealth, type RunningProjection } from '@attestry/read-model';
 import type { Metrics } from '../metrics/metrics.js';
 import { batchSpans } from '../tracing/batch-spans.js';
@@ -9,7 +9,7 @@ export class ObservedReadModels extends ReadModels {
   /** @param store that the projections follow */
   constructor(
     private readonly inner: ReadModels,
-    private readonly store: EventStore,
+    private readonly store: EventLog,
     private readonly metrics: Metrics,
     private readonly tracing: Tracing,
   ) {

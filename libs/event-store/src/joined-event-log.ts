@@ -1,19 +1,15 @@
 import {
-  EventStore,
+  EventLog,
   type AllPage,
-  type AppendResult,
-  type NewEvent,
   type Position,
   type ReadAllOptions,
-  type ReadStreamOptions,
   type RecordedEvent,
-  type StreamName,
   type SubscribeOptions,
   type Subscription,
   type SubscriptionHandler,
 } from './event-store.js';
 
-/** A position in each store; absent: its beginning. */
+/** A position in each log; absent: its beginning. */
 type Pair = readonly [first: Position | undefined, second: Position | undefined];
 
 const SEPARATOR = '|';
@@ -27,31 +23,15 @@ const textOf = (pair: Pair): Position | undefined =>
   pair[0] === undefined && pair[1] === undefined ? undefined : toText(pair);
 
 /**
- * Two stores that one projection reads: each in the order of its positions, without an order between them. A position is one of each store,
- * so `comparePositions` is negative unless both are reached. A position of the first store alone is one of the pair, too. Only read.
+ * Two logs that one projection reads: each in the order of its positions, without an order between them. A position is one of each,
+ * so `comparePositions` is negative unless both are reached. A position of the first alone is one of the pair, too.
  */
-export class JoinedEventStore extends EventStore {
-  private readonly stores: readonly [EventStore, EventStore];
+export class JoinedEventLog extends EventLog {
+  private readonly logs: readonly [EventLog, EventLog];
 
-  constructor(first: EventStore, second: EventStore) {
+  constructor(first: EventLog, second: EventLog) {
     super();
-    this.stores = [first, second];
-  }
-
-  append(_stream: StreamName, _events: readonly NewEvent[]): Promise<AppendResult> {
-    throw new Error('joined stores are only read');
-  }
-
-  readStream(_stream: StreamName, _options?: ReadStreamOptions): Promise<RecordedEvent[]> {
-    throw new Error('joined stores are only read by position');
-  }
-
-  readTenant(): Promise<AllPage> {
-    throw new Error('joined stores are only read by position');
-  }
-
-  tenantStreams(): Promise<StreamName[]> {
-    throw new Error('joined stores are only read by position');
+    this.logs = [first, second];
   }
 
   async readAll({ after, categories, limit }: ReadAllOptions): Promise<AllPage> {
@@ -61,7 +41,7 @@ export class JoinedEventStore extends EventStore {
     for (const side of [0, 1] as const) {
       if (events.length === limit) return { events, next: toText(pair), atEnd: false };
       const from = pair[side];
-      const page = await this.stores[side].readAll({
+      const page = await this.logs[side].readAll({
         ...(from !== undefined && { after: from }),
         ...(categories && { categories }),
         limit: limit - events.length,
@@ -77,7 +57,7 @@ export class JoinedEventStore extends EventStore {
   subscribe({ after, ...options }: SubscribeOptions, handler: SubscriptionHandler): Subscription {
     let pair = toPair(after);
     let closed = false;
-    /** Batches of both stores, one at a time. */
+    /** Batches of both, one at a time. */
     let turn: Promise<void> = Promise.resolve();
     const subscriptions: Subscription[] = [];
     const drop = (error: Error) => {
@@ -101,7 +81,7 @@ export class JoinedEventStore extends EventStore {
         );
         return handled;
       };
-      return this.stores[side].subscribe(
+      return this.logs[side].subscribe(
         { ...options, ...(from !== undefined && { after: from }) },
         { onEvents, onDropped: drop },
       );
@@ -116,7 +96,7 @@ export class JoinedEventStore extends EventStore {
   }
 
   async head(): Promise<Position | undefined> {
-    const [first, second] = await Promise.all(this.stores.map((store) => store.head()));
+    const [first, second] = await Promise.all(this.logs.map((log) => log.head()));
     return textOf([first, second]);
   }
 
@@ -129,19 +109,16 @@ export class JoinedEventStore extends EventStore {
     return Math.max(...this.compareSides(position, head)) > 0;
   }
 
-  /** They are closed by those who opened them. */
-  async close(): Promise<void> {}
-
   private compareSides(a: Position | undefined, b: Position | undefined): number[] {
     const [ours, theirs] = [toPair(a), toPair(b)];
-    return this.stores.map((store, side) => {
+    return this.logs.map((log, side) => {
       const [one, other] = [ours[side], theirs[side]];
       if (one === undefined || other === undefined) return Number(one !== undefined) - Number(other !== undefined);
-      return store.comparePositions(one, other);
+      return log.comparePositions(one, other);
     });
   }
 
-  /** At their positions in both stores. */
+  /** At their positions in both. */
   private located(events: readonly RecordedEvent[], pair: Pair, side: 0 | 1): RecordedEvent[] {
     return events.map((event) => ({ ...event, position: toText(moved(pair, side, event.position)) }));
   }

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { AppendTooLarge, Streams, type EventContext } from '@attestry/event-store';
-import { invalid, jsonSize, LINKED_DATA_LIMITS, type ErrorDetail, type ProofType } from '@attestry/contracts';
+import { invalid, jsonSize, type ErrorDetail, type ProofType } from '@attestry/contracts';
 import { Canonicalization, CanonicalizationTooLong, DocumentFault } from '@attestry/linked-data';
 import { DnsBudgetExceeded, Outbound, PlatformConfig } from '@attestry/service-kit';
-import { keepContext } from '../stored-context/stored-context.decisions.js';
-import { storedContext, storedContextStream } from '../stored-context/stored-context.state.js';
+import { LINKED_DATA_LIMITS } from './linked-data.decisions.js';
+import { keepContext } from '../../stored-context/stored-context.decisions.js';
+import { storedContext, storedContextStream } from '../../stored-context/stored-context.state.js';
 import { baseContextOf } from './base-context.js';
-import { ContextLoader, sha256, type PinnedContexts } from './context-loader.js';
+import { ContextLoader, sha256, type PinnedContexts } from '../../contexts/context-loader.js';
 
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 5000;

@@ -7,9 +7,10 @@ import { encodeDidKey, encodeMultikey, type PublicJwk, type Signer } from '@atte
 import type { Streams } from '@attestry/event-store';
 import { parseConfig } from '@attestry/service-kit';
 import { verifyEd25519Signature2018 } from '@attestry/testing';
-import { ContextLoader } from '../contexts/context-loader.js';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import type { UnsignedCredential } from './format.js';
+import { ContextLoader } from '../../contexts/context-loader.js';
+import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import type { CredentialFacts } from '../format.js';
+import type { LdpVcContent } from './ldp-vc.decisions.js';
 import { LdpVc } from './ldp-vc.js';
 
 const config = parseConfig({});
@@ -17,10 +18,10 @@ const config = parseConfig({});
 const contexts = new ContextLoader(undefined as unknown as Streams, config);
 const TENANT = '10000000-0000-4000-8000-00000000000a';
 const canonicalization = new Canonicalization({ shared: sharedContexts(config.contextUrl), threads: 1 });
-const format = new LdpVc(contexts, canonicalization, config);
+const format = new LdpVc(contexts, undefined as never, canonicalization, config);
 afterAll(() => canonicalization.close());
-const one = async (wanted: UnsignedCredential): Promise<Record<string, unknown>> =>
-  (await format.encode(TENANT, [wanted]))[0]!;
+const one = async (facts: CredentialFacts<LdpVcContent>): Promise<Record<string, unknown>> =>
+  (await format.sign(TENANT, [format.prepare(facts)], signer))[0]!;
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const publicJwk = publicKey.export({ format: 'jwk' }) as unknown as PublicJwk;
@@ -35,7 +36,7 @@ const signer: Signer = {
   signAside: (data) => Promise.resolve(sign(null, data, privateKey)),
 };
 
-const configuration: ActiveConfiguration = {
+const configuration: ActiveConfiguration<LdpVcContent> = {
   status: 'active',
   id: 'c1',
   format: 'ldp_vc',
@@ -48,20 +49,18 @@ const configuration: ActiveConfiguration = {
     issuer: { name: 'Acme', logoUrl: 'https://acme.example/logo.png' },
     credentialBranding: { backgroundColor: '#a1b2c3' },
     claimMappings: {},
+    expiresIn: { years: 100 },
     contexts: [],
   },
   createdAt: '2026-01-01T00:00:00.000Z',
   version: 1,
 };
-const credential = (claims: Record<string, unknown>): UnsignedCredential => ({
+const credential = (claims: Record<string, unknown>): CredentialFacts<LdpVcContent> => ({
   credentialId: '11111111-1111-4111-8111-111111111111',
-  holderDid: 'did:example:holder',
-  holderKey: publicJwk,
+  holder: { did: 'did:example:holder', publicJwk },
   claims,
-  validFrom: new Date('2020-05-01T10:00:00Z'),
-  validUntil: new Date('2120-05-01T10:00:00Z'),
+  time: new Date('2020-05-01T10:00:00.999Z'),
   configuration,
-  signer,
 });
 
 const key = {
@@ -148,7 +147,7 @@ describe('ldp_vc', () => {
 });
 
 describe('ldp_vc with Ed25519Signature2018', () => {
-  const old: ActiveConfiguration = {
+  const old: ActiveConfiguration<LdpVcContent> = {
     ...configuration,
     id: 'c2',
     content: { ...configuration.content, proofType: 'Ed25519Signature2018' },
@@ -192,10 +191,17 @@ describe('ldp_vc with Ed25519Signature2018', () => {
   });
 
   it('is named in the metadata', () => {
-    expect(format.signingAlgorithms(old)).toEqual(['Ed25519Signature2018']);
-    expect(format.signingAlgorithms(configuration)).toEqual(['eddsa-rdfc-2022']);
-    expect(format.typeMember(old)).toMatchObject({
-      credential_definition: { '@context': ['https://www.w3.org/2018/credentials/v1', config.contextUrl] },
+    expect(format.metadataOf(configuration)).toMatchObject({
+      supported: { credential_signing_alg_values_supported: ['eddsa-rdfc-2022'] },
+      legacy: { cryptographic_suites_supported: ['eddsa-rdfc-2022'] },
+    });
+    const definition = { '@context': ['https://www.w3.org/2018/credentials/v1', config.contextUrl] };
+    expect(format.metadataOf(old)).toMatchObject({
+      supported: {
+        credential_definition: definition,
+        credential_signing_alg_values_supported: ['Ed25519Signature2018'],
+      },
+      legacy: { ...definition, cryptographic_suites_supported: ['Ed25519Signature2018'] },
     });
   });
 

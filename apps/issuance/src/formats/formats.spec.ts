@@ -1,0 +1,296 @@
+import type { ErrorDetail, WebSemanticConfigurationRequest } from '@attestry/contracts';
+import type { PinnedIssuerKey } from '../credential-configuration/credential-configuration.events.js';
+import { checkRequest } from './format.js';
+import { Formats } from './formats.js';
+import { JwtVcJson } from './jwt-vc-json/jwt-vc-json.js';
+import { ldpVcContentOf, trialOf } from './ldp-vc/ldp-vc.decisions.js';
+import { LdpVc } from './ldp-vc/ldp-vc.js';
+import { vcContentOf } from './vc-configuration.decisions.js';
+
+// No test here canonicalizes or fetches.
+const unused = undefined as never;
+const formats = new Formats([new LdpVc(unused, unused, unused, unused), new JwtVcJson()]);
+const { byName } = formats;
+const ofCall = (operation: string) => formats.ofCall({ operation });
+
+const id = '11111111-1111-4111-8111-111111111111';
+const issuerKey: PinnedIssuerKey = {
+  did: 'did:web:acme.example',
+  verificationMethod: 'did:web:acme.example#k1',
+  kmsKeyId: '22222222-2222-4222-8222-222222222222',
+  algorithm: 'P-256',
+};
+const request = (more: Partial<WebSemanticConfigurationRequest> = {}): WebSemanticConfigurationRequest => ({
+  type: 'Membership',
+  name: 'Membership',
+  issuer: { name: 'Acme' },
+  claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+  ...more,
+});
+const configurationFaults = (
+  wanted: WebSemanticConfigurationRequest,
+  format: 'ldp_vc' | 'jwt_vc_json',
+): ErrorDetail[] => byName[format].faultsOf(wanted);
+
+describe('what is stored of a configuration', () => {
+  it('returns contexts and proof type only if the format has them', async () => {
+    const content = vcContentOf(request(), []);
+    const state = { status: 'active' as const, id, type: 'Membership', issuerKey, createdAt: '', version: 1 };
+    expect(byName.jwt_vc_json.recordOf({ ...state, format: 'jwt_vc_json', content })).toEqual({
+      id,
+      type: 'Membership',
+      additionalTypes: [],
+      name: 'Membership',
+      issuer: { name: 'Acme' },
+      claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+      issuerDid: issuerKey.did,
+      revocable: false,
+      persist: false,
+    });
+    const contexts = [{ url: 'https://example.com/c', sha256: 'x' }];
+    const recordOf = (more: object) =>
+      byName.ldp_vc.recordOf({ ...state, format: 'ldp_vc', content: { ...content, ...{ contexts }, ...more } });
+    expect(recordOf({})).toMatchObject({ contexts: ['https://example.com/c'], proofType: 'eddsa-rdfc-2022' });
+    const old = ldpVcContentOf({ ...request({}), proofType: 'Ed25519Signature2018' }, contexts);
+    expect(recordOf(old)).toMatchObject({ proofType: 'Ed25519Signature2018' });
+    expect(ldpVcContentOf({ ...request({}), proofType: 'eddsa-rdfc-2022' }, [])).not.toHaveProperty('proofType');
+  });
+
+  it('is the same text in every release', async () => {
+    const full = request({
+      additionalTypes: ['Card'],
+      description: 'd',
+      credentialBranding: { backgroundColor: '#a1b2c3' },
+      expiresIn: { days: 1 },
+      maxIssuances: 2,
+    });
+    const common =
+      '"additionalTypes":["Card"],"name":"Membership","description":"d","issuer":{"name":"Acme"},' +
+      '"credentialBranding":{"backgroundColor":"#a1b2c3"},"claimMappings":{"given_name":{"mapFrom":"claims.given_name"}},' +
+      '"expiresIn":{"days":1},"maxIssuances":2,"contexts":[]';
+    const stored = await byName.jwt_vc_json.contentOf(full, undefined, unused);
+    expect(JSON.stringify(stored)).toBe(`{${common}}`);
+    expect(JSON.stringify(ldpVcContentOf({ ...full, proofType: 'Ed25519Signature2018' }, []))).toBe(
+      `{${common},"proofType":"Ed25519Signature2018"}`,
+    );
+  });
+});
+
+describe('rules of a configuration', () => {
+  const params = (more: object, format: 'ldp_vc' | 'jwt_vc_json' = 'ldp_vc') =>
+    configurationFaults(request(more as Partial<WebSemanticConfigurationRequest>), format).map(({ param }) => param);
+  const mapping = (value: unknown, name = 'x') => ({ claimMappings: JSON.parse(JSON.stringify({ [name]: value })) });
+
+  it('accepts a full request', () =>
+    expect(
+      params({
+        additionalTypes: ['Card'],
+        issuer: { name: 'Acme', logoUrl: 'https://acme.example/logo.png', iconUrl: 'data:image/png;base64,AAAA' },
+        credentialBranding: { backgroundColor: '#a1b2c3', watermarkImageUrl: 'data:image/svg+xml,%3Csvg/%3E' },
+        claimMappings: {
+          a: { mapFrom: "claims['https://example.com/a'].b", required: true },
+          b: { defaultValue: { nested: [1, true, 'x'] } },
+          'https://example.com/c': { mapFrom: 'authenticationProvider.subjectId', defaultValue: false },
+        },
+        expiresIn: { years: 0, days: 1 },
+        maxIssuances: 1,
+        revocable: false,
+        persist: false,
+      }),
+    ).toEqual([]));
+
+  it.each([
+    ['type', { type: 'VerifiableCredential' }],
+    ['type', { type: '@graph' }],
+    ['type', { type: 'a<b' }],
+    ['additionalTypes.0', { additionalTypes: ['VerifiableCredential'] }],
+    ['additionalTypes.0', { additionalTypes: ['Membership'] }],
+    ['additionalTypes.1', { additionalTypes: ['Card', 'Card'] }],
+    ['issuer.logoUrl', { issuer: { name: 'A', logoUrl: 'http://acme.example/logo.png' } }],
+    ['issuer.logoUrl', { issuer: { name: 'A', logoUrl: 'javascript:alert(1)' } }],
+    ['issuer.iconUrl', { issuer: { name: 'A', iconUrl: 'data:text/html,<script>' } }],
+    ['credentialBranding.watermarkImageUrl', { credentialBranding: { watermarkImageUrl: 'ftp://x.example' } }],
+    ['expiresIn', { expiresIn: {} }],
+    ['expiresIn', { expiresIn: { days: 0, hours: 0 } }],
+    ['revocable', { revocable: true }],
+    ['persist', { persist: true }],
+    ['claimSourceId', { claimSourceId: 'x' }],
+    ['contexts.1', { contexts: ['https://a.example/c', 'https://a.example/c'] }],
+    ['claimMappings.id', mapping({ defaultValue: 1 }, 'id')],
+    ['claimMappings.type', mapping({ defaultValue: 1 }, 'type')],
+    ['claimMappings.@type', mapping({ defaultValue: 1 }, '@type')],
+    ['claimMappings.constructor', mapping({ defaultValue: 1 }, 'constructor')],
+    ['claimMappings.given name', mapping({ defaultValue: 1 }, 'given name')],
+    ['claimMappings._:b', mapping({ defaultValue: 1 }, '_:b')],
+    ['claimMappings.', mapping({ defaultValue: 1 }, '')],
+    ['claimMappings.x', mapping('claims.x')],
+    ['claimMappings.x', mapping(['claims.x'])],
+    ['claimMappings.x', mapping(null)],
+    ['claimMappings.x', mapping({})],
+    ['claimMappings.x', mapping({ required: true })],
+    ['claimMappings.x', mapping({ mapFrom: 1 })],
+    ['claimMappings.x', mapping({ mapFrom: 'claims' })],
+    ['claimMappings.x', mapping({ mapFrom: 'user.name' })],
+    ['claimMappings.x', mapping({ mapFrom: 'claims.x', required: 'yes' })],
+    ['claimMappings.x', mapping({ mapFrom: 'claims.x', type: 'string' })],
+    ['claimMappings.x', mapping({ defaultValue: null })],
+    ['claimMappings.x', mapping({ defaultValue: { a: [{ '@context': 'https://evil.example' }] } })],
+    ['claimMappings', { claimMappings: Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`c${i}`, {}])) }],
+    ['claimMappings', mapping({ defaultValue: 'é'.repeat(33_000) })],
+  ])('refuses %s in %j', (param, more) => expect(params(more)).toEqual([param]));
+
+  const body = (param: string, msg: string, value?: unknown) => ({
+    msg,
+    param,
+    location: 'body',
+    ...(value !== undefined && { value }),
+  });
+  const twice = 'https://a.example/c';
+  const many = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`c${n}`, { defaultValue: n }]));
+  it.each([
+    [{ type: 'VerifiableCredential' }, body('type', 'must not be VerifiableCredential', 'VerifiableCredential')],
+    [{ additionalTypes: ['Card', 'Card'] }, body('additionalTypes.1', 'must not repeat a type', 'Card')],
+    [{ type: '@graph' }, body('type', 'must not start with @', '@graph')],
+    [{ type: 'a<b' }, body('type', 'must have only characters that are allowed in an IRI', 'a<b')],
+    [
+      { issuer: { name: 'A', logoUrl: 'http://acme.example/' } },
+      body('issuer.logoUrl', 'must be an https URL or a data URL of an image'),
+    ],
+    [{ claimMappings: many(201) }, body('claimMappings', 'must have at most 200 entries')],
+    [mapping({ defaultValue: 'é'.repeat(33_000) }), body('claimMappings', 'must be at most 64 KiB of JSON')],
+    [{ expiresIn: { days: 0 } }, body('expiresIn', 'must be longer than 0', { days: 0 })],
+    [{ revocable: true }, body('revocable', 'is not supported yet', true)],
+    [{ persist: true }, body('persist', 'is not supported yet', true)],
+    [{ claimSourceId: 'x' }, body('claimSourceId', 'is not supported yet')],
+    [{ contexts: [twice, twice] }, body('contexts.1', 'must not repeat a context', twice)],
+    [mapping({ defaultValue: 1 }, ''), body('claimMappings.', 'must have a name of 1 to 1024 characters')],
+    [mapping({ defaultValue: 1 }, 'prototype'), body('claimMappings.prototype', 'is a reserved name')],
+    [mapping(1), body('claimMappings.x', 'must be an object')],
+  ])('names the fault in %j', (more, detail) =>
+    expect(configurationFaults(request(more as Partial<WebSemanticConfigurationRequest>), 'ldp_vc')).toEqual([detail]),
+  );
+
+  it('refuses __proto__ as the name of a claim', () =>
+    expect(params({ claimMappings: JSON.parse('{"__proto__":{"defaultValue":1}}') })).toEqual([
+      'claimMappings.__proto__',
+    ]));
+
+  it('accepts the longest name, the largest number of mappings and null for absent members', () => {
+    expect(params(mapping({ defaultValue: 1 }, 'n'.repeat(1024)))).toEqual([]);
+    expect(params(mapping({ defaultValue: 1 }, 'n'.repeat(1025)))).toEqual([`claimMappings.${'n'.repeat(1025)}`]);
+    expect(params({ claimMappings: many(200) })).toEqual([]);
+    expect(params({ claimSourceId: null })).toEqual([]);
+  });
+
+  // Each character with the bytes that UTF-8 has for it, up to the limit and one byte beyond.
+  it.each(['a', '\u007f', '\u0080', 'é', '\u07ff', '\u0800', '€', '\uffff', '\u{10000}', '😀'])(
+    'counts %j as UTF-8 towards the size of the mappings',
+    (character) => {
+      const text = (value: string) => ({ x: { defaultValue: value } });
+      const frame = Buffer.byteLength(JSON.stringify(text('')));
+      const size = Buffer.byteLength(character);
+      const fill = character.repeat(Math.floor((65_536 - frame) / size));
+      const padded = fill + 'a'.repeat((65_536 - frame) % size);
+      expect(params({ claimMappings: text(padded) }, 'jwt_vc_json')).toEqual([]);
+      expect(params({ claimMappings: text(`${padded}a`) }, 'jwt_vc_json')).toEqual(['claimMappings']);
+    },
+  );
+
+  it.each([
+    ['data:image/png;base64,AAAA', true],
+    ['data:image/svg+xml;charset=utf-8;base64,AAAA', true],
+    ['data:image/svg+xml;charset=utf-8,%3Csvg/%3E', true],
+    ['data:image/png;charset=!!,AAAA', false],
+    ['data:image/png;!!=utf-8,AAAA', false],
+    ['data:image/png;base64,AA AA', false],
+    ['x data:image/png;base64,AAAA', false],
+    ['https://acme.example/a b', false],
+    ['http://acme.example/?to=https://acme.example/', false],
+    ['https://acme.example:port/', false],
+  ])('accepts %s as the URL of an image: %s', (logoUrl, accepted) =>
+    expect(params({ issuer: { name: 'A', logoUrl } })).toEqual(accepted ? [] : ['issuer.logoUrl']),
+  );
+
+  it('bounds linked data, and refuses its keywords, only for linked data formats', () => {
+    const deep = mapping({ defaultValue: JSON.parse(`${'['.repeat(100)}1${']'.repeat(100)}`) });
+    const [fault] = configurationFaults(request(deep), 'ldp_vc');
+    expect(fault).toMatchObject({
+      param: 'claimMappings.x',
+      msg: expect.stringContaining('must not have a defaultValue that makes claims '),
+    });
+    expect(params(deep, 'jwt_vc_json')).toEqual([]);
+    expect(params(mapping({ defaultValue: { '@id': 'x' } }), 'jwt_vc_json')).toEqual([]);
+    expect(params(mapping({ defaultValue: [1, { a: 1, '@id': 'x' }] }))).toEqual(['claimMappings.x']);
+    expect(params(mapping({ defaultValue: { a: null } }))).toEqual([]);
+    expect(params({ type: 'a<b' }, 'jwt_vc_json')).toEqual([]);
+  });
+
+  it('shortens the unknown member that it names', () =>
+    expect(configurationFaults(request(mapping({ ['m'.repeat(200)]: 1 })), 'ldp_vc')[0]?.msg).toBe(
+      `must not have the member ${'m'.repeat(100)}; allowed: mapFrom, defaultValue and required`,
+    ));
+
+  it('throws the faults, or nothing', () => {
+    expect(() => checkRequest(byName.ldp_vc, request())).not.toThrow();
+    expect(() => checkRequest(byName.ldp_vc, request({ revocable: true }))).toThrow(
+      expect.objectContaining({ kind: 'invalid', details: [body('revocable', 'is not supported yet', true)] }),
+    );
+  });
+
+  it('applies contexts to every type and claim that a credential will have', () => {
+    expect(trialOf(request({ additionalTypes: ['Card'], proofType: 'Ed25519Signature2018' }))).toEqual({
+      types: ['Membership', 'Card'],
+      claims: ['given_name'],
+      proofType: 'Ed25519Signature2018',
+    });
+    expect(trialOf(request()).types).toEqual(['Membership']);
+  });
+
+  it('names the unknown member of a mapping and those that are allowed', () =>
+    expect(configurationFaults(request(mapping({ mapForm: 'claims.x' })), 'ldp_vc')).toEqual([
+      {
+        msg: 'must not have the member mapForm; allowed: mapFrom, defaultValue and required',
+        param: 'claimMappings.x',
+        location: 'body',
+      },
+    ]));
+
+  it('accepts names with white space when no IRI is derived from them', () =>
+    expect(params(mapping({ defaultValue: 1 }, 'given name'), 'jwt_vc_json')).toEqual([]));
+
+  it('reports every fault at once', () =>
+    expect(params({ revocable: true, persist: true, expiresIn: {} })).toEqual(['expiresIn', 'revocable', 'persist']));
+
+  it('never repeats a mapping in the details', () =>
+    expect(
+      JSON.stringify(configurationFaults(request(mapping({ defaultValue: null, x: 'canary' })), 'ldp_vc')),
+    ).not.toContain('canary'));
+});
+
+describe('the formats', () => {
+  it('have a profile each, and keys that can sign, best first', () =>
+    expect(Object.values(byName).map(({ format, profile, resources }) => [format, profile, resources])).toEqual([
+      ['ldp_vc', 'web-semantic', { signer: { kind: 'pinnedKey', algorithms: ['Ed25519'] } }],
+      ['jwt_vc_json', 'jwt-vc', { signer: { kind: 'pinnedKey', algorithms: ['P-256', 'Ed25519'] } }],
+    ]));
+
+  it('are found by the operations on their configurations', () => {
+    expect(ofCall('issuance.create-credential-configuration.web-semantic')).toBe(byName.ldp_vc);
+    expect(ofCall('issuance.delete-credential-configuration.jwt-vc')).toBe(byName.jwt_vc_json);
+    expect(() => ofCall('issuance.create-offer')).toThrow('issuance.create-offer names no credential format');
+  });
+});
+
+describe('the path of a claim mapping', () => {
+  it('is text: an array that reads like a path is refused', () => {
+    const mapFrom = ['claims.a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as unknown as string;
+    expect(configurationFaults(request({ claimMappings: { name: { mapFrom } } }), 'jwt_vc_json')).toEqual([
+      {
+        msg: "must have a path such as claims.name, claims['name'] or authenticationProvider.subjectId in mapFrom",
+        param: 'claimMappings.name',
+        location: 'body',
+      },
+    ]);
+  });
+});

@@ -1,0 +1,189 @@
+import { Injectable } from '@nestjs/common';
+import { base58 } from '@scure/base';
+import { LRUCache } from 'lru-cache';
+import {
+  oauthError,
+  type ErrorDetail,
+  type WebSemanticConfiguration,
+  type WebSemanticConfigurationRequest,
+} from '@attestry/contracts';
+import type { EventContext } from '@attestry/event-store';
+import type { Signer } from '@attestry/keys';
+import {
+  Canonicalization,
+  CanonicalizationTooLong,
+  DocumentFault,
+  ED25519_SIGNATURE_2018,
+  proofOptionsDocument,
+  signEd25519Signature2018,
+  type ProofOptions,
+} from '@attestry/linked-data';
+import { PlatformConfig } from '@attestry/service-kit';
+import { ContextLoader } from '../../contexts/context-loader.js';
+import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
+import type { CredentialFacts, Format, FormatMetadata, UnsignedCredential } from '../format.js';
+import { dateTime, validityOf } from '../validity.js';
+import { vcFaults } from '../vc-configuration.decisions.js';
+import { describing, typesOf, vcMetadataOf } from '../vc-credential.js';
+import { baseContextOf } from './base-context.js';
+import { CRYPTOSUITE, ldpVcContentOf, ldpVcRecordOf, trialOf, type LdpVcContent } from './ldp-vc.decisions.js';
+import { contextFaults, hasKeyword, linkedDataFault, termFault, valueFault } from './linked-data.decisions.js';
+import { TenantContexts } from './tenant-contexts.js';
+
+type LdpVcConfiguration = ActiveConfiguration<LdpVcContent>;
+type LinkedDataDocument = Record<string, unknown> & { '@context': string[] };
+type Proof = ProofOptions | (Omit<ProofOptions, 'type'> & { type: 'DataIntegrityProof'; cryptosuite: string });
+
+/** Both documents are canonicalized, hashed and then signed. */
+interface UnsignedLdpVc extends UnsignedCredential {
+  configuration: LdpVcConfiguration;
+  claims: Record<string, unknown>;
+  document: LinkedDataDocument;
+  proof: Proof;
+}
+
+/** W3C VCDM 2.0 with a Data Integrity proof (VC-DI-EDDSA §3.2) or VCDM 1.1 with Ed25519Signature2018, OID4VCI Appendix A.1.2. */
+@Injectable()
+export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
+  readonly format = 'ldp_vc';
+  readonly profile = 'web-semantic';
+  readonly resources: Format['resources'] = { signer: { kind: 'pinnedKey', algorithms: ['Ed25519'] } };
+  /** SHA-256 of canonical proof options: identical for all credentials of a configuration within a second. */
+  private readonly proofHashes = new LRUCache<string, Buffer>({ max: 500 });
+
+  constructor(
+    private readonly contexts: ContextLoader,
+    private readonly tenantContexts: TenantContexts,
+    private readonly canonicalization: Canonicalization,
+    private readonly config: PlatformConfig,
+  ) {}
+
+  faultsOf(request: WebSemanticConfigurationRequest): ErrorDetail[] {
+    return [...vcFaults(request, { termFault, valueFault }), ...contextFaults(request.contexts ?? [])];
+  }
+
+  /** A pinned address keeps its document: issued and future credentials read the same. */
+  async contentOf(
+    request: WebSemanticConfigurationRequest,
+    replaced: LdpVcContent | undefined,
+    context: EventContext,
+  ): Promise<LdpVcContent> {
+    const known = replaced?.contexts ?? [];
+    return ldpVcContentOf(
+      request,
+      await this.tenantContexts.pin(request.contexts ?? [], known, trialOf(request), context),
+    );
+  }
+
+  recordOf(configuration: LdpVcConfiguration): WebSemanticConfiguration {
+    return ldpVcRecordOf(configuration);
+  }
+
+  metadataOf(configuration: LdpVcConfiguration): FormatMetadata {
+    const definition = { '@context': this.contextsOf(configuration), type: typesOf(configuration) };
+    return vcMetadataOf(configuration, definition, [configuration.content.proofType ?? CRYPTOSUITE]);
+  }
+
+  /** Linked data is bounded, and one claim may be mapped to many (ADR 0042). */
+  offerFaultOf({ content }: LdpVcConfiguration, claims: Record<string, unknown>): string | undefined {
+    return linkedDataFault(mapKnownClaims(content.claimMappings, { claims }));
+  }
+
+  mapClaims({ content }: LdpVcConfiguration, from: UserObject): Record<string, unknown> {
+    return mapClaims(content.claimMappings, from);
+  }
+
+  prepare({ configuration, claims, holder, time, credentialId }: CredentialFacts<LdpVcContent>): UnsignedLdpVc {
+    const { content, issuerKey } = configuration;
+    const { validFrom, validUntil } = validityOf(time, content.expiresIn);
+    const [from, until] =
+      content.proofType === ED25519_SIGNATURE_2018 ? ['issuanceDate', 'expirationDate'] : ['validFrom', 'validUntil'];
+    const document = {
+      '@context': this.contextsOf(configuration),
+      id: `urn:uuid:${credentialId}`,
+      type: typesOf(configuration),
+      issuer: { ...content.issuer, id: issuerKey.did },
+      [from!]: dateTime(validFrom),
+      ...(validUntil && { [until!]: dateTime(validUntil) }),
+      ...describing(configuration),
+      credentialSubject: { ...claims, id: holder.did },
+    };
+    const proof = proofOptions(configuration, validFrom);
+    const holderKey = holder.publicJwk;
+    return {
+      ...{ credentialId, holderKey, validFrom, ...(validUntil && { validUntil }) },
+      ...{ configuration, claims, document, proof },
+    };
+  }
+
+  /** One canonicalization for all of them, so that limits and deadline hold for the request (ADR 0042). */
+  async sign(
+    tenantId: string,
+    credentials: readonly UnsignedLdpVc[],
+    signer: Signer,
+  ): Promise<Record<string, unknown>[]> {
+    const [first] = credentials;
+    if (!first) return [];
+    // Before any recursion over levels of the claims.
+    const fault = linkedDataFault(first.claims, credentials.length);
+    if (fault) throw denied(`the claims of the credentials of one request ${fault}`);
+    if (hasKeyword(first.claims)) throw denied('a claim has a member name that starts with @, which JSON-LD reserves');
+    try {
+      const [optionsHash, ...hashes] = await this.hashes(tenantId, first, credentials);
+      return credentials.map(({ document, proof }, index) => {
+        const signed: readonly [Buffer, Buffer] = [optionsHash!, hashes[index]!];
+        if (proof.type === ED25519_SIGNATURE_2018)
+          return signEd25519Signature2018(document, proof, signed, (data) => signer.sign(data));
+        // VC-DI-EDDSA §3.2.5: hash of the proof options first, then of the document.
+        const proofValue = `z${base58.encode(signer.sign(Buffer.concat(signed)))}`;
+        return { ...document, proof: { ...proof, proofValue } };
+      });
+    } catch (error) {
+      // The error's own message may contain claim values.
+      if (error instanceof DocumentFault) throw denied('the claims cannot be expressed as linked data');
+      // Permanent, as the same claims take as long again: a wallet must not retry (OID4VCI §8.3.1.2).
+      if (error instanceof CanonicalizationTooLong) throw denied('the claims take too long to canonicalize');
+      throw error;
+    }
+  }
+
+  /** Canonical hash of the proof options, then of each document. */
+  private async hashes(
+    tenantId: string,
+    { configuration, document, proof }: UnsignedLdpVc,
+    credentials: readonly UnsignedLdpVc[],
+  ): Promise<Buffer[]> {
+    const { id, version, content } = configuration;
+    const documents = credentials.map((it) => it.document);
+    const contexts = await this.contexts.pinnedDocuments(content.contexts);
+    const at = `${id} ${version} ${proof.created}`;
+    const known = this.proofHashes.get(at);
+    if (known) return [known, ...(await this.canonicalization.hashes(tenantId, documents, contexts))];
+    const found = await this.canonicalization.hashes(
+      tenantId,
+      [proofOptionsDocument(document, proof), ...documents],
+      contexts,
+    );
+    this.proofHashes.set(at, found[0]!);
+    return found;
+  }
+
+  private contextsOf({ content }: LdpVcConfiguration): string[] {
+    return [baseContextOf(content), this.config.contextUrl, ...content.contexts.map(({ url }) => url)];
+  }
+}
+
+const proofOptions = ({ content, issuerKey }: LdpVcConfiguration, validFrom: Date): Proof => {
+  const common = {
+    created: dateTime(validFrom),
+    verificationMethod: issuerKey.verificationMethod,
+    proofPurpose: 'assertionMethod',
+  } as const;
+  return content.proofType === ED25519_SIGNATURE_2018
+    ? { type: ED25519_SIGNATURE_2018, ...common }
+    : { type: 'DataIntegrityProof', cryptosuite: CRYPTOSUITE, ...common };
+};
+
+const denied = (description: string) =>
+  oauthError('credential_request_denied', description, { check: 'formats/ldp-vc' });

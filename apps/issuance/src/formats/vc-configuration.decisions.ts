@@ -1,0 +1,112 @@
+import type {
+  ClaimMapping,
+  CredentialBranding,
+  CredentialIssuer,
+  Duration,
+  ErrorDetail,
+  JwtVcConfiguration,
+  JwtVcConfigurationRequest,
+} from '@attestry/contracts';
+import type { PinnedContexts } from '../contexts/context-loader.js';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { ConfigurationContent } from '../credential-configuration/credential-configuration.events.js';
+import { claimMappingFaults, type ClaimRules } from './claim-mappings.decisions.js';
+
+/** What is stored of a configuration whose credentials follow the W3C Verifiable Credentials Data Model. */
+export interface VcContent extends ConfigurationContent {
+  additionalTypes: string[];
+  name: string;
+  description?: string;
+  issuer: CredentialIssuer;
+  credentialBranding?: CredentialBranding;
+  claimMappings: Record<string, ClaimMapping>;
+  expiresIn?: Duration;
+  /** Stored by every release, empty where the format has none. */
+  contexts: PinnedContexts;
+}
+
+/** What a format requires beside the rules of the data model. */
+export interface VcRules extends Pick<ClaimRules, 'valueFault'> {
+  /** Of a type or the name of a claim. */
+  termFault?: (term: string) => string | undefined;
+}
+
+/**
+ * `id` is the holder's; `type` would name the kind of subject (VCDM 2.0 section 4.5); the others are no data in
+ * JavaScript objects, where credentials are built and read.
+ */
+const RESERVED_CLAIMS = new Set(['id', 'type', '__proto__', 'constructor', 'prototype']);
+const httpsOrDataUrl = (url: string): boolean =>
+  /^data:image\/[a-z0-9.+-]+(?:;[a-z0-9-]+=[\w.+-]+)*(?:;base64)?,[\x21-\x7e]*$/i.test(url) ||
+  (/^https:\/\/[\x21-\x7e]+$/i.test(url) && URL.canParse(url));
+
+const UNITS = ['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
+const isPositive = (duration: Duration): boolean => UNITS.reduce((sum, unit) => sum + (duration[unit] ?? 0), 0) > 0;
+
+/** Every fault of a request that needs no look-up. */
+export const vcFaults = (
+  request: JwtVcConfigurationRequest,
+  { termFault, valueFault }: VcRules = {},
+): ErrorDetail[] => {
+  const details: ErrorDetail[] = [];
+  const fault = (param: string, msg: string, value?: unknown) =>
+    details.push({ ...(value !== undefined && { value }), msg, param, location: 'body' });
+
+  const types = [request.type, ...(request.additionalTypes ?? [])];
+  types.forEach((type, index) => {
+    const param = index === 0 ? 'type' : `additionalTypes.${index - 1}`;
+    if (type === 'VerifiableCredential') fault(param, 'must not be VerifiableCredential', type);
+    else if (types.indexOf(type) < index) fault(param, 'must not repeat a type', type);
+    else if (type.startsWith('@')) fault(param, 'must not start with @', type);
+    else {
+      const msg = termFault?.(type);
+      if (msg) fault(param, msg, type);
+    }
+  });
+
+  for (const [param, url] of [
+    ['issuer.logoUrl', request.issuer.logoUrl],
+    ['issuer.iconUrl', request.issuer.iconUrl],
+    ['credentialBranding.watermarkImageUrl', request.credentialBranding?.watermarkImageUrl],
+  ] as const)
+    if (url !== undefined && !httpsOrDataUrl(url)) fault(param, 'must be an https URL or a data URL of an image');
+
+  const nameFault = (name: string): string | undefined => {
+    if (name.startsWith('@')) return 'must not start with @';
+    return RESERVED_CLAIMS.has(name) ? 'is a reserved name' : termFault?.(name);
+  };
+  details.push(...claimMappingFaults(request.claimMappings, { nameFault, valueFault }));
+
+  if (request.expiresIn && !isPositive(request.expiresIn))
+    fault('expiresIn', 'must be longer than 0', request.expiresIn);
+  if (request.revocable === true) fault('revocable', 'is not supported yet', true);
+  if (request.persist === true) fault('persist', 'is not supported yet', true);
+  if (request.claimSourceId !== undefined && request.claimSourceId !== null)
+    fault('claimSourceId', 'is not supported yet');
+
+  return details;
+};
+
+/** Members without a value are left out. */
+const present = <T extends object>(value: T): T =>
+  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined && member !== null)) as T;
+
+export const vcContentOf = (request: JwtVcConfigurationRequest, contexts: PinnedContexts): VcContent => {
+  const { description, credentialBranding, expiresIn, maxIssuances } = request;
+  return present({
+    additionalTypes: request.additionalTypes ?? [],
+    name: request.name,
+    description,
+    issuer: present({ ...request.issuer }),
+    credentialBranding: credentialBranding && present({ ...credentialBranding }),
+    claimMappings: request.claimMappings,
+    expiresIn: expiresIn && present({ ...expiresIn }),
+    maxIssuances,
+    contexts,
+  }) as VcContent;
+};
+
+export const vcRecordOf = ({ id, type, issuerKey, content }: ActiveConfiguration<VcContent>): JwtVcConfiguration => {
+  const { additionalTypes, name, contexts: _pinned, ...rest } = content;
+  return { id, type, additionalTypes, name, ...rest, issuerDid: issuerKey.did, revocable: false, persist: false };
+};

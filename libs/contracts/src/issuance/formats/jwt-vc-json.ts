@@ -1,0 +1,93 @@
+import { ArrayMaxSize, IsArray, IsBoolean, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { BoundedJson, BoundedText, IsRecord, Nested, Optional } from '../../validators.js';
+import {
+  configurationOperations,
+  CREDENTIAL_TYPE_PATTERN,
+  CredentialBranding,
+  CredentialIssuer,
+  Duration,
+  ENTRY_FAULT,
+  TYPE_FAULT,
+  type ClaimMapping,
+} from '../credential-configurations.js';
+
+export class JwtVcConfigurationRequest {
+  /** Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
+  @IsString({ message: 'must be a string' })
+  @Matches(CREDENTIAL_TYPE_PATTERN, { message: TYPE_FAULT })
+  @MaxLength(1024, { message: TYPE_FAULT })
+  type: string;
+
+  /** Further credential types. */
+  @Optional()
+  @IsArray({ message: 'must be an array' })
+  @ArrayMaxSize(20, { message: 'must have at most 20 entries' })
+  @IsString({ each: true, message: 'must contain only strings' })
+  @Matches(/^\S{1,1024}$/, { each: true, message: ENTRY_FAULT })
+  @MaxLength(1024, { each: true, message: ENTRY_FAULT })
+  additionalTypes?: string[];
+
+  /** Display name of the credential. */
+  @BoundedText(1024, 1) name: string;
+
+  @Optional() @BoundedText(1024) description?: string;
+
+  /** The issuer as wallets display it. */
+  @Nested(CredentialIssuer) issuer: CredentialIssuer;
+
+  /** DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
+  @Optional() @BoundedText(2048, 7) issuerDid?: string;
+
+  @Optional() @Nested(CredentialBranding) credentialBranding?: CredentialBranding;
+
+  /** Mapping of each claim of the credential, by claim name. */
+  @IsRecord() @BoundedJson({ entries: 200, text: 65_536, values: 20_000 }) claimMappings: Record<string, ClaimMapping>;
+
+  /** Validity of the credentials. Default: they do not expire. */
+  @Optional()
+  @Nested(Duration, { message: 'must be an object with years, months, weeks, days, hours, minutes or seconds' })
+  expiresIn?: Duration;
+
+  /** Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
+  @Optional()
+  @IsInt({ message: 'must be an integer' })
+  @Min(1, { message: 'must be at least 1' })
+  @Max(1000, { message: 'must be at most 1000' })
+  maxIssuances?: number;
+
+  /** Revocation is not supported yet: `true` is rejected. */
+  @Optional() @IsBoolean({ message: 'must be a boolean' }) revocable?: boolean;
+  /** Persisting credentials is not supported yet: `true` is rejected. */
+  @Optional() @IsBoolean({ message: 'must be a boolean' }) persist?: boolean;
+  /** Claim sources are not supported yet: any value is rejected. */
+  @Optional() @BoundedJson() claimSourceId?: unknown;
+}
+
+export class JwtVcConfiguration {
+  id: string;
+  type: string;
+  additionalTypes: string[];
+  name: string;
+  description?: string;
+  issuer: CredentialIssuer;
+  issuerDid: string;
+  credentialBranding?: CredentialBranding;
+  claimMappings: Record<string, ClaimMapping>;
+  expiresIn?: Duration;
+  maxIssuances?: number;
+  revocable: boolean;
+  persist: boolean;
+}
+
+export const jwtVcConfigurations = configurationOperations({
+  profile: 'jwt-vc',
+  prefix: 'CREDENTIAL_JWT_VC_CREDENTIAL_CONFIGURATION',
+  request: JwtVcConfigurationRequest,
+  configuration: JwtVcConfiguration,
+  example: {
+    type: 'UniversityDegree',
+    name: 'University degree',
+    issuer: { name: 'Example University' },
+    claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+  },
+});

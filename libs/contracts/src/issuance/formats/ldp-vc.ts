@@ -1,0 +1,37 @@
+import { ArrayMaxSize, IsArray, IsIn, IsString, Matches, MaxLength } from 'class-validator';
+import { Optional } from '../../validators.js';
+import { configurationOperations, ENTRY_FAULT } from '../credential-configurations.js';
+import { JwtVcConfiguration, jwtVcConfigurations, JwtVcConfigurationRequest } from './jwt-vc-json.js';
+
+/** Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1. */
+export type ProofType = 'eddsa-rdfc-2022' | 'Ed25519Signature2018';
+const PROOF_TYPES: readonly ProofType[] = ['eddsa-rdfc-2022', 'Ed25519Signature2018'];
+
+export class WebSemanticConfigurationRequest extends JwtVcConfigurationRequest {
+  /** URLs of further JSON-LD contexts of the credentials. Each is fetched once, when it is configured. */
+  @Optional()
+  @IsArray({ message: 'must be an array' })
+  @ArrayMaxSize(10, { message: 'must have at most 10 entries' })
+  @IsString({ each: true, message: 'must contain only strings' })
+  @Matches(/^\S{1,1024}$/, { each: true, message: ENTRY_FAULT })
+  @MaxLength(1024, { each: true, message: ENTRY_FAULT })
+  contexts?: string[];
+
+  /** Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets. */
+  @Optional()
+  @IsIn(PROOF_TYPES, { message: `must be one of: ${PROOF_TYPES.join(', ')}` })
+  proofType?: ProofType;
+}
+
+export class WebSemanticConfiguration extends JwtVcConfiguration {
+  contexts: string[];
+  proofType: ProofType;
+}
+
+export const webSemanticConfigurations = configurationOperations({
+  profile: 'web-semantic',
+  prefix: 'CREDENTIAL_WEB_SEMANTIC_CREDENTIAL_CONFIGURATION',
+  request: WebSemanticConfigurationRequest,
+  configuration: WebSemanticConfiguration,
+  example: jwtVcConfigurations.create.example!,
+});
