@@ -60,7 +60,7 @@ export const revocationList2020Credential = async (list: UnsignedRevocationList)
   },
 });
 
-/** Private claim of a CWT with its `compactRevocationStatus`, beside claim 65535 (specification notes). */
+/** Private claim of a CWT with its `compactRevocationStatus`, for verifiers that do not know claim 65535. */
 export const CWT_REVOCATION_CLAIM = -65537;
 
 export const compactRevocationStatus = ({ uri, index }: StatusReference): Map<number, unknown> =>

@@ -98,6 +98,12 @@ describe('masked statuses', () => {
 
   it('hide a suspension', () => expect([...maskStatuses(packed(2, [2, 2]), 2, [Uint8Array.of(1)])]).toEqual([0b1001]));
 
+  it('are a copy, also of a Buffer', () => {
+    const stored = Buffer.from([0]);
+    expect([...maskStatuses(stored, 1, [Uint8Array.of(5)])]).toEqual([5]);
+    expect([...stored]).toEqual([0]);
+  });
+
   it('are not copied without a mask', () => {
     const list = packed(2, [1, 2]);
     expect(maskStatuses(list, 2, [])).toBe(list);

@@ -8,7 +8,7 @@ export type StatusBits = 1 | 2 | 4 | 8;
 
 /** Entries of a list: the least that a verifier of Bitstring Status List accepts (§3.2). */
 export const LIST_SIZE = 131_072;
-/** Entries of a list of mdocs (specification notes). */
+/** Entries of a list of mdocs. */
 export const MDOC_LIST_SIZE = 100_000;
 
 /**
@@ -54,7 +54,8 @@ const locate = (packed: Uint8Array, bits: StatusBits, index: number) => {
  */
 export const maskStatuses = (packed: Uint8Array, bits: StatusBits, masks: readonly Uint8Array[]): Uint8Array => {
   if (masks.length === 0) return packed;
-  const served = packed.slice();
+  // `slice` of a Buffer would be a view of the stored row.
+  const served = Uint8Array.from(packed);
   for (const mask of masks)
     for (const [byte, masked] of mask.entries())
       for (let rest = masked; rest !== 0; rest &= rest - 1)
