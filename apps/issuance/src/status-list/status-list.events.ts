@@ -7,7 +7,7 @@ export type StatusListEvent =
       data: {
         /** uuid */
         listId: string;
-        /** Lists of one series follow each other, each named by the one before. */
+        /** Lists of one series follow each other: the first has the id of `firstListId`, and each names the next. */
         series: string;
         size: number;
         bits: StatusBits;

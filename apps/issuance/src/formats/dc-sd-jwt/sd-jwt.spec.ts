@@ -239,6 +239,7 @@ describe('an SD-JWT VC', () => {
       fc.string({ unit: 'grapheme' }),
       fc.integer(),
       fc.boolean(),
+      fc.constant(null),
       fc.dictionary(name, tie('value'), { maxKeys: 4, noNullPrototype: true }),
       fc.array(tie('value'), { maxLength: 4 }),
     ),
