@@ -54,3 +54,19 @@ declare module '@digitalbazaar/vc' {
     documentLoader: DocumentLoader;
   }): Promise<VerifyCredentialResult>;
 }
+
+declare module '@digitalbazaar/vc-bitstring-status-list' {
+  export function checkStatus(options: {
+    credential: Record<string, unknown>;
+    documentLoader: import('@digitalbazaar/vc').DocumentLoader;
+    verifyBitstringStatusListCredential: boolean;
+  }): Promise<{ verified: boolean; error?: Error; results: { status: boolean }[] }>;
+}
+
+declare module '@digitalbazaar/vc-revocation-list' {
+  export function checkStatus(options: {
+    credential: Record<string, unknown>;
+    documentLoader: import('@digitalbazaar/vc').DocumentLoader;
+    verifyRevocationListCredential: boolean;
+  }): Promise<{ verified: boolean; error?: Error }>;
+}

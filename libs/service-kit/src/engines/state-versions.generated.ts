@@ -18,6 +18,7 @@ export const STATE_VERSIONS: Readonly<Record<string, string>> = {
   managementClient: 'YiL8i9pG3Tqazb8r',
   managementUser: 'PpuneTneHoVtM-n0',
   revokedToken: 'MCMjyvpF6FZd4FCJ',
+  statusList: 'blynj8R2EWZmfXUF',
   subdomain: 'fmSWovitE8U60ry5',
   tenant: 'kmjrSXnffp4HXvDl',
   tokenKeys: '86yrrnbJWSOxZOOc',

@@ -1,0 +1,60 @@
+/** Names that a verifier reads in plain text, so that they are never selectively disclosable: SD-JWT VC, Registered JWT Claims; RFC 9901 §9.7. */
+const REGISTERED_CLAIMS: ReadonlySet<string> = new Set([
+  'iss',
+  'aud',
+  'iat',
+  'nbf',
+  'exp',
+  'cnf',
+  'vct',
+  'vct#integrity',
+  'aka_vcts',
+  'status',
+]);
+
+/** Names with a meaning of their own at every level: RFC 9901 §4.1, §4.1.1. */
+const SD_JWT_NAMES: ReadonlySet<string> = new Set(['_sd', '...', '_sd_alg']);
+
+/** Each value of a claim, at any level, is a disclosure: its salt, digest and encoding are at least 100 bytes. */
+const MAX_DISCLOSURES = 1000;
+const MAX_DEPTH = 32;
+
+export interface ClaimFault {
+  /** Name of the claim in the credential, also where a value within it has the fault. */
+  claim: string;
+  /** `must …` or `is …` */
+  msg: string;
+}
+
+/** Why claims cannot be selectively disclosed; undefined when they can. */
+export const claimFault = (claims: Readonly<Record<string, unknown>>): ClaimFault | undefined => {
+  let disclosures = 0;
+  const faultOf = (value: unknown, depth: number): string | undefined => {
+    if (++disclosures > MAX_DISCLOSURES) return `must not make claims of more than ${MAX_DISCLOSURES} values in total`;
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (depth === MAX_DEPTH) return `must not nest deeper than ${MAX_DEPTH} levels`;
+    for (const [name, member] of Object.entries(value)) {
+      if (SD_JWT_NAMES.has(name)) return `must not have a member with the reserved name ${name}`;
+      const fault = faultOf(member, depth + 1);
+      if (fault) return fault;
+    }
+    return undefined;
+  };
+  for (const [claim, value] of Object.entries(claims)) {
+    const reserved = REGISTERED_CLAIMS.has(claim) || SD_JWT_NAMES.has(claim);
+    const msg = reserved ? 'is a reserved name' : faultOf(value, 1);
+    if (msg) return { claim, msg };
+  }
+  return undefined;
+};
+
+/** Claims of a credential that cannot be selectively disclosed. */
+export class ClaimNotDisclosable extends Error {
+  override readonly name = 'ClaimNotDisclosable';
+  readonly claim: string;
+
+  constructor({ claim, msg }: ClaimFault) {
+    super(`${claim} ${msg}`);
+    this.claim = claim;
+  }
+}

@@ -1,0 +1,91 @@
+import { dateTime } from '../formats/validity.js';
+import { gzipStatuses } from './compressed-statuses.js';
+import { secondsOf, type StatusReference, type UnsignedList } from './token-status-list.js';
+
+/** A list with 1 bit for each credential: revoked or not. */
+export interface UnsignedRevocationList extends UnsignedList {
+  /** DID of the issuer of the credentials, which verifiers compare. */
+  issuer: string;
+}
+
+/** In the list and in each credential that refers to it. */
+export const REVOCATION_LIST_2020_CONTEXT = 'https://w3id.org/vc-revocation-list-2020/v1';
+
+/** `credentialStatus` in VC Data Model 2.0, Bitstring Status List §2.1. */
+export const bitstringStatus = ({ uri, index }: StatusReference) => ({
+  id: `${uri}#${index}`,
+  type: 'BitstringStatusListEntry',
+  statusPurpose: 'revocation',
+  statusListIndex: String(index),
+  statusListCredential: uri,
+});
+
+/** Without proof, Bitstring Status List §2.2. */
+export const bitstringStatusListCredential = async (list: UnsignedRevocationList) => ({
+  '@context': ['https://www.w3.org/ns/credentials/v2'],
+  id: list.uri,
+  type: ['VerifiableCredential', 'BitstringStatusListCredential'],
+  issuer: list.issuer,
+  validFrom: dateTime(list.issuedAt),
+  validUntil: dateTime(list.expiresAt),
+  credentialSubject: {
+    id: `${list.uri}#list`,
+    type: 'BitstringStatusList',
+    statusPurpose: 'revocation',
+    // Multibase: `u` is base64url without padding.
+    encodedList: `u${(await compressedBitstring(list.statuses)).toString('base64url')}`,
+  },
+});
+
+/** `credentialStatus` in VC Data Model 1.1, RevocationList2020. */
+export const revocationList2020Status = ({ uri, index }: StatusReference) => ({
+  id: `${uri}#${index}`,
+  type: 'RevocationList2020Status',
+  revocationListIndex: String(index),
+  revocationListCredential: uri,
+});
+
+/** Without proof, RevocationList2020. */
+export const revocationList2020Credential = async (list: UnsignedRevocationList) => ({
+  '@context': ['https://www.w3.org/2018/credentials/v1', REVOCATION_LIST_2020_CONTEXT],
+  id: list.uri,
+  type: ['VerifiableCredential', 'RevocationList2020Credential'],
+  issuer: list.issuer,
+  issuanceDate: dateTime(list.issuedAt),
+  expirationDate: dateTime(list.expiresAt),
+  credentialSubject: {
+    id: `${list.uri}#list`,
+    type: 'RevocationList2020',
+    encodedList: (await compressedBitstring(list.statuses)).toString('base64url'),
+  },
+});
+
+/** Private claim of a CWT with its `compactRevocationStatus`, for verifiers that do not know claim 65535. */
+export const CWT_REVOCATION_CLAIM = -65537;
+
+export const compactRevocationStatus = ({ uri, index }: StatusReference): Map<number, unknown> =>
+  new Map<number, unknown>([
+    [2, index],
+    [3, uri],
+  ]);
+
+/** Claims of the CWT with a list for `compactRevocationStatus`. */
+export const compactRevocationListClaims = async (list: UnsignedRevocationList): Promise<Map<number, unknown>> =>
+  new Map<number, unknown>([
+    [1, list.issuer],
+    [2, list.uri],
+    [4, secondsOf(list.expiresAt)],
+    [6, secondsOf(list.issuedAt)],
+    [-65538, await compressedBitstring(list.statuses)],
+  ]);
+
+/** GZIP of the bitstring with index 0 as its left-most bit, Bitstring Status List §7.1. */
+const compressedBitstring = (statuses: Uint8Array): Promise<Buffer> =>
+  gzipStatuses(statuses.map((byte) => REVERSED[byte]!));
+
+/** By byte, that with its bits in the opposite order. */
+const REVERSED = Uint8Array.from({ length: 256 }, (_, byte) => {
+  let reversed = 0;
+  for (let bit = 0; bit < 8; bit++) reversed |= ((byte >> bit) & 1) << (7 - bit);
+  return reversed;
+});

@@ -1,0 +1,48 @@
+import { notFound } from '@attestry/contracts';
+import type { OpenedList, StatusListEvent } from './status-list.events.js';
+import type { StatusListState } from './status-list.state.js';
+
+const SMALLEST_BLOCK = 64;
+const LARGEST_BLOCK = 1024;
+/** How long a block lasts at the claimer's rate: one append in that time, and a crash wastes the rest. */
+const BLOCK_SECONDS = 10;
+
+/** Idempotent: several replicas open the list that its predecessor names, and the first one decides. */
+export const openList = (state: StatusListState, list: OpenedList, now: Date): StatusListEvent[] =>
+  state.status === 'absent' ? [{ type: 'StatusListOpened', data: { ...list, openedAt: now.toISOString() } }] : [];
+
+export interface BlockClaim {
+  /** From `blockSize`. */
+  count: number;
+  /** Names the next list, when this claim leaves little of this one. */
+  successorId: string;
+}
+
+/**
+ * The next counters of a list, for one process. No events when all are claimed: then the state's `successorId` is the list to claim from.
+ */
+export const claimBlock = (state: StatusListState, claim: BlockClaim, now: Date): StatusListEvent[] => {
+  if (state.status === 'absent') throw notFound();
+  const { next, size, successorId } = state;
+  if (next === size) return [];
+  const count = Math.min(claim.count, size - next);
+  const left = size - next - count;
+  const isLow = left <= Math.max(size / 8, 2 * LARGEST_BLOCK);
+  return [
+    { type: 'CounterBlockClaimed', data: { first: next, count, claimedAt: now.toISOString() } },
+    ...(isLow && successorId === undefined
+      ? [{ type: 'SuccessorNamed' as const, data: { listId: claim.successorId } }]
+      : []),
+  ];
+};
+
+/**
+ * How many counters to claim.
+ * @param used the block that the claimer has used up; absent at its start, which claims little because restarts waste what is left
+ */
+export const blockSize = (used: { count: number; claimedAt: Date } | undefined, now: Date): number => {
+  if (!used) return SMALLEST_BLOCK;
+  const seconds = Math.max(now.getTime() - used.claimedAt.getTime(), 1) / 1000;
+  const count = Math.ceil((used.count / seconds) * BLOCK_SECONDS);
+  return Math.min(Math.max(count, SMALLEST_BLOCK), LARGEST_BLOCK);
+};
