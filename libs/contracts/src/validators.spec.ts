@@ -1,13 +1,16 @@
 import 'reflect-metadata';
 import { validateSync } from 'class-validator';
 import type { DtoClass } from './operation.js';
-import { BoundedJson, Name, Normalize, normalizerOf, Optional, Unique, Uuid } from './validators.js';
+import { BoundedJson, LanguageTag, Name, Normalize, normalizerOf, Optional, Unique, Uuid } from './validators.js';
 
 class Named {
   @Name(8) name: unknown;
 }
 class PerhapsNamed {
   @Optional() @Name() name: unknown;
+}
+class Spoken {
+  @LanguageTag() language: unknown;
 }
 class Identified {
   @Uuid() id: unknown;
@@ -130,4 +133,16 @@ describe('BoundedJson', () => {
     const deep = JSON.parse(`${'['.repeat(200_000)}${']'.repeat(200_000)}`) as unknown;
     expect(faultOf(read(Holder, { value: deep }))).toBe('must not nest deeper than 2 levels');
   });
+});
+
+describe('LanguageTag', () => {
+  it.each(['de', 'de-CH', 'DE-ch', 'zh-Hant-CN', 'de-DE-1996', 'de-CH-x-phonebk'])('accepts %s', (language) =>
+    expect(faultOf(read(Spoken, { language }))).toBeUndefined(),
+  );
+
+  it.each(['', 'de_CH', 'a', '12', 'deutsch-', 'de, en', `de-x-${'a-'.repeat(20)}a`])('refuses %s', (language) =>
+    expect(faultOf(read(Spoken, { language }))).toBe('must be a language tag such as en or de-CH (BCP 47)'),
+  );
+
+  it('is text', () => expect(faultOf(read(Spoken, { language: 7 }))).toBe('must be a string'));
 });

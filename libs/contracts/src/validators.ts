@@ -15,6 +15,7 @@ import {
 } from 'class-validator';
 import { CLIENT_ID_PATTERN, isUuid, UUID_PATTERN } from './identifiers.js';
 import { DEFAULT_BOUNDS, jsonFault, type JsonBounds } from './json-bounds.js';
+import { canonicalLanguageTag, LANGUAGE_TAG_FAULT, MAX_LANGUAGE_TAG } from './language-tags.js';
 import type { DtoClass } from './operation.js';
 import { ROLES } from './roles.js';
 
@@ -71,6 +72,17 @@ export const Normalize =
 /** An object of another class. */
 export const Nested = (type: DtoClass, options?: ValidationOptions): PropertyDecorator =>
   combine(ValidateNested(), IsRecord(options), (target, key) => nestedTypes.add(target, key, type));
+
+/** 1 to `max` objects of another class. */
+export const NestedList = (type: DtoClass, max: number): PropertyDecorator =>
+  combine(
+    IsArray({ message: 'must be an array' }),
+    ArrayNotEmpty({ message: 'must not be empty' }),
+    ArrayMaxSize(max, { message: `must have at most ${max} entries` }),
+    IsRecord({ each: true, message: 'must contain only objects' }),
+    ValidateNested({ each: true }),
+    (target, key) => nestedTypes.add(target, key, type),
+  );
 
 /** A rule on strings; values that are not strings are reported by another decorator. */
 const Text = (name: string, message: string, isValid: (text: string) => boolean): PropertyDecorator =>
@@ -144,6 +156,14 @@ export const Email = (): PropertyDecorator =>
     IsString({ message: 'must be a string' }),
     IsEmail({ blacklisted_chars: '"' }, { message: 'must be an e-mail address' }),
     Length(1, 254, { message: 'must have 1 to 254 characters' }),
+  );
+
+/** A language tag (BCP 47). */
+export const LanguageTag = (): PropertyDecorator =>
+  combine(
+    IsString({ message: 'must be a string' }),
+    MaxLength(MAX_LANGUAGE_TAG, { message: LANGUAGE_TAG_FAULT }),
+    Text('languageTag', LANGUAGE_TAG_FAULT, (text) => canonicalLanguageTag(text) !== undefined),
   );
 
 /** Non-empty array of unique, known roles. */

@@ -20,6 +20,7 @@ import {
   IsRecord,
   Name,
   Nested,
+  NestedList,
   nestedTypeOf,
   normalizerOf,
   Optional,
@@ -132,8 +133,9 @@ const anything = fc.oneof(
 
 const fitting = (type: DtoClass, member: string): fc.Arbitrary<unknown> => {
   const nested = nestedTypeOf(type, member);
-  if (nested) return requestOf(nested);
   const rules = rulesOf(type).filter(({ propertyName }) => propertyName === member);
+  if (nested && rules.some(({ name }) => name === 'isArray')) return fc.array(requestOf(nested), { maxLength: 3 });
+  if (nested) return requestOf(nested);
   const named = (name: string): DeclaredRule | undefined => rules.find((rule) => rule.name === name);
   const [choice] = named('isIn')?.constraints ?? [];
   const pattern = named('matches')?.constraints?.[0] as RegExp | undefined;
@@ -191,11 +193,14 @@ const requestOf = (type: DtoClass): fc.Arbitrary<Record<string, unknown>> =>
 const beyondMaximum = (type: DtoClass, value: object): Set<string> => {
   const found = new Set<string>();
   const visit = (shape: ReturnType<typeof shapeOf>, instance: object, path: string): void => {
-    for (const { name, maxima, nested } of shape.members) {
+    for (const { name, maxima, nested, listMax } of shape.members) {
       const member = (instance as Record<string, unknown>)[name];
       if (maxima.some((check) => check(member, instance) !== undefined)) found.add(path + name);
-      if (nested && typeof member === 'object' && member !== null && !Array.isArray(member))
-        visit(nested, member, `${path}${name}.`);
+      if (!nested || typeof member !== 'object' || member === null) continue;
+      if (!Array.isArray(member)) visit(nested, member, `${path}${name}.`);
+      else if (listMax !== undefined && member.length <= listMax)
+        for (const [index, entry] of member.entries())
+          if (typeof entry === 'object' && entry !== null) visit(nested, entry as object, `${path}${name}.${index}.`);
     }
   };
   visit(shapeOf(type), value, '');
@@ -290,9 +295,14 @@ describe('the compiler', () => {
       'has the rule isInt with options that are not supported',
     ],
     [
-      'an array of objects',
+      'an array of objects without a class',
       declaring(ValidateNested({ each: true }), BoundedJson()),
-      'is an array of objects, which is not supported',
+      'is an array of objects without a class: use NestedList',
+    ],
+    [
+      'an array of objects without a maximum',
+      declaring(ValidateNested({ each: true }), IsRecord({ each: true }), IsArray(), Nested(Inner)),
+      'must not be an array of objects: use NestedList',
     ],
     [
       'a nested class with a fault',
@@ -320,6 +330,7 @@ describe('the compiler', () => {
     @MaxLength(9, { each: true })
     list?: string[];
     @Optional() @Nested(Inner) inner?: Inner;
+    @Optional() @NestedList(Inner, 2) inners?: Inner[];
     @Optional() @IsRecord() @BoundedJson({ entries: 3 }) map?: object;
   }
 
@@ -353,6 +364,24 @@ describe('the compiler', () => {
     expect(visits).toBeLessThan(200);
   });
 
+  it('checks each object of a list by the path of its place', () => {
+    const details = (inners: unknown) => checkShape(Request, { name: 'Ann', inners }, 'body').details;
+    expect(checkShape(Request, { name: 'Ann', inners: [{ text: 'a', more: 1 }, { text: 'b' }] }, 'body')).toEqual({
+      value: { name: 'Ann', inners: [{ text: 'a' }, { text: 'b' }] },
+      details: [],
+    });
+    expect(details([{ text: 'a' }, { text: 7 }])).toEqual([
+      { value: 7, msg: 'text must be a string', param: 'inners.1.text', location: 'body' },
+    ]);
+    expect(details([{}])).toEqual([{ msg: 'is required', param: 'inners.0.text', location: 'body' }]);
+    expect(details([])).toEqual([{ value: [], msg: 'must not be empty', param: 'inners', location: 'body' }]);
+    expect(details([null])).toEqual([
+      { value: [null], msg: 'must contain only objects', param: 'inners', location: 'body' },
+    ]);
+    expect(details({ text: 'a' })).toMatchObject([{ msg: 'must be an array', param: 'inners' }]);
+    expect(details([1, 2, 3])).toMatchObject([{ msg: 'must have at most 2 entries', param: 'inners' }]);
+  });
+
   it('reads only own members', () => {
     const { details } = checkShape(Request, Object.create({ name: 'Ann' }) as object, 'body');
     expect(details).toEqual([{ msg: 'is required', param: 'name', location: 'body' }]);
@@ -384,7 +413,7 @@ describe('the compiler', () => {
 
   it('needs no stack for deep nesting', () => {
     const deep = JSON.parse(`${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`) as object;
-    for (const member of ['name', 'list', 'inner', 'map'])
+    for (const member of ['name', 'list', 'inner', 'inners', 'map'])
       expect(checkShape(Request, { name: 'Ann', [member]: deep }, 'body').details).toHaveLength(1);
   });
 });

@@ -27,6 +27,8 @@ interface CompiledMember {
   /** The value is any JSON: it is copied. */
   open: boolean;
   nested: CompiledShape | undefined;
+  /** Most entries, where the value is an array of {@link nested}. */
+  listMax: number | undefined;
 }
 
 /** A DTO class as functions, in the order in which class-validator checks its declarations. */
@@ -97,10 +99,11 @@ const compileMember = (
     if (unknown) fault(unknown);
   }
   const custom = declared.filter(({ type: kind }) => kind === 'customValidation');
-  const nestedType = declared.some(({ type: kind }) => kind === 'nestedValidation')
-    ? nestedTypeOf(type, name)
-    : undefined;
-  for (const missing of missingMaxima(custom, nestedType)) fault(missing);
+  const nestedRules = declared.filter(({ type: kind }) => kind === 'nestedValidation');
+  const nestedType = nestedRules.length > 0 ? nestedTypeOf(type, name) : undefined;
+  const isList = nestedRules.some(({ each }) => each);
+  if (isList && !nestedType) fault('is an array of objects without a class: use NestedList');
+  for (const missing of missingMaxima(custom, nestedType, isList)) fault(missing);
   if (nestedType && within.includes(nestedType)) fault('contains itself');
   const nestedFaults: string[] = [];
   const nested = nestedType && !within.includes(nestedType) ? compile(nestedType, within, nestedFaults) : undefined;
@@ -119,6 +122,7 @@ const compileMember = (
     rules: custom.map((rule) => checkOf(type, rule)),
     open: custom.some((rule) => rule.name === 'json'),
     nested,
+    listMax: isList ? (custom.find((rule) => rule.name === 'arrayMaxSize')?.constraints?.[0] as number) : undefined,
   };
 };
 
@@ -136,18 +140,22 @@ const unknownPartOf = (rule: DeclaredRule): string | undefined => {
     case 'conditionalValidation':
       return rule.each ? 'has a condition for each entry' : undefined;
     case 'nestedValidation':
-      return rule.each ? 'is an array of objects, which is not supported' : undefined;
+      return undefined;
     default:
       return `has a declaration ${rule.type}, which is not supported`;
   }
 };
 
 /** What has to be declared beside the rules of a member, so that its values are bounded. */
-const missingMaxima = (rules: readonly DeclaredRule[], nested: DtoClass | undefined): string[] => {
+const missingMaxima = (rules: readonly DeclaredRule[], nested: DtoClass | undefined, isList: boolean): string[] => {
   const has = (each: boolean, ...names: string[]) =>
     rules.some(({ name, each: own }) => names.includes(name ?? '') && Boolean(own) === each);
   const hasLength = (each: boolean) =>
     rules.some((rule) => Boolean(rule.each) === each && maxLengthOf(rule) !== undefined);
+  if (nested && isList)
+    return has(false, 'isArray') && has(false, 'arrayMaxSize') && has(true, 'isRecord')
+      ? []
+      : ['must not be an array of objects: use NestedList'];
   if (nested) return has(false, 'isRecord') ? [] : ['must not be an object: use Nested'];
   const isArray = has(false, 'isArray');
   const entriesOf = (): string[] => {
@@ -261,10 +269,13 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 /** An instance with the declared members; no other member of the source is visited. */
 export const readMembers = ({ type, members }: CompiledShape, source: object): object => {
   const instance = new type() as Record<string, unknown>;
-  for (const { name, normalize, nested } of members) {
+  for (const { name, normalize, nested, listMax } of members) {
     if (!Object.hasOwn(source, name)) continue;
     const given: unknown = (source as Record<string, unknown>)[name];
-    const value = nested && isRecord(given) ? readMembers(nested, given) : given;
+    const read = (entry: unknown): unknown => (nested && isRecord(entry) ? readMembers(nested, entry) : entry);
+    // A longer one is refused as a whole.
+    const isRead = listMax !== undefined && Array.isArray(given) && given.length <= listMax;
+    const value = isRead ? given.map(read) : listMax === undefined ? read(given) : given;
     instance[name] = normalize ? normalize(value) : value;
   }
   return instance;
@@ -299,7 +310,10 @@ export const checkMembers = ({ members }: CompiledShape, instance: object, fault
         param,
         location: faults.location,
       });
-    } else if (member.nested) checkMembers(member.nested, value as object, faults, param);
+    } else if (member.nested && member.listMax !== undefined)
+      for (const [index, entry] of (value as object[]).entries())
+        checkMembers(member.nested, entry, faults, `${param}.${index}`);
+    else if (member.nested) checkMembers(member.nested, value as object, faults, param);
   }
 };
 

@@ -36,10 +36,13 @@ export const unknownMembers = (
       if (details.length === MAX_NAMED) further++;
       else details.push({ msg: messageOf(name, [...names]), param: `${path}${shortened(name)}`, location });
     }
-    for (const { name, nested } of members) {
+    for (const { name, nested, listMax } of members) {
       if (!nested || !Object.hasOwn(object, name)) continue;
       const value = object[name];
-      if (isRecord(value)) visit(nested, value, `${path}${name}.`);
+      if (listMax === undefined && isRecord(value)) visit(nested, value, `${path}${name}.`);
+      else if (listMax !== undefined && Array.isArray(value))
+        for (const [index, entry] of value.slice(0, listMax).entries())
+          if (isRecord(entry)) visit(nested, entry, `${path}${name}.${index}.`);
     }
   };
   if (isRecord(source)) visit(shape, source, '');

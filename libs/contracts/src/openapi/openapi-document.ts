@@ -589,6 +589,7 @@ class Schemas {
       return { ...schema, properties: Object.fromEntries(members), additionalProperties: false };
     }
     if ($ref !== undefined) return given;
+    if (schema.items) return { ...schema, items: this.closed(schema.items) };
     return typeof values === 'object' ? { ...schema, additionalProperties: this.closed(values) } : schema;
   }
 
