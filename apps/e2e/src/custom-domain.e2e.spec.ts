@@ -161,7 +161,7 @@ describe('the custom domain over HTTP', () => {
     ]);
   });
 
-  it('serves only the public documents, rendered for its own name [T8, T58]', async () => {
+  it('serves only the public documents, rendered for its own name [T8, T58, T101]', async () => {
     const domain = await verified(tenant);
     const { did, localMetadata } = expectStatus(
       await tenant.api.dids.create({ method: 'web', options: { url: domain } }),
@@ -175,6 +175,14 @@ describe('the custom domain over HTTP', () => {
     // Each document at its own host only.
     expect((await new ApiClient(tenant.url).request('GET', '/.well-known/did.json')).status).toBe(404);
 
+    // Each process of the platform queries the brand again after a second.
+    await waitUntil(
+      async () => {
+        const answers = await Promise.all(Array.from({ length: 8 }, () => tenant.api.metadata()));
+        return answers.every(({ body }) => body['display'] !== undefined);
+      },
+      { what: 'the brand in the metadata' },
+    );
     const metadata = (await at(domain, '/.well-known/openid-credential-issuer')).body as Record<string, unknown>;
     const own = expectStatus(await tenant.api.metadata(), 200);
     expect(metadata).toEqual({
@@ -185,6 +193,7 @@ describe('the custom domain over HTTP', () => {
     expect(own['credential_issuer']).toBe(tenant.url);
     expect(own).not.toHaveProperty('authorization_servers');
     expect(metadata['credential_endpoint']).toBe(`${tenant.url}/v1/openid/credential`);
+    expect(metadata['display']).toEqual([{ name: brand.name, logo: { uri: brand.logoUrl, alt_text: brand.name } }]);
 
     const manifest = await at(domain, '/manifest.json');
     expect([manifest.status, manifest.body]).toEqual([

@@ -350,6 +350,95 @@ describe('metadata', () => {
     const keys = await wire().request<{ keys: JWK[] }>('GET', '/v1/oauth/jwks');
     expect(keys.body.keys).toEqual(expect.any(Array));
   });
+
+  it('of linked data names contexts and types [T97]', async () => {
+    const { body } = await tenant.api.metadata();
+    const supported = body['credential_configurations_supported'] as Record<string, Record<string, unknown>>;
+    const definition = {
+      '@context': [expect.stringContaining('https://www.w3.org/'), expect.any(String)] as string[],
+      type: ['VerifiableCredential', 'B'],
+    };
+    expect(supported[id('ldp did:web')]).toMatchObject({ format: 'ldp_vc', credential_definition: definition });
+    const legacy = body['credentials_supported'] as Record<string, unknown>[];
+    expect(legacy.find((it) => it['id'] === id('ldp did:web'))).toMatchObject({
+      ...definition,
+      format: 'ldp_vc',
+      scope: 'ldp_vc:B',
+      cryptographic_binding_methods_supported: expect.arrayContaining(['did:key']) as string[],
+      cryptographic_suites_supported: ['eddsa-rdfc-2022'],
+      credentialSubject: expect.any(Object) as object,
+      display: [expect.objectContaining({ name: expect.any(String) as string })],
+    });
+  });
+
+  describe('of a configuration with display', () => {
+    const logo = { uri: 'https://cdn.example/de.png', alt_text: 'Wappen' };
+    const en = { locale: 'en', name: 'Degree', text_color: '#ffffff' };
+    const de = {
+      ...{ locale: 'de', description: 'Von der Universität.', logo, background_color: '#a1b2c3' },
+      background_image: { uri: 'https://cdn.example/de-background.png' },
+    };
+    const names = [
+      { name: 'Vorname', locale: 'de' },
+      { name: 'Given name', locale: 'en' },
+    ];
+    let configured: string;
+    let own: { name: string };
+    beforeAll(async () => {
+      const { issuerDid: _, ...body } = request('Displayed', '');
+      own = body as typeof own;
+      const claimMappings = { given_name: { mapFrom: 'claims.given_name', display: names } };
+      const made = await tenant.api.jwtVc.create({ ...body, display: [en, de], claimMappings } as never);
+      configured = expectStatus(made, 201).id;
+    });
+    afterAll(() => tenant.api.jwtVc.delete(configured));
+
+    it('has its entries, completed by the other members of the configuration [T99]', async () => {
+      const { credentialIssuer, knownCredentialConfigurations } = await new Wallet().metadata(tenant.url);
+      expect(Object.keys(knownCredentialConfigurations)).toContain(configured);
+      expect(credentialIssuer.credential_configurations_supported[configured]).toMatchObject({
+        credential_metadata: {
+          display: [en, { ...de, name: own.name }],
+          claims: [{ path: ['credentialSubject', 'given_name'], display: names }],
+        },
+      });
+      expect(expectStatus(await tenant.api.jwtVc.retrieve(configured), 200)).toMatchObject({ display: [en, de] });
+    });
+
+    it('has the entries in the language that the wallet prefers [T100]', async () => {
+      const get = async (language?: string) => {
+        const headers: Record<string, string> = language === undefined ? {} : { 'accept-language': language };
+        const answer = await wire().request<{
+          credential_configurations_supported: Record<string, { credential_metadata: object }>;
+        }>('GET', '/.well-known/openid-credential-issuer', { headers });
+        const { credential_metadata: shown } = answer.body.credential_configurations_supported[configured]!;
+        expect(answer.headers.get('vary')).toContain('Accept-Language');
+        return { language: answer.headers.get('content-language'), shown };
+      };
+      expect(await get('fr;q=0.9, de-AT;q=0.8')).toMatchObject({
+        language: 'de',
+        shown: { display: [{ locale: 'de' }], claims: [{ display: [names[0]] }] },
+      });
+      const all = { language: null, shown: { display: [{ locale: 'en' }, { locale: 'de' }] } };
+      expect(await get()).toMatchObject(all);
+      expect(await get('fr')).toMatchObject(all);
+    });
+
+    it('is refused with entries that wallets could not display', async () => {
+      const { issuerDid: _, ...body } = request('Refused', '');
+      const wrong = { ...body, display: [{ locale: 'de_CH' }, { logo: {} }, { background_color: 'red' }] };
+      const answer = await tenant.api.jwtVc.create(wrong as never);
+      const details = (answer.body as unknown as { details: { param: string; msg: string }[] }).details;
+      expect([answer.status, details.map(({ param, msg }) => [param, msg])]).toEqual([
+        400,
+        [
+          ['display.0.locale', 'must be a language tag such as en or de-CH (BCP 47)'],
+          ['display.1.logo.uri', 'is required'],
+          ['display.2.background_color', 'must be a color like #a1b2c3'],
+        ],
+      ]);
+    });
+  });
 });
 
 describe('the token endpoint refuses', () => {

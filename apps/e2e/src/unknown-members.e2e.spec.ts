@@ -15,18 +15,23 @@ const withBody = strict.filter(([, { body }]) => body !== undefined);
 const withQuery = strict.filter(([, { query }]) => query !== undefined);
 const others = served.filter(([, operation]) => !refusesUnknown(operation));
 
+/** Of a list. */
+const FIRST = '0';
+
 /** Paths of the objects in a body, the body itself first. */
 const objectsIn = (type: DtoClass, path: readonly string[] = []): (readonly string[])[] => [
   path,
   ...[...new Set(rulesOf(type).map(({ propertyName }) => propertyName))].flatMap((name) => {
     const nested = nestedTypeOf(type, name);
-    return nested ? objectsIn(nested, [...path, name]) : [];
+    const isList = rulesOf(type).some((rule) => rule.propertyName === name && rule.name === 'isArray');
+    return nested ? objectsIn(nested, [...path, name, ...(isList ? [FIRST] : [])]) : [];
   }),
 ];
 
 type Members = Record<string, unknown>;
 /** The body with one more member in the object at a path. */
-const withMember = (body: unknown, [step, ...rest]: readonly string[], name: string): Members => {
+const withMember = (body: unknown, [step, ...rest]: readonly string[], name: string): unknown => {
+  if (step === FIRST) return [withMember((body as unknown[] | undefined)?.[0], rest, name)];
   const known = (body ?? {}) as Members;
   if (step === undefined) return Object.fromEntries([...Object.entries(known), [name, 'secret-value']]);
   return { ...known, [step]: withMember(known[step], rest, name) };

@@ -11,6 +11,7 @@ import { UsersReadModel } from './user/users.read-model.js';
 import { DeliveryInterest } from './delivery-interest/delivery-interest.directory.js';
 import { formatProviders } from './formats/formats.js';
 import { TenantContexts } from './formats/ldp-vc/tenant-contexts.js';
+import { IssuerBrands } from './retrieve-issuer-metadata/issuer-brands.js';
 import { CurrentConfigurations } from './protocol/current-configurations.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedConfigurations } from './protocol/published-configurations.js';
@@ -43,6 +44,7 @@ import { useCases } from './use-cases.generated.js';
     CurrentConfigurations,
     OfferEntries,
     PublishedConfigurations,
+    IssuerBrands,
     DeliveryInterest,
     WithdrawnDomains,
     SessionKeys,

@@ -10,6 +10,7 @@ import {
   deleteCustomDomain,
   lookUpCustomDomain,
   retrieveCustomDomain,
+  retrieveBrand,
   retrieveManifest,
   tenantDeleted,
   updateCustomDomain,
@@ -341,6 +342,9 @@ describe('the custom domain of a tenant', () => {
     await expect(client.call(retrieveManifest, {}, publicContextOf('none'))).rejects.toMatchObject({
       kind: 'notFound',
     });
+    const issuance = new ServiceClient(engines.bus, 'issuance');
+    const brandOf = (tenantId: string) => issuance.call(retrieveBrand, {}, contextOf(tenantId));
+    expect([await brandOf('t10'), await brandOf('none')]).toEqual([{}, {}]);
     dns.set('ten.example', (await read('t10')).verificationToken);
     await verify('t10');
     expect(await client.call(retrieveManifest, {}, publicContextOf('t10'))).toEqual({
@@ -348,6 +352,7 @@ describe('the custom domain of a tenant', () => {
       short_name: 'Acme',
       icons: [{ src: 'https://acme.example/l.png' }],
     });
+    expect(await brandOf('t10')).toEqual({ name: 'Acme', logoUrl: 'https://acme.example/l.png' });
   });
 
   it('ends with its tenant', async () => {

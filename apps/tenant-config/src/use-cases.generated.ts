@@ -8,6 +8,7 @@ import { DeleteCustomDomain } from './delete-custom-domain/delete-custom-domain.
 import { ListAuthenticationProviders } from './list-authentication-providers/list-authentication-providers.js';
 import { LookUpCustomDomain } from './look-up-custom-domain/look-up-custom-domain.js';
 import { RetrieveAuthenticationProvider } from './retrieve-authentication-provider/retrieve-authentication-provider.js';
+import { RetrieveBrand } from './retrieve-brand/retrieve-brand.js';
 import { RetrieveCustomDomain } from './retrieve-custom-domain/retrieve-custom-domain.js';
 import { RetrieveManifest } from './retrieve-manifest/retrieve-manifest.js';
 import { UpdateAuthenticationProvider } from './update-authentication-provider/update-authentication-provider.js';
@@ -19,6 +20,7 @@ export const useCases = [
   CreateCustomDomain,
   DeleteCustomDomain,
   LookUpCustomDomain,
+  RetrieveBrand,
   RetrieveCustomDomain,
   RetrieveManifest,
   UpdateCustomDomain,

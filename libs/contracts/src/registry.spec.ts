@@ -105,6 +105,7 @@ describe('the context of an operation', () => {
   it('of operations between services has a tenant when the caller acts for one', () => {
     const forTenant = described.filter(([, { access, forTenant: has }]) => access.kind === 'internal' && has);
     expect(forTenant.map(([name]) => name)).toEqual([
+      'tenant-config.retrieve-brand',
       'tenant-config.begin-sign-in',
       'tenant-config.complete-sign-in',
       'dids.reserve-issuer-key',

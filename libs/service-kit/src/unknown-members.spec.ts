@@ -66,6 +66,22 @@ describe('unknown members of a strict request', () => {
     );
   });
 
+  it('of the objects of a list are named by their place', () => {
+    const display = [{ name: 'Degree' }, { colour: '#a1b2c3', logo: { url: 'x', uri: 'https://a.example/l.png' } }];
+    expect(details(jwtVcConfigurations.create, { body: { ...configuration, display } })).toEqual([
+      {
+        msg: expect.stringContaining('is not known. Allowed: name') as string,
+        param: 'display.1.colour',
+        location: 'body',
+      },
+      {
+        msg: 'is not known; did you mean "uri"? Allowed: uri, alt_text',
+        param: 'display.1.logo.url',
+        location: 'body',
+      },
+    ]);
+  });
+
   it('of a query are named', () => {
     expect(details(listUsers, { query: { limt: '1' } })).toEqual([
       { msg: 'is not known; did you mean "limit"? Allowed: limit, cursor', param: 'limt', location: 'query' },

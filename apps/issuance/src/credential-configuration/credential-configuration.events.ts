@@ -1,4 +1,4 @@
-import type { CredentialFormat } from '@attestry/contracts';
+import type { CredentialDisplay, CredentialFormat } from '@attestry/contracts';
 
 /** The key a configuration signs with, pinned when it was created (ADR 0060). */
 export interface PinnedIssuerKey {
@@ -12,6 +12,8 @@ export interface PinnedIssuerKey {
 /** What may change by an update. Its other members are those of the format. */
 export interface ConfigurationContent {
   maxIssuances?: number;
+  /** Absent: what follows from the format's own members. */
+  display?: CredentialDisplay[];
 }
 
 export type CredentialConfigurationEvent =

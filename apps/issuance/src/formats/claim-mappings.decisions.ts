@@ -1,5 +1,6 @@
 import type { ClaimMapping, ErrorDetail } from '@attestry/contracts';
 import { parseClaimPath } from '../credential-configuration/claim-path.js';
+import { claimDisplayFault } from './display.decisions.js';
 
 const MAX_CLAIM_MAPPINGS = 200;
 /** Of `claimMappings` as JSON, UTF-8. */
@@ -25,10 +26,10 @@ const mappingFault = (name: string, mapping: unknown, rules: ClaimRules): string
   const misnamed = rules.nameFault(name);
   if (misnamed) return misnamed;
   if (typeof mapping !== 'object' || mapping === null || Array.isArray(mapping)) return 'must be an object';
-  const unknown = Object.keys(mapping).find((key) => !['mapFrom', 'defaultValue', 'required'].includes(key));
+  const unknown = Object.keys(mapping).find((key) => !['mapFrom', 'defaultValue', 'required', 'display'].includes(key));
   if (unknown !== undefined)
-    return `must not have the member ${unknown.slice(0, 100).toWellFormed()}; allowed: mapFrom, defaultValue and required`;
-  const { mapFrom, defaultValue, required } = mapping as ClaimMapping;
+    return `must not have the member ${unknown.slice(0, 100).toWellFormed()}; allowed: mapFrom, defaultValue, required and display`;
+  const { mapFrom, defaultValue, required, display } = mapping as ClaimMapping;
   if (mapFrom === undefined && defaultValue === undefined) return 'must have mapFrom or defaultValue';
   if (mapFrom !== undefined && (typeof mapFrom !== 'string' || !parseClaimPath(mapFrom)))
     return "must have a path such as claims.name, claims['name'] or authenticationProvider.subjectId in mapFrom";
@@ -36,7 +37,7 @@ const mappingFault = (name: string, mapping: unknown, rules: ClaimRules): string
   const misvalued = rules.valueFault?.(name, defaultValue);
   if (misvalued) return misvalued;
   if (required !== undefined && typeof required !== 'boolean') return 'must have true or false in required';
-  return undefined;
+  return display === undefined ? undefined : claimDisplayFault(display);
 };
 
 /** Faults of `claimMappings`. */

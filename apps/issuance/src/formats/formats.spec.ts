@@ -73,6 +73,11 @@ describe('what is stored of a configuration', () => {
     expect(JSON.stringify(ldpVcContentOf({ ...full, proofType: 'Ed25519Signature2018' }, []))).toBe(
       `{${common},"proofType":"Ed25519Signature2018"}`,
     );
+    const display = [{ locale: 'de', name: 'Mitgliedschaft' }];
+    const branded = await byName.jwt_vc_json.contentOf({ ...full, display }, undefined, unused);
+    expect(JSON.stringify(branded)).toBe(
+      `{${common.replace('"claimMappings"', `"display":${JSON.stringify(display)},"claimMappings"`)}}`,
+    );
   });
 });
 
@@ -92,6 +97,10 @@ describe('rules of a configuration', () => {
           b: { defaultValue: { nested: [1, true, 'x'] } },
           'https://example.com/c': { mapFrom: 'authenticationProvider.subjectId', defaultValue: false },
         },
+        display: [
+          { name: 'Membership', logo: { uri: 'data:image/png;base64,AAAA', alt_text: 'Acme' } },
+          { locale: 'de-CH', background_image: { uri: 'https://acme.example/de.png' }, text_color: '#ffffff' },
+        ],
         expiresIn: { years: 0, days: 1 },
         maxIssuances: 1,
         revocable: false,
@@ -110,6 +119,10 @@ describe('rules of a configuration', () => {
     ['issuer.logoUrl', { issuer: { name: 'A', logoUrl: 'javascript:alert(1)' } }],
     ['issuer.iconUrl', { issuer: { name: 'A', iconUrl: 'data:text/html,<script>' } }],
     ['credentialBranding.watermarkImageUrl', { credentialBranding: { watermarkImageUrl: 'ftp://x.example' } }],
+    ['display.0.logo.uri', { display: [{ logo: { uri: 'http://acme.example/logo.png' } }] }],
+    ['display.1.background_image.uri', { display: [{}, { locale: 'de', background_image: { uri: 'javascript:x' } }] }],
+    ['display.2.locale', { display: [{ locale: 'de-CH' }, {}, { locale: 'DE-ch' }] }],
+    ['display.1.locale', { display: [{}, {}] }],
     ['expiresIn', { expiresIn: {} }],
     ['expiresIn', { expiresIn: { days: 0, hours: 0 } }],
     ['revocable', { revocable: true }],
@@ -157,6 +170,12 @@ describe('rules of a configuration', () => {
       { issuer: { name: 'A', logoUrl: 'http://acme.example/' } },
       body('issuer.logoUrl', 'must be an https URL or a data URL of an image'),
     ],
+    [
+      { display: [{ logo: { uri: 'x' } }, { locale: 'de' }, { locale: 'de' }] },
+      body('display.2.locale', 'must not repeat a language'),
+      body('display.0.logo.uri', 'must be an https URL or a data URL of an image'),
+    ],
+    [{ display: [{}, { name: 'A' }] }, body('display.1.locale', 'is required: another entry has none')],
     [{ claimMappings: many(201) }, body('claimMappings', 'must have at most 200 entries')],
     [mapping({ defaultValue: 'é'.repeat(33_000) }), body('claimMappings', 'must be at most 64 KiB of JSON')],
     [{ expiresIn: { days: 0 } }, body('expiresIn', 'must be longer than 0', { days: 0 })],
@@ -167,9 +186,11 @@ describe('rules of a configuration', () => {
     [mapping({ defaultValue: 1 }, ''), body('claimMappings.', 'must have a name of 1 to 1024 characters')],
     [mapping({ defaultValue: 1 }, 'prototype'), body('claimMappings.prototype', 'is a reserved name')],
     [mapping(1), body('claimMappings.x', 'must be an object')],
-  ])('names the fault in %j', (more, detail) =>
-    expect(configurationFaults(request(more as Partial<WebSemanticConfigurationRequest>), 'ldp_vc')).toEqual([detail]),
-  );
+  ] as [object, ...ErrorDetail[]][])('names the fault in %j', (more, ...details) => {
+    const found = configurationFaults(request(more), 'ldp_vc');
+    expect(found).toHaveLength(details.length);
+    expect(found).toEqual(expect.arrayContaining(details));
+  });
 
   it('refuses __proto__ as the name of a claim', () =>
     expect(params({ claimMappings: JSON.parse('{"__proto__":{"defaultValue":1}}') })).toEqual([
@@ -228,7 +249,7 @@ describe('rules of a configuration', () => {
 
   it('shortens the unknown member that it names', () =>
     expect(configurationFaults(request(mapping({ ['m'.repeat(200)]: 1 })), 'ldp_vc')[0]?.msg).toBe(
-      `must not have the member ${'m'.repeat(100)}; allowed: mapFrom, defaultValue and required`,
+      `must not have the member ${'m'.repeat(100)}; allowed: mapFrom, defaultValue, required and display`,
     ));
 
   it('throws the faults, or nothing', () => {
@@ -250,7 +271,7 @@ describe('rules of a configuration', () => {
   it('names the unknown member of a mapping and those that are allowed', () =>
     expect(configurationFaults(request(mapping({ mapForm: 'claims.x' })), 'ldp_vc')).toEqual([
       {
-        msg: 'must not have the member mapForm; allowed: mapFrom, defaultValue and required',
+        msg: 'must not have the member mapForm; allowed: mapFrom, defaultValue, required and display',
         param: 'claimMappings.x',
         location: 'body',
       },

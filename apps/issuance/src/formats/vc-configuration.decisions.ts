@@ -11,6 +11,7 @@ import type { PinnedContexts } from '../contexts/context-loader.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { ConfigurationContent } from '../credential-configuration/credential-configuration.events.js';
 import { claimMappingFaults, type ClaimRules } from './claim-mappings.decisions.js';
+import { displayFaults, httpsOrDataUrl, IMAGE_URL_FAULT, type DisplayDefaults } from './display.decisions.js';
 
 /** What is stored of a configuration whose credentials follow the W3C Verifiable Credentials Data Model. */
 export interface VcContent extends ConfigurationContent {
@@ -36,10 +37,6 @@ export interface VcRules extends Pick<ClaimRules, 'valueFault'> {
  * JavaScript objects, where credentials are built and read.
  */
 const RESERVED_CLAIMS = new Set(['id', 'type', '__proto__', 'constructor', 'prototype']);
-const httpsOrDataUrl = (url: string): boolean =>
-  /^data:image\/[a-z0-9.+-]+(?:;[a-z0-9-]+=[\w.+-]+)*(?:;base64)?,[\x21-\x7e]*$/i.test(url) ||
-  (/^https:\/\/[\x21-\x7e]+$/i.test(url) && URL.canParse(url));
-
 const UNITS = ['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
 const isPositive = (duration: Duration): boolean => UNITS.reduce((sum, unit) => sum + (duration[unit] ?? 0), 0) > 0;
 
@@ -69,7 +66,9 @@ export const vcFaults = (
     ['issuer.iconUrl', request.issuer.iconUrl],
     ['credentialBranding.watermarkImageUrl', request.credentialBranding?.watermarkImageUrl],
   ] as const)
-    if (url !== undefined && !httpsOrDataUrl(url)) fault(param, 'must be an https URL or a data URL of an image');
+    if (url !== undefined && !httpsOrDataUrl(url)) fault(param, IMAGE_URL_FAULT);
+
+  details.push(...displayFaults(request.display, vcDisplayDefaults(request)));
 
   const nameFault = (name: string): string | undefined => {
     if (name.startsWith('@')) return 'must not start with @';
@@ -87,18 +86,33 @@ export const vcFaults = (
   return details;
 };
 
+/** What wallets display without `display`. */
+export const vcDisplayDefaults = ({
+  name,
+  description,
+  issuer,
+  credentialBranding: branding,
+}: Pick<JwtVcConfigurationRequest, 'name' | 'description' | 'issuer' | 'credentialBranding'>): DisplayDefaults => ({
+  name,
+  ...(issuer.logoUrl !== undefined && { logo: { uri: issuer.logoUrl, alt_text: issuer.name } }),
+  ...(description !== undefined && { description }),
+  ...(branding?.backgroundColor !== undefined && { background_color: branding.backgroundColor }),
+  ...(branding?.watermarkImageUrl !== undefined && { background_image: { uri: branding.watermarkImageUrl } }),
+});
+
 /** Members without a value are left out. */
 const present = <T extends object>(value: T): T =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined && member !== null)) as T;
 
 export const vcContentOf = (request: JwtVcConfigurationRequest, contexts: PinnedContexts): VcContent => {
-  const { description, credentialBranding, expiresIn, maxIssuances } = request;
+  const { description, credentialBranding, display, expiresIn, maxIssuances } = request;
   return present({
     additionalTypes: request.additionalTypes ?? [],
     name: request.name,
     description,
     issuer: present({ ...request.issuer }),
     credentialBranding: credentialBranding && present({ ...credentialBranding }),
+    display: display?.map((entry) => present({ ...entry })),
     claimMappings: request.claimMappings,
     expiresIn: expiresIn && present({ ...expiresIn }),
     maxIssuances,

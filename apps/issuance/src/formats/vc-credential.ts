@@ -1,6 +1,7 @@
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { claimOf, displayOf } from './display.decisions.js';
 import type { FormatMetadata } from './format.js';
-import type { VcContent } from './vc-configuration.decisions.js';
+import { vcDisplayDefaults, type VcContent } from './vc-configuration.decisions.js';
 
 type VcConfiguration = ActiveConfiguration<VcContent>;
 
@@ -25,40 +26,31 @@ export const vcMetadataOf = (
   configuration: VcConfiguration,
   definition: Record<string, unknown>,
   signingAlgorithms: string[],
-): FormatMetadata => ({
-  supported: {
-    credential_definition: definition,
-    cryptographic_binding_methods_supported: BINDING_METHODS,
-    credential_signing_alg_values_supported: signingAlgorithms,
-    proof_types_supported: { jwt: { proof_signing_alg_values_supported: PROOF_ALGORITHMS } },
-    credential_metadata: { display: [displayOf(configuration)], ...claimsOf(configuration) },
-  },
-  legacy: {
-    ...definition,
-    cryptographic_binding_methods_supported: BINDING_METHODS,
-    cryptographic_suites_supported: signingAlgorithms,
-  },
-});
-
-const displayOf = ({ content }: VcConfiguration): Record<string, unknown> => {
-  const { name, description, issuer, credentialBranding: branding } = content;
-  return {
-    name,
-    ...(issuer.logoUrl !== undefined && { logo: { uri: issuer.logoUrl, alt_text: issuer.name } }),
-    ...(description !== undefined && { description }),
-    ...(branding?.backgroundColor !== undefined && { background_color: branding.backgroundColor }),
-    ...(branding?.watermarkImageUrl !== undefined && { background_image: { uri: branding.watermarkImageUrl } }),
-  };
-};
-
-/** Non-empty when present (Appendix B.2). */
-const claimsOf = ({ content }: VcConfiguration): { claims?: object[] } => {
+): FormatMetadata => {
+  const { content } = configuration;
+  const display = displayOf(content.display, vcDisplayDefaults(content));
   const mappings = Object.entries(content.claimMappings);
-  if (!mappings.length) return {};
+  const binding = { cryptographic_binding_methods_supported: BINDING_METHODS };
   return {
-    claims: mappings.map(([name, { required }]) => ({
-      path: ['credentialSubject', name],
-      mandatory: required === true,
-    })),
+    supported: {
+      credential_definition: definition,
+      ...binding,
+      credential_signing_alg_values_supported: signingAlgorithms,
+      proof_types_supported: { jwt: { proof_signing_alg_values_supported: PROOF_ALGORITHMS } },
+      credential_metadata: {
+        display,
+        // Non-empty when present (Appendix B.2).
+        ...(mappings.length > 0 && {
+          claims: mappings.map(([name, mapping]) => ({ path: ['credentialSubject', name], ...claimOf(mapping) })),
+        }),
+      },
+    },
+    legacy: {
+      ...definition,
+      credentialSubject: Object.fromEntries(mappings.map(([name, mapping]) => [name, claimOf(mapping)])),
+      ...binding,
+      cryptographic_suites_supported: signingAlgorithms,
+      display,
+    },
   };
 };

@@ -21,6 +21,7 @@ import {
   listUserCredentials,
   recordSubject,
   reserveIssuerKey,
+  retrieveBrand,
   retrieveAuthorizationServerMetadata,
   retrieveCredentialDocument,
   retrieveIssuerMetadata,
@@ -35,6 +36,7 @@ import {
   credentialIssued,
   type Caller,
   type CredentialFormat,
+  type HttpAnswer,
   type IssuerKey,
   type OperationRecord,
   type OperationRecordMessage,
@@ -42,6 +44,7 @@ import {
   type PreAuthorizedOffer,
   type PreAuthorizedOfferRequest,
   type UserCredential,
+  type VerifiedBrand,
 } from '@attestry/contracts';
 import { chainEvent } from '@attestry/event-store';
 import { encodeDidJwk, encodeDidKey, encodeMultikey, isErased, type PublicJwk } from '@attestry/keys';
@@ -83,6 +86,9 @@ let ahead = 0;
 /** Records of the calls, in events and as messages. */
 const records: (OperationRecord & { requestId: string; stream?: string })[] = [];
 const issued: FeedMessage[] = [];
+
+/** Simulated tenant-config service: brands of verified custom domains. */
+const brands = new Map<string, VerifiedBrand>();
 
 const issuerOf = (tenantId: string) => `http://${tenantId.slice(0, 4)}.localhost:8080`;
 
@@ -270,6 +276,10 @@ const open = async () => {
     const { publicJwk: _, ...key } = issuerKeys.get(algorithms[0]!)!;
     return { ok: true, data: key };
   });
+  engines.bus.serve(retrieveBrand.subject, async (_data, { tenant }) => ({
+    ok: true,
+    data: brands.get((JSON.parse(tenant!) as { id: string }).id) ?? {},
+  }));
   engines.bus.consume({ name: 'spec.records', subjects: [recordSubject('record', 'issuance')] }, async (messages) => {
     records.push(...messages.map(({ data }) => data as OperationRecordMessage));
   });
@@ -1212,10 +1222,28 @@ describe('the credential endpoint', () => {
 });
 
 describe('metadata', () => {
+  interface IssuerMetadata extends Record<string, unknown> {
+    credential_configurations_supported: Record<string, Record<string, unknown>>;
+    credentials_supported: Record<string, unknown>[];
+  }
+  const answerFor = async (
+    headers: Record<string, string> = {},
+    { tenantId = TENANT, publicUrl = issuerOf(tenantId) }: { tenantId?: string; publicUrl?: string } = {},
+  ) => {
+    const raw = { method: 'GET', url: '/.well-known/openid-credential-issuer', headers, text: '' };
+    const answer = await client.call(
+      retrieveIssuerMetadata,
+      { raw },
+      { ...contextFor('x', { kind: 'public' }, tenantId), publicUrl },
+    );
+    const { headers: sent, body } = (answer as HttpAnswer).$http;
+    return { headers: sent, body: body as IssuerMetadata };
+  };
+  const get = async (...args: Parameters<typeof answerFor>) => (await answerFor(...args)).body;
+
   it('requested under the custom domain names that domain, and the endpoints of the tenant', async () => {
-    const context = contextFor('x', { kind: 'public' });
-    const own = (await client.call(retrieveIssuerMetadata, {}, context)) as Record<string, unknown>;
-    const branded = await client.call(retrieveIssuerMetadata, {}, { ...context, publicUrl: 'https://brand.example' });
+    const own = await get();
+    const branded = await get({}, { publicUrl: 'https://brand.example' });
     expect(branded).toEqual({
       ...own,
       credential_issuer: 'https://brand.example',
@@ -1224,11 +1252,66 @@ describe('metadata', () => {
     expect(own).not.toHaveProperty('authorization_servers');
   });
 
+  it('has the brand of the verified custom domain, at the latest a second after it changed', async () => {
+    expect(await get()).not.toHaveProperty('display');
+    brands.set(TENANT, { name: 'Acme', logoUrl: 'https://acme.example/logo.png' });
+    ahead += 1000;
+    const display = [{ name: 'Acme', logo: { uri: 'https://acme.example/logo.png', alt_text: 'Acme' } }];
+    expect(await get()).toMatchObject({ display });
+    expect(await get({}, { publicUrl: 'https://brand.example' })).toMatchObject({ display });
+    brands.set(TENANT, { name: 'Acme Ltd', logoUrl: 'https://acme.example/logo.png' });
+    ahead += 1000;
+    expect(await get()).toMatchObject({ display: [{ name: 'Acme Ltd' }] });
+    brands.delete(TENANT);
+    ahead += 1000;
+    expect(await get()).not.toHaveProperty('display');
+  });
+
+  it('has the display of each configuration in the languages of the caller', async () => {
+    const [en, de] = [
+      { locale: 'en', name: 'Course' },
+      { locale: 'de', name: 'Kurs', background_color: '#a1b2c3' },
+    ];
+    const names = [
+      { name: 'Vorname', locale: 'de' },
+      { name: 'Given name', locale: 'en' },
+    ];
+    const configured = await configure('ldp_vc', 'Multilingual', {
+      display: [en, de],
+      claimMappings: { givenName: { mapFrom: 'claims.given_name', display: names } },
+    });
+    const logo = { uri: 'https://acme.example/logo.png', alt_text: 'Acme' };
+    const shown = async (headers: Record<string, string>) => {
+      const answer = await answerFor(headers);
+      const { credential_metadata: shown } = answer.body.credential_configurations_supported[configured]!;
+      const legacy = answer.body.credentials_supported.find(({ id }) => id === configured)!;
+      expect(legacy['display']).toEqual((shown as { display: unknown }).display);
+      return { headers: answer.headers, shown, credentialSubject: legacy['credentialSubject'] };
+    };
+    expect(await shown({})).toEqual({
+      headers: { vary: 'Accept-Language' },
+      shown: {
+        display: [
+          { ...en, logo },
+          { ...de, logo },
+        ],
+        claims: [{ path: ['credentialSubject', 'givenName'], mandatory: false, display: names }],
+      },
+      credentialSubject: { givenName: { mandatory: false, display: names } },
+    });
+    expect(await shown({ 'accept-language': 'fr, de-AT;q=0.8, en;q=0.5' })).toEqual({
+      headers: { vary: 'Accept-Language', 'content-language': 'de' },
+      shown: {
+        display: [{ ...de, logo }],
+        claims: [{ path: ['credentialSubject', 'givenName'], mandatory: false, display: [names[0]] }],
+      },
+      credentialSubject: { givenName: { mandatory: false, display: [names[0]] } },
+    });
+    expect(await shown({ 'accept-language': 'fr, *' })).toEqual(await shown({}));
+    await admin(webSemanticConfigurations.delete, { params: { id: configured } });
+  });
+
   it('describes every configuration, including the newest', async () => {
-    const get = () =>
-      client.call(retrieveIssuerMetadata, {}, contextFor('x', { kind: 'public' })) as Promise<
-        Record<string, unknown> & { credential_configurations_supported: Record<string, Record<string, unknown>> }
-      >;
     const metadata = await get();
     expect(metadata).toMatchObject({
       credential_issuer: issuerOf(TENANT),
@@ -1265,11 +1348,7 @@ describe('metadata', () => {
   });
 
   it("is the tenant's own", async () => {
-    const metadata = (await client.call(
-      retrieveIssuerMetadata,
-      {},
-      contextFor('x', { kind: 'public' }, OTHER),
-    )) as Record<string, unknown>;
+    const metadata = await get({}, { tenantId: OTHER });
     expect(metadata['credential_configurations_supported']).toEqual({});
   });
 

@@ -1,4 +1,4 @@
-import { BATCH_SIZE } from '@attestry/contracts';
+import { BATCH_SIZE, type VerifiedBrand } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { Format } from '../formats/format.js';
 import { scopeFor } from '../protocol/scope.js';
@@ -7,11 +7,12 @@ import {
   type AuthorizationServerMetadata,
 } from '../protocol/authorization-server-metadata.js';
 
-export interface IssuerAddresses {
+export interface MetadataIssuer {
   /** Of the requested host: the tenant's own, or its custom domain. */
   issuer: string;
   /** The tenant's own: its endpoints and its authorization server are there, whatever the issuer identifier is. */
   baseUrl: string;
+  brand: VerifiedBrand;
 }
 
 /**
@@ -19,7 +20,7 @@ export interface IssuerAddresses {
  * both are the same it is omitted (§12.2.4).
  */
 export const issuerMetadata = (
-  { issuer, baseUrl }: IssuerAddresses,
+  { issuer, baseUrl, brand }: MetadataIssuer,
   configurations: readonly ActiveConfiguration[],
   formatOf: (configuration: ActiveConfiguration) => Format,
 ): Record<string, unknown> => ({
@@ -28,12 +29,19 @@ export const issuerMetadata = (
   credential_endpoint: `${baseUrl}/v1/openid/credential`,
   nonce_endpoint: `${baseUrl}/v1/openid/nonce`,
   batch_credential_issuance: { batch_size: BATCH_SIZE },
+  ...displayOf(brand),
   credential_configurations_supported: Object.fromEntries(
     configurations.map((it) => [it.id, { ...described(it), ...formatOf(it).metadataOf(it).supported }]),
   ),
   ...legacyMembers(authorizationServerMetadata(baseUrl, configurations)),
   credentials_supported: configurations.map((it) => ({ ...described(it), ...formatOf(it).metadataOf(it).legacy })),
 });
+
+/** One entry without a language: a brand has one name. */
+const displayOf = ({ name, logoUrl }: VerifiedBrand): { display?: object[] } =>
+  name === undefined
+    ? {}
+    : { display: [{ name, ...(logoUrl !== undefined && { logo: { uri: logoUrl, alt_text: name } }) }] };
 
 /** For wallets of earlier drafts, which read the authorization server's endpoints here. */
 const legacyMembers = (metadata: AuthorizationServerMetadata) => ({

@@ -1,7 +1,7 @@
 import { IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { calledForTenant, defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { BoundedText, Optional, Uuid } from '../validators.js';
+import { BoundedText, LanguageTag, Nested, Optional, Uuid } from '../validators.js';
 
 const Amount =
   (max: number): PropertyDecorator =>
@@ -34,6 +34,15 @@ export interface ClaimMapping {
   defaultValue?: unknown;
   /** True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
   required?: boolean;
+  /** Names of the claim as wallets display it, one per language; at most 20. */
+  display?: ClaimDisplay[];
+}
+
+export interface ClaimDisplay {
+  /** 1 to 1024 characters. */
+  name: string;
+  /** Language tag (BCP 47). */
+  locale?: string;
 }
 
 export class CredentialIssuer {
@@ -44,15 +53,48 @@ export class CredentialIssuer {
   @Optional() @BoundedText(100_000) iconUrl?: string;
 }
 
+const Color = (): PropertyDecorator => (target, key) => {
+  const message = 'must be a color like #a1b2c3';
+  IsString({ message: 'must be a string' })(target, key);
+  Matches(/^#[0-9a-fA-F]{6}$/, { message })(target, key);
+  MaxLength(7, { message })(target, key);
+};
+
 export class CredentialBranding {
   /** Color as `#rrggbb`. */
-  @Optional()
-  @IsString({ message: 'must be a string' })
-  @Matches(/^#[0-9a-fA-F]{6}$/, { message: 'must be a color like #a1b2c3' })
-  @MaxLength(7, { message: 'must be a color like #a1b2c3' })
-  backgroundColor?: string;
+  @Optional() @Color() backgroundColor?: string;
   /** https or data URL. */
   @Optional() @BoundedText(100_000) watermarkImageUrl?: string;
+}
+
+/** Entries of a `display`. */
+export const MAX_DISPLAY_ENTRIES = 20;
+
+export class DisplayLogo {
+  /** https or data URL. */
+  @BoundedText(100_000) uri: string;
+  @Optional() @BoundedText(1024) alt_text?: string;
+}
+
+export class DisplayImage {
+  /** https or data URL. */
+  @BoundedText(100_000) uri: string;
+}
+
+/** The credential as wallets display it in one language (OID4VCI 1.0 section 12.2.4). */
+export class CredentialDisplay {
+  /** Default: the name of the configuration. */
+  @Optional() @BoundedText(1024, 1) name?: string;
+  /** Language tag (BCP 47), unique in the list. At most one entry has none. */
+  @Optional() @LanguageTag() locale?: string;
+  @Optional() @Nested(DisplayLogo) logo?: DisplayLogo;
+  /** Default: the description of the configuration. */
+  @Optional() @BoundedText(1024) description?: string;
+  /** Color as `#rrggbb`. */
+  @Optional() @Color() background_color?: string;
+  @Optional() @Nested(DisplayImage) background_image?: DisplayImage;
+  /** Color as `#rrggbb`. */
+  @Optional() @Color() text_color?: string;
 }
 
 /** Names in `credential_definition.type`: only characters that RFC 6749 §3.3 allows in a scope. */
@@ -76,6 +118,7 @@ export interface ConfigurationRequest {
   type: string;
   /** Where a key of a DID signs. */
   issuerDid?: string;
+  display?: CredentialDisplay[];
 }
 
 /** What the configurations of every format have. */

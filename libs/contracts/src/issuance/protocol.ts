@@ -211,11 +211,15 @@ export const issueCredential = defineOperation({
 export const retrieveIssuerMetadata = defineOperation({
   name: 'issuance.retrieve-issuer-metadata',
   summary: 'Retrieve the credential issuer metadata (OID4VCI section 12.2)',
+  description:
+    'With `Accept-Language` each `display` has only the entry of the best language (RFC 4647 lookup), and `Content-Language` names these languages; a `display` without such an entry has all of them.',
   http: {
     method: 'GET',
     path: '/.well-known/openid-credential-issuer',
     success: 200,
     hosts: ['tenant', 'custom-domain'],
+    body: 'raw',
+    maxBodyBytes: UNREAD_BODY_BYTES,
     cacheControl: 'no-cache',
   },
   access: publicAccess,

@@ -1,5 +1,5 @@
 import { IsString, MaxLength } from 'class-validator';
-import { calledBy, defineOperation, publicAccess, requires } from '../operation.js';
+import { calledBy, calledForTenant, defineOperation, publicAccess, requires } from '../operation.js';
 import { BoundedText, Name } from '../validators.js';
 
 export class CustomDomainRequest {
@@ -124,6 +124,21 @@ export const retrieveManifest = defineOperation({
   errors,
   response: BrandManifest,
   errorStatuses: [404],
+});
+
+/** Brand of the tenant; without members as long as it has no verified custom domain. */
+export class VerifiedBrand {
+  name?: string;
+  logoUrl?: string;
+}
+
+export const retrieveBrand = defineOperation({
+  name: 'tenant-config.retrieve-brand',
+  summary: 'Retrieve the brand of the verified custom domain',
+  access: calledForTenant('issuance'),
+  kind: 'query',
+  errors,
+  response: VerifiedBrand,
 });
 
 /** Query of the gateway's tenant directory for a host that is not under a domain of the platform (ADR 0056). */

@@ -92,7 +92,48 @@ describe('jwt_vc_json', () => {
           claims: [{ path: ['credentialSubject', 'given_name'], mandatory: true }],
         },
       },
-      legacy: { ...definition, ...binding, cryptographic_suites_supported: ['EdDSA'] },
+      legacy: {
+        ...definition,
+        credentialSubject: { given_name: { mandatory: true } },
+        ...binding,
+        cryptographic_suites_supported: ['EdDSA'],
+        display: [{ name: 'Course' }],
+      },
+    });
+  });
+
+  it('announces what wallets display, in each language', () => {
+    const { content } = facts.configuration;
+    const claimMappings = {
+      given_name: { mapFrom: 'claims.given_name', display: [{ name: 'Vorname', locale: 'de-at' }, { name: 'Name' }] },
+      level: { defaultValue: 1 },
+    };
+    const { supported, legacy } = format.metadataOf({
+      ...facts.configuration,
+      content: {
+        ...content,
+        issuer: { name: 'Acme', logoUrl: 'https://acme.example/l.png' },
+        credentialBranding: { backgroundColor: '#a1b2c3' },
+        display: [{}, { locale: 'DE', name: 'Kurs', background_color: '#000000', text_color: '#ffffff' }],
+        claimMappings,
+      },
+    });
+    const logo = { uri: 'https://acme.example/l.png', alt_text: 'Acme' };
+    const display = [
+      { name: 'Course', logo, background_color: '#a1b2c3' },
+      { name: 'Kurs', locale: 'de', logo, background_color: '#000000', text_color: '#ffffff' },
+    ];
+    const names = [{ name: 'Vorname', locale: 'de-AT' }, { name: 'Name' }];
+    expect(supported['credential_metadata']).toEqual({
+      display,
+      claims: [
+        { path: ['credentialSubject', 'given_name'], mandatory: false, display: names },
+        { path: ['credentialSubject', 'level'], mandatory: false },
+      ],
+    });
+    expect(legacy).toMatchObject({
+      display,
+      credentialSubject: { given_name: { mandatory: false, display: names }, level: { mandatory: false } },
     });
   });
 });

@@ -1,12 +1,14 @@
 import { ArrayMaxSize, IsArray, IsBoolean, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
-import { BoundedJson, BoundedText, IsRecord, Nested, Optional } from '../../validators.js';
+import { BoundedJson, BoundedText, IsRecord, Nested, NestedList, Optional } from '../../validators.js';
 import {
   configurationOperations,
   CREDENTIAL_TYPE_PATTERN,
   CredentialBranding,
+  CredentialDisplay,
   CredentialIssuer,
   Duration,
   ENTRY_FAULT,
+  MAX_DISPLAY_ENTRIES,
   TYPE_FAULT,
   type ClaimMapping,
 } from '../credential-configurations.js';
@@ -40,6 +42,12 @@ export class JwtVcConfigurationRequest {
 
   @Optional() @Nested(CredentialBranding) credentialBranding?: CredentialBranding;
 
+  /**
+   * The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name,
+   * description, issuer and credentialBranding. Default: one entry from those alone.
+   */
+  @Optional() @NestedList(CredentialDisplay, MAX_DISPLAY_ENTRIES) display?: CredentialDisplay[];
+
   /** Mapping of each claim of the credential, by claim name. */
   @IsRecord() @BoundedJson({ entries: 200, text: 65_536, values: 20_000 }) claimMappings: Record<string, ClaimMapping>;
 
@@ -72,6 +80,7 @@ export class JwtVcConfiguration {
   issuer: CredentialIssuer;
   issuerDid: string;
   credentialBranding?: CredentialBranding;
+  display?: CredentialDisplay[];
   claimMappings: Record<string, ClaimMapping>;
   expiresIn?: Duration;
   maxIssuances?: number;
