@@ -8,7 +8,7 @@ import type {
   JwtVcConfigurationRequest,
 } from '@attestry/contracts';
 import type { PinnedContexts } from '../contexts/context-loader.js';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { PinnedConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { ConfigurationContent } from '../credential-configuration/credential-configuration.events.js';
 import { claimMappingFaults, type ClaimRules } from './claim-mappings.decisions.js';
 
@@ -36,7 +36,7 @@ export interface VcRules extends Pick<ClaimRules, 'valueFault'> {
  * JavaScript objects, where credentials are built and read.
  */
 const RESERVED_CLAIMS = new Set(['id', 'type', '__proto__', 'constructor', 'prototype']);
-const httpsOrDataUrl = (url: string): boolean =>
+export const httpsOrDataUrl = (url: string): boolean =>
   /^data:image\/[a-z0-9.+-]+(?:;[a-z0-9-]+=[\w.+-]+)*(?:;base64)?,[\x21-\x7e]*$/i.test(url) ||
   (/^https:\/\/[\x21-\x7e]+$/i.test(url) && URL.canParse(url));
 
@@ -88,7 +88,7 @@ export const vcFaults = (
 };
 
 /** Members without a value are left out. */
-const present = <T extends object>(value: T): T =>
+export const present = <T extends object>(value: T): T =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined && member !== null)) as T;
 
 export const vcContentOf = (request: JwtVcConfigurationRequest, contexts: PinnedContexts): VcContent => {
@@ -106,7 +106,7 @@ export const vcContentOf = (request: JwtVcConfigurationRequest, contexts: Pinned
   }) as VcContent;
 };
 
-export const vcRecordOf = ({ id, type, issuerKey, content }: ActiveConfiguration<VcContent>): JwtVcConfiguration => {
+export const vcRecordOf = ({ id, type, issuerKey, content }: PinnedConfiguration<VcContent>): JwtVcConfiguration => {
   const { additionalTypes, name, contexts: _pinned, ...rest } = content;
   return { id, type, additionalTypes, name, ...rest, issuerDid: issuerKey.did, revocable: false, persist: false };
 };

@@ -37,7 +37,7 @@ export class UpdateCredentialConfiguration {
     const loaded = await this.streams.load(credentialConfiguration, stream);
     const { content: current } = activeConfiguration(loaded.state, format);
     checkRequest(module, body);
-    const content = await module.contentOf(body, current, eventContext(context));
+    const content = await module.contentOf(body, current, context);
     const replaced = await this.streams.decideOn(
       credentialConfiguration,
       stream,
