@@ -28,7 +28,7 @@ export type SignerPolicy =
       algorithms: PinnedIssuerKey['algorithm'][];
     }
   | {
-      /** The key of a certificate for the credential issuer identifier, under the tenant's CA (ADR 0076). */
+      /** The key of a certificate for the credential issuer identifier, under the tenant's CA (ADR 0060). */
       kind: 'issuerSigner';
     };
 

@@ -100,10 +100,8 @@ const publishedKeys = async (tenantId: string, issuer = urlOf(tenantId)) =>
   ((await load(retrieveJwtVcIssuer, tenantId, {}, issuer)) as { jwks: { keys: (PublicJwk & { kid: string })[] } }).jwks
     .keys;
 const anchors = async (tenantId: string): Promise<X509Certificate[]> => {
-  const { $http } = (await load(retrieveIssuerCa, tenantId)) as HttpAnswer;
-  expect($http.headers).toEqual({ 'content-type': 'application/pem-certificate-chain' });
-  const pems = ($http.body as string).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g)!;
-  return pems.map((pem) => new X509Certificate(pem));
+  const { certificates } = (await load(retrieveIssuerCa, tenantId)) as { certificates: string[] };
+  return certificates.map((pem) => new X509Certificate(pem));
 };
 const typeAt = async (tenantId: string, vct: string): Promise<{ vct: string; document: string; integrity: string }> => {
   const [, type, version] = /\/v1\/openid\/types\/([^/]+)\/([^/]+)$/.exec(vct)!;

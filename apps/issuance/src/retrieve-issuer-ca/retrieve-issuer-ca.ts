@@ -1,4 +1,4 @@
-import { httpAnswer, notFound, retrieveIssuerCa, type HttpAnswer, type PublicContext } from '@attestry/contracts';
+import { notFound, retrieveIssuerCa, type IssuerCa, type PublicContext } from '@attestry/contracts';
 import { Operation } from '@attestry/service-kit';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 
@@ -6,12 +6,9 @@ import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 export class RetrieveIssuerCa {
   constructor(private readonly signers: IssuerSigners) {}
 
-  async execute(_request: unknown, { tenant }: PublicContext): Promise<HttpAnswer> {
-    const anchors = await this.signers.trustAnchors(tenant.id);
-    if (!anchors.length) throw notFound();
-    return httpAnswer({
-      headers: { 'content-type': 'application/pem-certificate-chain' },
-      body: anchors.join(''),
-    });
+  async execute(_request: unknown, { tenant }: PublicContext): Promise<IssuerCa> {
+    const certificates = await this.signers.trustAnchors(tenant.id);
+    if (!certificates.length) throw notFound();
+    return { certificates };
   }
 }

@@ -253,19 +253,24 @@ export const retrieveJwtVcIssuer = defineOperation({
   errorStatuses: [404],
 });
 
+export class IssuerCa {
+  /** PEM. */
+  certificates: string[];
+}
+
 export const retrieveIssuerCa = defineOperation({
   name: 'issuance.retrieve-issuer-ca',
   summary: 'Retrieve the certificates of the CA of issuer signers',
   description:
-    'Trust anchors of the certificates in the header `x5c` of credentials, in PEM, newest first. A CA that is replaced remains listed until its end.',
+    'Trust anchors of the certificates in the header `x5c` of credentials, newest first. A CA that is replaced remains listed until its end. 404 before the first.',
   http: {
     method: 'GET',
     path: '/v1/openid/issuer-ca',
     success: 200,
     cacheControl: 'public, max-age=300',
-    mediaType: 'application/pem-certificate-chain',
   },
   access: publicAccess,
+  response: IssuerCa,
   errorStatuses: [404],
 });
 

@@ -42,7 +42,7 @@ describe('rules of a configuration', () => {
   });
 
   const URI = 'must be an absolute URI such as https://example.com/types/degree or urn:example:degree';
-  it.each([
+  it.each<readonly [object, ErrorDetail]>([
     [{ type: '.' }, body('type', 'must not be . or .. where no vct is given', '.')],
     [{ vct: '' }, body('vct', URI, '')],
     [{ vct: 'Membership' }, body('vct', URI, 'Membership')],
