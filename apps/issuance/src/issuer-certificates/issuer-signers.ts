@@ -117,20 +117,21 @@ export class IssuerSigners {
     epoch?: number,
   ): Promise<IssuerCertificatesState> {
     const created: string[] = [];
+    let state: IssuerCertificatesState;
     try {
-      const { state } = await this.streams.runDecision(
+      ({ state } = await this.streams.runDecision(
         issuerCertificates,
         issuerCertificatesStream(tenantId),
         (before) => this.makeSigner(before, { tenantId, issuer, epoch, created }),
         context,
-      );
-      await this.destroyUnused(tenantId, created, state);
-      return state;
+      ));
     } catch (error) {
       // When the store failed, the events may exist that name the keys.
       if (!(error instanceof EventStoreUnavailable)) await this.destroyUnused(tenantId, created);
       throw error;
     }
+    await this.destroyUnused(tenantId, created, state);
+    return state;
   }
 
   private async makeSigner(

@@ -27,7 +27,7 @@ const signer: CertifiedSigner = {
     x5c: ['MIIBleaf'],
     fingerprint: 'f1',
     notBefore: new Date('2026-01-01T10:00:00Z'),
-    notAfter: new Date('2035-12-30T10:00:00Z'),
+    notAfter: new Date('2130-01-01T10:00:00Z'),
   },
 };
 const content: SdJwtContent = {
@@ -41,7 +41,7 @@ const content: SdJwtContent = {
     level: { mapFrom: 'claims.level' },
     address: { mapFrom: 'claims.address' },
   },
-  expiresIn: { years: 1 },
+  expiresIn: { years: 100 },
 };
 const facts = (
   more: Partial<CredentialFacts<SdJwtContent>> = {},
@@ -107,7 +107,7 @@ describe('dc+sd-jwt', () => {
       iss: 'https://acme.example',
       iat: Date.parse('2026-05-01T10:00:00Z') / 1000,
       nbf: Date.parse('2026-05-01T10:00:00Z') / 1000,
-      exp: Date.parse('2027-05-01T00:00:00Z') / 1000,
+      exp: Date.parse('2126-05-01T00:00:00Z') / 1000,
       vct: content.vct,
       'vct#integrity': 'sha256-x',
       cnf: { jwk: holder.jwk },
@@ -116,11 +116,11 @@ describe('dc+sd-jwt', () => {
     });
     // One digest for each mapped claim, also of the one without a value.
     expect((decoded(payload!) as { _sd: string[] })._sd).toHaveLength(3);
-    expect(await library.getClaims(credential)).toMatchObject({
+    expect((await library.verify(credential)).payload).toMatchObject({
       given_name: 'Ada',
       address: { country: 'GB', lines: ['a', 'b'] },
     });
-    expect((await library.decode(credential)).disclosures).toHaveLength(6);
+    expect(credential.split('~').slice(1, -1)).toHaveLength(6);
   });
 
   it('is prepared from its facts alone', () => {
@@ -134,7 +134,7 @@ describe('dc+sd-jwt', () => {
       credentialId: facts().credentialId,
       holderKey: holder.jwk,
       validFrom: new Date('2026-05-01T10:00:00Z'),
-      validUntil: new Date('2027-05-01T00:00:00Z'),
+      validUntil: new Date('2126-05-01T00:00:00Z'),
     });
     expect(format.prepare(facts())).not.toEqual(one);
   });
@@ -153,12 +153,12 @@ describe('dc+sd-jwt', () => {
   });
 
   it('is denied beyond the certificate of its signer, and never shortened', () => {
-    expect(refusal(facts({}, { expiresIn: { years: 10 } }))).toEqual([
+    expect(refusal(facts({}, { expiresIn: { years: 104 } }))).toEqual([
       'credential_request_denied',
       'validUntil must not be later than the end of the certificate of the signer',
       CHECK,
     ]);
-    expect(refusal(facts({ time: new Date('2035-12-30T10:00:00Z') }))).toEqual([
+    expect(refusal(facts({ time: new Date('2130-01-01T10:00:00Z') }))).toEqual([
       'credential_request_denied',
       'the certificate of the signer is not valid at this time',
       CHECK,

@@ -52,8 +52,9 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
     const { baseUrl } = context.tenant;
     const { type } = request;
     const vct = request.vct ?? undefined;
-    // A configuration that is retrieved and then replaced has the address of the current version.
-    if (vct === undefined || vct.startsWith(typeAddress(baseUrl, type)))
+    // A configuration that is retrieved and then replaced has the address of its version, maybe under an earlier base URL.
+    const isOwn = vct === replaced?.vct && replaced?.vctIntegrity !== undefined;
+    if (vct === undefined || isOwn || vct.startsWith(typeAddress(baseUrl, type)))
       return sdJwtContentOf(request, await this.publish(type, descriptionOf(request), context));
     if (vct.startsWith(typesAddress(baseUrl)))
       throw invalidBody('vct', 'must not be an address of type metadata of this tenant', vct);
