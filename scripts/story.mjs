@@ -78,40 +78,45 @@ async function story(kit, cli, start, subdomain, receiverOptions) {
     claimMappings: { given_name: { mapFrom: 'claims.given_name' }, course: { mapFrom: 'claims.course' } },
     expiresIn: { years: 1 },
   };
-  const [jwtVc, ldpVc] = await step('Credentials are configured', async () => {
+  const [jwtVc, ldpVc, sdJwt] = await step('Credentials are configured', async () => {
     const configurations = [
       kit.expectStatus(await api.jwtVc.create(request), 201).id,
       kit.expectStatus(await api.webSemantic.create(request), 201).id,
+      kit.expectStatus(await api.sdJwt.create(request), 201).id,
     ];
-    return [configurations, 'CourseCompletion as jwt_vc_json and as ldp_vc (eddsa-rdfc-2022)'];
+    return [configurations, 'CourseCompletion as jwt_vc_json, as ldp_vc (eddsa-rdfc-2022) and as dc+sd-jwt'];
   });
 
   const offer = await step('An offer is created', async () => {
     const claims = { given_name: 'Ada', course: 'Difference engines' };
     const created = kit.expectStatus(
-      await api.offers.create({ credentials: [jwtVc, ldpVc], claims, transactionCodeConfiguration: {} }),
+      await api.offers.create({ credentials: [jwtVc, ldpVc, sdJwt], claims, transactionCodeConfiguration: {} }),
       200,
     );
     return [created, `${short(created.uri, 60)}, transaction code ${created.transactionCode}`];
   });
 
-  const [jwt, ldp] = await step('A third-party wallet redeems the offer', async () => {
+  const [key, jwt, ldp, sd] = await step('A third-party wallet redeems the offer', async () => {
     const key = await kit.makeHolderKey('ES256', 'did:key');
     const collectOptions = { transactionCode: offer.transactionCode, keys: [key] };
     const { credentials } = await new kit.Wallet().collect(offer.uri, collectOptions);
-    return [credentials.map(({ credential }) => credential), `@openid4vc/openid4vci, bound to ${short(key.did, 40)}`];
+    const collected = [key, ...credentials.map(({ credential }) => credential)];
+    return [collected, `@openid4vc/openid4vci, bound to ${short(key.did, 40)}`];
   });
 
   await step('Independent libraries verify it', async () => {
     const { header, payload } = await kit.verifyJwtVc(jwt);
-    await kit.verifyLdpVc(ldp);
     const { given_name, course } = payload.vc.credentialSubject;
+    await kit.verifyLdpVc(ldp);
+    const disclosed = await kit.verifySdJwt(sd, key, ['course']);
+    if (disclosed.payload.course !== course || 'given_name' in disclosed.payload)
+      throw new Error('the holder disclosed other claims');
     if (given_name !== 'Ada' || payload.iss !== did)
       throw new Error('the credential has another issuer or other claims');
     const claims = `${given_name}, ${course}`;
     return [
       undefined,
-      `jose: jwt_vc_json (${header.alg}) is valid, with "${claims}"; @digitalbazaar/vc: ldp_vc is valid`,
+      `jose: jwt_vc_json (${header.alg}) is valid, with "${claims}"; @digitalbazaar/vc: ldp_vc is valid; @sd-jwt/sd-jwt-vc: dc+sd-jwt is valid, with "${course}" alone`,
     ];
   });
 

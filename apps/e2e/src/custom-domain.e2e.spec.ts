@@ -161,7 +161,7 @@ describe('the custom domain over HTTP', () => {
     ]);
   });
 
-  it('serves only the public documents, rendered for its own name [T8, T58, T101]', async () => {
+  it('serves only the public documents, rendered for its own name [T8, T58, T106]', async () => {
     const domain = await verified(tenant);
     const { did, localMetadata } = expectStatus(
       await tenant.api.dids.create({ method: 'web', options: { url: domain } }),

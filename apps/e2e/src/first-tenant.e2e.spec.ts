@@ -12,6 +12,7 @@ import {
   freePort,
   startPlatformProcess,
   verifyJwtVc,
+  verifySdJwt,
   Wallet,
   WebhookReceiver,
   type PlatformProcess,
@@ -67,6 +68,26 @@ describe('docs/guides', () => {
     expect(type).toBe('StudentCard');
     for (const prefix of ['DID_CREATE', 'OPENID_PRE_AUTHORIZED_OFFER_CREATE', 'OPENID_TOKEN', 'OPENID_CREDENTIAL'])
       expect(events).toEqual(expect.arrayContaining([`${prefix}_START`, `${prefix}_SUCCESS`]));
+  });
+
+  it('sd-jwt.md leads to a credential whose claims the holder discloses', async () => {
+    const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'sd-jwt-guide');
+    const [helpers] = blocksOf('first-tenant.md', 'sh');
+    const address = `TENANT=${tenant.url}`;
+    const { code, output, errors } = await run([helpers!, address, ...blocksOf('sd-jwt.md', 'sh')], {
+      TENANT_TOKEN: tenant.api.client.token!,
+      CREDENTIAL: '',
+    });
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    const [, , vct, type, uri, verifiers] = output.map((text) => text.trim());
+    expect(vct).toBe(`${tenant.url}/v1/openid/types/MemberCard/1`);
+    expect(JSON.parse(type!)).toMatchObject({ vct, name: 'Member card' });
+    expect(verifiers).toMatch(/^-----BEGIN CERTIFICATE-----/);
+    expect(verifiers!.endsWith(tenant.url)).toBe(true);
+    const [got] = (await new Wallet().collect(uri!)).credentials;
+    const { payload } = await verifySdJwt(got!.credential as string, got!.key, ['address']);
+    expect(payload).toMatchObject({ address: { country: 'GB' } });
+    expect(payload).not.toHaveProperty('given_name');
   });
 
   it('webhooks.md verifies a delivery and refuses a modified one', async () => {

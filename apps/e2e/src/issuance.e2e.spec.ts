@@ -393,7 +393,7 @@ describe('metadata', () => {
     });
     afterAll(() => tenant.api.jwtVc.delete(configured));
 
-    it('has its entries, completed by the other members of the configuration [T99]', async () => {
+    it('has its entries, completed by the other members of the configuration [T104]', async () => {
       const { credentialIssuer, knownCredentialConfigurations } = await new Wallet().metadata(tenant.url);
       expect(Object.keys(knownCredentialConfigurations)).toContain(configured);
       expect(credentialIssuer.credential_configurations_supported[configured]).toMatchObject({
@@ -405,7 +405,7 @@ describe('metadata', () => {
       expect(expectStatus(await tenant.api.jwtVc.retrieve(configured), 200)).toMatchObject({ display: [en, de] });
     });
 
-    it('has the entries in the language that the wallet prefers [T100]', async () => {
+    it('has the entries in the language that the wallet prefers [T105]', async () => {
       const get = async (language?: string) => {
         const headers: Record<string, string> = language === undefined ? {} : { 'accept-language': language };
         const answer = await wire().request<{

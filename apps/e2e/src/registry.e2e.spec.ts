@@ -114,6 +114,7 @@ describe('an example in the interface definition', () => {
     'tenant-config.update-authentication-provider': ['url'],
     'issuance.update-credential-configuration.jwt-vc': ['type'],
     'issuance.update-credential-configuration.web-semantic': ['type'],
+    'issuance.update-credential-configuration.sd-jwt': ['type'],
     'issuance.create-offer': ['credentials'],
     'issuance.create-pre-authorized-offer': ['credentials'],
     'issuance.exchange-token': ['pre-authorized_code'],

@@ -54,6 +54,7 @@ interface Things {
   unpublished: string;
   jwtVc: string;
   webSemantic: string;
+  sdJwt: string;
   offer: string;
   user: string;
   webhook: string;
@@ -92,6 +93,7 @@ export const jwtVcRequest = (type = unique('Type')) => ({
   claimMappings,
 });
 export const webSemanticRequest = jwtVcRequest;
+const sdJwtRequest = jwtVcRequest;
 
 /** `.example` and `.invalid` are reserved; deliveries to them fail, which is not tested here. */
 const webhookRequest = () => ({
@@ -206,13 +208,14 @@ const makeThings = async (
   const unpublished = expectStatus(await api.dids.create(web), 201).did;
   const jwtVc = expectStatus(await api.jwtVc.create(jwtVcRequest()), 201).id;
   const webSemantic = expectStatus(await api.webSemantic.create(webSemanticRequest()), 201).id;
+  const sdJwt = expectStatus(await api.sdJwt.create(sdJwtRequest()), 201).id;
   const offer = expectStatus(await api.offers.create({ credentials: [jwtVc] }), 200).id;
   const user = expectStatus(await api.users.create({ claims: { given_name: 'Ada' } }), 201).id;
   const webhook = expectStatus(await api.webhooks.create(webhookRequest()), 201).id;
   const client = expectStatus(await management.clients.create(tenant.id, { name: 'one', roles: ['holder'] }), 201);
   const { userId: member } = expectStatus(await management.members.invite(tenant.id, invitation()), 200);
   return {
-    ...{ did, unpublished, jwtVc, webSemantic, offer, user, webhook, client: client.clientId, member },
+    ...{ did, unpublished, jwtVc, webSemantic, sdJwt, offer, user, webhook, client: client.clientId, member },
     authenticationProvider,
   };
 };
@@ -223,7 +226,10 @@ const pageRow: Row = {
   refusal: { status: 400, param: 'limit', location: 'query' },
 };
 
-const configurationRows = (profile: 'jwt-vc' | 'web-semantic', thing: 'jwtVc' | 'webSemantic'): Record<string, Row> => {
+const configurationRows = (
+  profile: 'jwt-vc' | 'sd-jwt' | 'web-semantic',
+  thing: 'jwtVc' | 'sdJwt' | 'webSemantic',
+): Record<string, Row> => {
   const name = (verb: string, plural = '') => `issuance.${verb}-credential-configuration${plural}.${profile}`;
   const malformed = {
     wrong: () => ({ params: { id: 'no-uuid' } }),
@@ -659,6 +665,7 @@ export const ROWS: Record<string, Row> = {
 
   ...configurationRows('jwt-vc', 'jwtVc'),
   ...configurationRows('web-semantic', 'webSemantic'),
+  ...configurationRows('sd-jwt', 'sdJwt'),
 
   'issuance.create-offer': {
     right: ({ own }) => ({ body: { credentials: [own.jwtVc] } }),
@@ -738,6 +745,16 @@ export const ROWS: Record<string, Row> = {
   'issuance.retrieve-issuer-metadata': publicDocument,
   'issuance.retrieve-authorization-server-metadata': publicDocument,
   'issuance.retrieve-oauth-keys': publicDocument,
+  'issuance.retrieve-jwt-vc-issuer': publicDocument,
+  'issuance.retrieve-issuer-ca': publicDocument,
+  'issuance.retrieve-type-metadata': {
+    right: async ({ tenant, own }) => {
+      const { type } = expectStatus(await tenant.api.sdJwt.retrieve(own.sdJwt), 200);
+      return { params: { type, version: '1' } };
+    },
+    wrong: () => ({ params: { type: 'Type', version: 'latest' } }),
+    refusal: { status: 400, param: 'version', location: 'params' },
+  },
   'issuance.retrieve-context': publicDocument,
 
   'issuance.create-user': {

@@ -2,6 +2,7 @@ import type { ServiceDefinition } from '@attestry/service-kit';
 import { IssuanceModule } from './issuance.module.js';
 import { PUBLISHED } from './issuance.reactions.js';
 import { configurations } from './credential-configuration/configurations.read-model.js';
+import { issuerSigners } from './issuer-certificates/issuer-certificates.read-model.js';
 import { sessionKeys } from './session-keys/session-keys.js';
 import { users } from './user/users.read-model.js';
 
@@ -10,6 +11,9 @@ export const issuanceService: ServiceDefinition = {
   needs: ['domain', 'keys', 'replay-guard'],
   publishes: PUBLISHED.map(({ category }) => category),
   module: IssuanceModule,
-  projections: [configurations, users, sessionKeys].map((projection) => ({ projection, follows: 'domain' })),
+  projections: [configurations, issuerSigners, users, sessionKeys].map((projection) => ({
+    projection,
+    follows: 'domain',
+  })),
 };
 export { storedContextsOf, STORED_CONTEXT_CATEGORY } from './stored-context/stored-contexts-of.js';

@@ -16,6 +16,9 @@ import { CurrentConfigurations } from './protocol/current-configurations.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedConfigurations } from './protocol/published-configurations.js';
 import { SignedInUsers } from './user/signed-in-users.js';
+import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
+import { IssuerSignersReadModel } from './issuer-certificates/issuer-certificates.read-model.js';
+import { RenewIssuerSigners } from './issuer-certificates/renew-issuer-signers.worker.js';
 import { KnownUsers } from './known-users/known-users.js';
 import { SessionKeys } from './session-keys/session-keys.js';
 import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.directory.js';
@@ -30,6 +33,11 @@ import { useCases } from './use-cases.generated.js';
     TenantContexts,
     TypeClaims,
     IssuerKeys,
+
+    // Certificates of issuers
+    IssuerSigners,
+    IssuerSignersReadModel,
+    RenewIssuerSigners,
 
     // Users
     KnownUsers,

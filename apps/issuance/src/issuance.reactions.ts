@@ -81,12 +81,18 @@ export class IssuanceReactions implements OnApplicationBootstrap {
   private async releaseIssuerKey(stored: RecordedEvent): Promise<void> {
     const event = readEvent(credentialConfiguration, stored);
     if (event.type !== 'CredentialConfigurationDeleted') return;
+    const { configurationId, did } = event.data;
+    if (did === undefined) return;
     const { tenantId, requestId, traceparent } = stored.metadata;
-    await this.issuerKeys.release(tenantId, event.data, {
-      requestId,
-      operation: 'issuance.release-issuer-keys',
-      deadline: Date.now() + this.config.operationTimeoutMs,
-      ...(traceparent !== undefined && { traceparent }),
-    });
+    await this.issuerKeys.release(
+      tenantId,
+      { did, configurationId },
+      {
+        requestId,
+        operation: 'issuance.release-issuer-keys',
+        deadline: Date.now() + this.config.operationTimeoutMs,
+        ...(traceparent !== undefined && { traceparent }),
+      },
+    );
   }
 }

@@ -20,10 +20,13 @@ import { RetrieveAuthorizationServerMetadata } from './retrieve-authorization-se
 import { RetrieveContext } from './retrieve-context/retrieve-context.js';
 import { RetrieveCredentialConfiguration } from './retrieve-credential-configuration/retrieve-credential-configuration.js';
 import { RetrieveCredentialDocument } from './retrieve-credential-document/retrieve-credential-document.js';
+import { RetrieveIssuerCa } from './retrieve-issuer-ca/retrieve-issuer-ca.js';
 import { RetrieveIssuerMetadata } from './retrieve-issuer-metadata/retrieve-issuer-metadata.js';
+import { RetrieveJwtVcIssuer } from './retrieve-jwt-vc-issuer/retrieve-jwt-vc-issuer.js';
 import { RetrieveOauthKeys } from './retrieve-oauth-keys/retrieve-oauth-keys.js';
 import { RetrieveOfferContent } from './retrieve-offer-content/retrieve-offer-content.js';
 import { RetrievePreAuthorizedOffer } from './retrieve-pre-authorized-offer/retrieve-pre-authorized-offer.js';
+import { RetrieveTypeMetadata } from './retrieve-type-metadata/retrieve-type-metadata.js';
 import { RetrieveUser } from './retrieve-user/retrieve-user.js';
 import { UpdateCredentialConfiguration } from './update-credential-configuration/update-credential-configuration.js';
 import { UpdateUser } from './update-user/update-user.js';
@@ -48,8 +51,11 @@ export const useCases = [
   IssueCredential,
   IssueNonce,
   RetrieveAuthorizationServerMetadata,
+  RetrieveIssuerCa,
   RetrieveIssuerMetadata,
+  RetrieveJwtVcIssuer,
   RetrieveOauthKeys,
+  RetrieveTypeMetadata,
   RetrieveContext,
   RetrieveCredentialDocument,
   CreateUser,

@@ -1,18 +1,10 @@
 import 'reflect-metadata';
-import {
-  BasicConstraintsExtension,
-  CRLDistributionPointsExtension,
-  IssuerAlternativeNameExtension,
-  KeyUsagesExtension,
-  PublicKey,
-  SubjectKeyIdentifierExtension,
-  X509CertificateGenerator,
-} from '@peculiar/x509';
-import { describeCertificate, parsePem, readCertificate, type Certificate } from './certificate.js';
+import { CRLDistributionPointsExtension, IssuerAlternativeNameExtension } from '@peculiar/x509';
+import { describeCertificate, parsePem, type Certificate } from './certificate.js';
 import { throwFaults } from './certificate-fault.js';
-import { ECDSA_SHA256, SIGNING_KEY, signingCrypto, spkiOf, type CertificateKey } from './certificate-key.js';
+import type { CertificateKey } from './certificate-key.js';
 import { hasKeyUsage, IACA_KEY_USAGE, isAuthority, sharedProfileFaults } from './profile.js';
-import { serialNumber } from './serial-number.js';
+import { createRoot } from './root.js';
 import { isSameName, subjectFaults, subjectName, type CertificateSubject } from './subject.js';
 
 export interface IacaFacts {
@@ -30,31 +22,12 @@ export interface IacaFacts {
 
 /** A self-signed root of an issuing authority, ISO/IEC 18013-5 Annex B.1.2. @throws CertificateFault */
 export const createIaca = async (facts: IacaFacts): Promise<Certificate> => {
-  const { key, subject, notBefore, notAfter } = facts;
+  const { subject, notBefore, notAfter } = facts;
   throwFaults([...subjectFaults(subject), ...validityFaults(notBefore, notAfter)]);
-  const publicKey = new PublicKey(spkiOf(key.publicKey));
-  const name = subjectName(subject);
-  const { rawData } = await X509CertificateGenerator.create(
-    {
-      serialNumber: serialNumber(facts.random),
-      subject: name,
-      issuer: name,
-      notBefore,
-      notAfter,
-      publicKey,
-      signingKey: SIGNING_KEY,
-      signingAlgorithm: ECDSA_SHA256,
-      extensions: [
-        new BasicConstraintsExtension(true, 0, true),
-        new KeyUsagesExtension(IACA_KEY_USAGE, true),
-        await SubjectKeyIdentifierExtension.create(publicKey),
-        new IssuerAlternativeNameExtension([{ type: 'url', value: facts.issuerUrl }]),
-        new CRLDistributionPointsExtension([facts.crlUrl]),
-      ],
-    },
-    signingCrypto(key),
-  );
-  return readCertificate(new Uint8Array(rawData));
+  return createRoot(facts, subjectName(subject), [
+    new IssuerAlternativeNameExtension([{ type: 'url', value: facts.issuerUrl }]),
+    new CRLDistributionPointsExtension([facts.crlUrl]),
+  ]);
 };
 
 /** The root of an issuing authority that keeps its own key. @throws CertificateFault with every rule that it breaks */

@@ -11,6 +11,12 @@ export {
 } from './document-signer.js';
 export { createIaca, parseIaca, type IacaFacts } from './iaca.js';
 export {
+  createIssuerAuthority,
+  createIssuerSigner,
+  type IssuerAuthorityFacts,
+  type IssuerSignerFacts,
+} from './issuer-signer.js';
+export {
   createRevocationList,
   parseRevocationList,
   type RevocationList,

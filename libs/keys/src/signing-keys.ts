@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 
-export type SigningPurpose = 'did' | 'webhook' | 'token' | 'sign-in';
+export type SigningPurpose = 'did' | 'webhook' | 'token' | 'sign-in' | 'certificate';
 /** `Bls12381G2` keys are for BBS signatures: they are stored and published, but not used for signatures yet. */
 export type KeyAlgorithm = 'P-256' | 'Ed25519' | 'X25519' | 'Bls12381G2';
 

@@ -23,7 +23,7 @@ import {
 } from './signing-keys.js';
 import type { TenantKeys } from './tenant-keys.js';
 
-const PURPOSES: readonly SigningPurpose[] = ['did', 'webhook', 'token', 'sign-in'];
+const PURPOSES: readonly SigningPurpose[] = ['did', 'webhook', 'token', 'sign-in', 'certificate'];
 const ALGORITHMS: readonly KeyAlgorithm[] = ['P-256', 'Ed25519', 'X25519', 'Bls12381G2'];
 
 const signAside = promisify(sign);

@@ -26,13 +26,17 @@ import {
   activeConfiguration,
   createCredentialConfiguration,
 } from '../credential-configuration/credential-configuration.decisions.js';
+import type { PinnedIssuerKey } from '../credential-configuration/credential-configuration.events.js';
 import {
   credentialConfiguration,
   credentialConfigurationStream,
 } from '../credential-configuration/credential-configuration.state.js';
 import { TypeClaims, type TypeOwner } from '../credential-configuration/type-claims.js';
-import { checkRequest } from '../formats/format.js';
+import { checkRequest, type SignerPolicy } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
+import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
+
+const ANY_ALGORITHM: PinnedIssuerKey['algorithm'][] = ['P-256', 'Ed25519'];
 
 /**
  * Three streams and no transaction: the type's claim, the DID's reservation, then the configuration. When it is interrupted in between, the
@@ -44,6 +48,7 @@ export class CreateCredentialConfiguration {
     private readonly streams: Streams,
     private readonly types: TypeClaims,
     private readonly formats: Formats,
+    private readonly issuerSigners: IssuerSigners,
     private readonly client: ServiceClient,
     private readonly configurations: ConfigurationsReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -61,12 +66,11 @@ export class CreateCredentialConfiguration {
     checkRequest(module, body);
     const owner: TypeOwner = { tenantId, format, type: body.type, owner: idFor(context, 'configuration', this.ids) };
     await this.types.refuseTakenType(owner);
-    const content = await module.contentOf(body, undefined, eventContext(context));
-    const { did, verificationMethod, kmsKeyId, algorithm } = await this.client.call(
-      reserveIssuerKey,
-      { body: { algorithms: resources.signer.algorithms, configurationId: owner.owner, did: body.issuerDid } },
-      context,
-    );
+    const content = await module.contentOf(body, undefined, context);
+    const { signer } = resources;
+    if (signer.kind === 'issuerSigner')
+      await this.issuerSigners.ensure(tenantId, context.tenant.baseUrl, eventContext(context));
+    const issuerKey = await this.reserveKey(signer, owner, body.issuerDid, context);
     try {
       await this.types.claim(owner, context);
       const created = await this.streams.runDecision(
@@ -77,7 +81,7 @@ export class CreateCredentialConfiguration {
             id: owner.owner,
             format,
             type: body.type,
-            issuerKey: { did, verificationMethod, kmsKeyId, algorithm },
+            issuerKey,
             content,
             createdAt: this.clock.now(),
           }),
@@ -90,20 +94,39 @@ export class CreateCredentialConfiguration {
       // When the store failed, the configuration may still exist: then its claim and reservation must stay, also those of an earlier
       // attempt of this call.
       if (!(error instanceof EventStoreUnavailable) && !context.idempotentCall?.resumed)
-        await this.giveBack(owner, did, context);
+        await this.giveBack(owner, issuerKey?.did, context);
       throw error;
     }
   }
 
+  /** Where a certificate's key signs, only the DID that the request names. */
+  private async reserveKey(
+    signer: SignerPolicy,
+    { owner }: TypeOwner,
+    did: string | undefined,
+    context: ClientContext,
+  ): Promise<PinnedIssuerKey | undefined> {
+    if (signer.kind === 'issuerSigner' && did === undefined) return undefined;
+    const algorithms = signer.kind === 'pinnedKey' ? signer.algorithms : ANY_ALGORITHM;
+    const body = { algorithms, configurationId: owner, did };
+    const { verificationMethod, kmsKeyId, algorithm, ...reserved } = await this.client.call(
+      reserveIssuerKey,
+      { body },
+      context,
+    );
+    return { did: reserved.did, verificationMethod, kmsKeyId, algorithm };
+  }
+
   /** Best effort: both are repaired later, and the caller must get the first error. */
-  private async giveBack(owner: TypeOwner, did: string, context: ClientContext): Promise<void> {
+  private async giveBack(owner: TypeOwner, did: string | undefined, context: ClientContext): Promise<void> {
     const released = await Promise.allSettled([
       this.types.release(owner, context),
-      this.client.call(
-        releaseIssuerKey,
-        { body: { tenantId: owner.tenantId, did, configurationId: owner.owner } },
-        context,
-      ),
+      did !== undefined &&
+        this.client.call(
+          releaseIssuerKey,
+          { body: { tenantId: owner.tenantId, did, configurationId: owner.owner } },
+          context,
+        ),
     ]);
     for (const outcome of released)
       if (outcome.status === 'rejected')

@@ -4,6 +4,7 @@ import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { insertRows, createTable, ReadModels, type Projection } from '@attestry/read-model';
 import { purgingTenants, Health, ReadModel } from '@attestry/service-kit';
 import type { ActiveConfiguration } from './credential-configuration.decisions.js';
+import type { PinnedIssuerKey } from './credential-configuration.events.js';
 import { credentialConfiguration } from './credential-configuration.state.js';
 
 export interface ConfigurationTables {
@@ -12,7 +13,7 @@ export interface ConfigurationTables {
     id: string;
     format: CredentialFormat;
     type: string;
-    /** JSON of PinnedIssuerKey. */
+    /** JSON of PinnedIssuerKey, or null. */
     issuer_key: string;
     /** JSON of ConfigurationContent. */
     content: string;
@@ -23,16 +24,19 @@ export interface ConfigurationTables {
 
 export type ConfigurationRow = ConfigurationTables['issuance_configurations'];
 
-export const configurationOfRow = (row: ConfigurationRow): ActiveConfiguration => ({
-  status: 'active',
-  id: row.id,
-  format: row.format,
-  type: row.type,
-  issuerKey: JSON.parse(row.issuer_key) as ActiveConfiguration['issuerKey'],
-  content: JSON.parse(row.content) as ActiveConfiguration['content'],
-  createdAt: row.created_at,
-  version: row.version,
-});
+export const configurationOfRow = (row: ConfigurationRow): ActiveConfiguration => {
+  const issuerKey = JSON.parse(row.issuer_key) as PinnedIssuerKey | null;
+  return {
+    status: 'active',
+    id: row.id,
+    format: row.format,
+    type: row.type,
+    ...(issuerKey && { issuerKey }),
+    content: JSON.parse(row.content) as ActiveConfiguration['content'],
+    createdAt: row.created_at,
+    version: row.version,
+  };
+};
 
 export const configurations: Projection<ConfigurationTables> = purgingTenants('issuance', {
   name: 'issuance.configurations',
@@ -61,7 +65,7 @@ export const configurations: Projection<ConfigurationTables> = purgingTenants('i
               id,
               format: event.data.format,
               type: event.data.credentialType,
-              issuer_key: JSON.stringify(event.data.issuerKey),
+              issuer_key: JSON.stringify(event.data.issuerKey ?? null),
               content: JSON.stringify(event.data.content),
               version: 1,
               created_at: event.data.createdAt,

@@ -13,6 +13,9 @@ export type ActiveConfiguration<Content extends ConfigurationContent = Configura
 > & {
   content: Content;
 };
+/** Of a format whose credentials are signed with a key of a DID. */
+export type PinnedConfiguration<Content extends ConfigurationContent = ConfigurationContent> =
+  ActiveConfiguration<Content> & { issuerKey: PinnedIssuerKey };
 
 export const createCredentialConfiguration = (
   state: CredentialConfigurationState,
@@ -20,7 +23,7 @@ export const createCredentialConfiguration = (
     id: string;
     format: CredentialFormat;
     type: string;
-    issuerKey: PinnedIssuerKey;
+    issuerKey?: PinnedIssuerKey | undefined;
     content: ConfigurationContent;
     createdAt: Date;
   },
@@ -33,7 +36,7 @@ export const createCredentialConfiguration = (
         configurationId: command.id,
         format: command.format,
         credentialType: command.type,
-        issuerKey: command.issuerKey,
+        ...(command.issuerKey && { issuerKey: command.issuerKey }),
         content: command.content,
         createdAt: command.createdAt.toISOString(),
       },
@@ -62,7 +65,7 @@ export const replaceConfigurationContent = (
   const details: ErrorDetail[] = [];
   if (command.type !== type)
     details.push({ value: command.type, msg: 'must not change', param: 'type', location: 'body' });
-  if (command.issuerDid !== undefined && command.issuerDid !== issuerKey.did)
+  if (command.issuerDid !== undefined && command.issuerDid !== issuerKey?.did)
     details.push({ value: command.issuerDid, msg: 'must not change', param: 'issuerDid', location: 'body' });
   if (details.length) throw invalid(...details);
   return [{ type: 'CredentialConfigurationContentReplaced', data: { content: command.content } }];
@@ -73,5 +76,7 @@ export const deleteCredentialConfiguration = (
   command: { format: CredentialFormat },
 ): CredentialConfigurationEvent[] => {
   const { id, issuerKey } = activeConfiguration(state, command.format);
-  return [{ type: 'CredentialConfigurationDeleted', data: { configurationId: id, did: issuerKey.did } }];
+  return [
+    { type: 'CredentialConfigurationDeleted', data: { configurationId: id, ...(issuerKey && { did: issuerKey.did }) } },
+  ];
 };

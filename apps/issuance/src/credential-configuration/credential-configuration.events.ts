@@ -23,10 +23,11 @@ export type CredentialConfigurationEvent =
         configurationId: string;
         format: CredentialFormat;
         credentialType: string;
-        issuerKey: PinnedIssuerKey;
+        /** Absent where a certificate's key signs and no `issuerDid` was given. */
+        issuerKey?: PinnedIssuerKey;
         content: ConfigurationContent;
         createdAt: string;
       };
     }
   | { type: 'CredentialConfigurationContentReplaced'; data: { content: ConfigurationContent } }
-  | { type: 'CredentialConfigurationDeleted'; data: { configurationId: string; did: string } };
+  | { type: 'CredentialConfigurationDeleted'; data: { configurationId: string; did?: string } };

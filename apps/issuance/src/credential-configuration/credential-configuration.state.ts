@@ -14,7 +14,7 @@ export type CredentialConfigurationState =
       format: CredentialFormat;
       /** The configured `type`. */
       type: string;
-      issuerKey: PinnedIssuerKey;
+      issuerKey?: PinnedIssuerKey;
       content: ConfigurationContent;
       createdAt: string;
       /** 1 at creation, incremented with every update. */
@@ -37,7 +37,7 @@ const evolve = (
         id: configurationId,
         format,
         type: credentialType,
-        issuerKey,
+        ...(issuerKey && { issuerKey }),
         content,
         createdAt,
         version: 1,

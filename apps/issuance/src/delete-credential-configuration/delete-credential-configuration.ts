@@ -54,14 +54,18 @@ export class DeleteCredentialConfiguration {
     );
     const { requestId, operation, traceparent } = context;
     const release = { requestId, operation, deadline: Date.now() + this.config.ownWriteMs };
-    const reservation = { did: issuerKey.did, configurationId: id };
     await Promise.all([
       this.types.release({ tenantId, format, type, owner: id }, context),
-      this.issuerKeys
-        .release(tenantId, reservation, { ...release, ...(traceparent !== undefined && { traceparent }) })
-        .catch((error: unknown) =>
-          this.logger.info({ ...requestFields(context), error: String(error) }, 'issuer key not released yet'),
-        ),
+      issuerKey &&
+        this.issuerKeys
+          .release(
+            tenantId,
+            { did: issuerKey.did, configurationId: id },
+            { ...release, ...(traceparent !== undefined && { traceparent }) },
+          )
+          .catch((error: unknown) =>
+            this.logger.info({ ...requestFields(context), error: String(error) }, 'issuer key not released yet'),
+          ),
       this.configurations.running.ownWrite(deleted.position),
     ]);
   }

@@ -3,12 +3,34 @@ import {
   MAX_DISPLAY_ENTRIES,
   type ClaimDisplay,
   type ClaimMapping,
+  type CredentialBranding,
   type CredentialDisplay,
+  type CredentialIssuer,
   type ErrorDetail,
 } from '@attestry/contracts';
 
 /** Entry that a configuration without `display` has. */
 export type DisplayDefaults = Omit<CredentialDisplay, 'locale'> & { name: string };
+
+/** What wallets display of a configuration without `display`. */
+export const displayDefaults = ({
+  name,
+  description,
+  issuer,
+  credentialBranding: branding,
+}: {
+  name: string;
+  description?: string;
+  issuer: CredentialIssuer;
+  credentialBranding?: CredentialBranding;
+}): DisplayDefaults => ({
+  name,
+  ...(issuer.logoUrl !== undefined && { logo: { uri: issuer.logoUrl, alt_text: issuer.name } }),
+  ...(description !== undefined && { description }),
+  ...(branding?.backgroundColor !== undefined && { background_color: branding.backgroundColor }),
+  ...(branding?.watermarkImageUrl !== undefined && { background_image: { uri: branding.watermarkImageUrl } }),
+});
+
 type PublishedDisplay = DisplayDefaults & Pick<CredentialDisplay, 'locale'>;
 
 /** Characters of `display` as JSON: entries without images of their own repeat those of the configuration. */

@@ -1,27 +1,36 @@
 import {
   invalid,
+  type ClientContext,
   type ConfigurationRecord,
   type ConfigurationRequest,
   type CredentialFormat,
   type CredentialProfile,
   type ErrorDetail,
 } from '@attestry/contracts';
-import type { EventContext } from '@attestry/event-store';
-import type { PublicJwk, Signer } from '@attestry/keys';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { ByteSource, PublicJwk, Signer } from '@attestry/keys';
+import type {
+  ActiveConfiguration,
+  PinnedConfiguration,
+} from '../credential-configuration/credential-configuration.decisions.js';
 import type {
   ConfigurationContent,
   PinnedIssuerKey,
 } from '../credential-configuration/credential-configuration.events.js';
+import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import type { UserObject } from '../protocol/map-claims.js';
 
 /** Which key signs. */
-export type SignerPolicy = {
-  /** A key of a DID, pinned when the configuration is created (ADR 0060). */
-  kind: 'pinnedKey';
-  /** Best first. */
-  algorithms: PinnedIssuerKey['algorithm'][];
-};
+export type SignerPolicy =
+  | {
+      /** A key of a DID, pinned when the configuration is created (ADR 0060). */
+      kind: 'pinnedKey';
+      /** Best first. */
+      algorithms: PinnedIssuerKey['algorithm'][];
+    }
+  | {
+      /** The key of a certificate for the credential issuer identifier, under the tenant's CA (ADR 0060). */
+      kind: 'issuerSigner';
+    };
 
 /** What a format needs before it can prepare and sign a credential. */
 export interface Resources {
@@ -40,10 +49,20 @@ export interface CredentialFacts<Content extends ConfigurationContent = Configur
   /** Mapped by the format. */
   claims: Record<string, unknown>;
   holder: Holder;
+  /** Credential issuer identifier of the session. */
+  issuer: string;
+  /** Has a certificate where the signer policy is `issuerSigner`. */
+  signer: IssuingSigner;
   time: Date;
   /** Random uuid. */
   credentialId: string;
+  random: ByteSource;
 }
+
+/** Of a format with the signer policy `pinnedKey`. */
+export type PinnedFacts<Content extends ConfigurationContent> = CredentialFacts<Content> & {
+  configuration: PinnedConfiguration<Content>;
+};
 
 /** What is signed; a format adds its own members. */
 export interface UnsignedCredential {
@@ -80,7 +99,7 @@ export interface Format<
    * What is stored of a request. `replaced` is the content that an update replaces.
    * @throws AppError 400 for what only a look-up can find
    */
-  contentOf(request: ConfigurationRequest, replaced: Content | undefined, context: EventContext): Promise<Content>;
+  contentOf(request: ConfigurationRequest, replaced: Content | undefined, context: ClientContext): Promise<Content>;
   /** As the API shows it. */
   recordOf(configuration: ActiveConfiguration<Content>): ConfigurationRecord;
   metadataOf(configuration: ActiveConfiguration<Content>): FormatMetadata;
@@ -89,7 +108,10 @@ export interface Format<
 
   /** @throws AppError credential_request_denied when a required claim has no value */
   mapClaims(configuration: ActiveConfiguration<Content>, from: UserObject): Record<string, unknown>;
-  /** Pure. */
+  /**
+   * Pure.
+   * @throws AppError when these facts can make no credential
+   */
   prepare(facts: CredentialFacts<Content>): Unsigned;
   /**
    * Each a compact string, or a JSON object; all for one request, of one configuration, with the same claims.

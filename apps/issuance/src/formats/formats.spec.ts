@@ -1,6 +1,7 @@
 import type { ErrorDetail, WebSemanticConfigurationRequest } from '@attestry/contracts';
 import type { PinnedIssuerKey } from '../credential-configuration/credential-configuration.events.js';
 import { checkRequest } from './format.js';
+import { DcSdJwt } from './dc-sd-jwt/dc-sd-jwt.js';
 import { Formats } from './formats.js';
 import { JwtVcJson } from './jwt-vc-json/jwt-vc-json.js';
 import { ldpVcContentOf, trialOf } from './ldp-vc/ldp-vc.decisions.js';
@@ -9,7 +10,7 @@ import { vcContentOf } from './vc-configuration.decisions.js';
 
 // No test here canonicalizes or fetches.
 const unused = undefined as never;
-const formats = new Formats([new LdpVc(unused, unused, unused, unused), new JwtVcJson()]);
+const formats = new Formats([new LdpVc(unused, unused, unused, unused), new JwtVcJson(), new DcSdJwt(unused)]);
 const { byName } = formats;
 const ofCall = (operation: string) => formats.ofCall({ operation });
 
@@ -290,15 +291,17 @@ describe('rules of a configuration', () => {
 });
 
 describe('the formats', () => {
-  it('have a profile each, and keys that can sign, best first', () =>
+  it('have a profile each, and keys that can sign, best first, or certificates', () =>
     expect(Object.values(byName).map(({ format, profile, resources }) => [format, profile, resources])).toEqual([
       ['ldp_vc', 'web-semantic', { signer: { kind: 'pinnedKey', algorithms: ['Ed25519'] } }],
       ['jwt_vc_json', 'jwt-vc', { signer: { kind: 'pinnedKey', algorithms: ['P-256', 'Ed25519'] } }],
+      ['dc+sd-jwt', 'sd-jwt', { signer: { kind: 'issuerSigner' } }],
     ]));
 
   it('are found by the operations on their configurations', () => {
     expect(ofCall('issuance.create-credential-configuration.web-semantic')).toBe(byName.ldp_vc);
     expect(ofCall('issuance.delete-credential-configuration.jwt-vc')).toBe(byName.jwt_vc_json);
+    expect(ofCall('issuance.update-credential-configuration.sd-jwt')).toBe(byName['dc+sd-jwt']);
     expect(() => ofCall('issuance.create-offer')).toThrow('issuance.create-offer names no credential format');
   });
 });

@@ -8,10 +8,10 @@ import type {
   JwtVcConfigurationRequest,
 } from '@attestry/contracts';
 import type { PinnedContexts } from '../contexts/context-loader.js';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { PinnedConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { ConfigurationContent } from '../credential-configuration/credential-configuration.events.js';
 import { claimMappingFaults, type ClaimRules } from './claim-mappings.decisions.js';
-import { displayFaults, httpsOrDataUrl, IMAGE_URL_FAULT, type DisplayDefaults } from './display.decisions.js';
+import { displayDefaults, displayFaults, httpsOrDataUrl, IMAGE_URL_FAULT } from './display.decisions.js';
 
 /** What is stored of a configuration whose credentials follow the W3C Verifiable Credentials Data Model. */
 export interface VcContent extends ConfigurationContent {
@@ -68,7 +68,7 @@ export const vcFaults = (
   ] as const)
     if (url !== undefined && !httpsOrDataUrl(url)) fault(param, IMAGE_URL_FAULT);
 
-  details.push(...displayFaults(request.display, vcDisplayDefaults(request)));
+  details.push(...displayFaults(request.display, displayDefaults(request)));
 
   const nameFault = (name: string): string | undefined => {
     if (name.startsWith('@')) return 'must not start with @';
@@ -86,22 +86,8 @@ export const vcFaults = (
   return details;
 };
 
-/** What wallets display without `display`. */
-export const vcDisplayDefaults = ({
-  name,
-  description,
-  issuer,
-  credentialBranding: branding,
-}: Pick<JwtVcConfigurationRequest, 'name' | 'description' | 'issuer' | 'credentialBranding'>): DisplayDefaults => ({
-  name,
-  ...(issuer.logoUrl !== undefined && { logo: { uri: issuer.logoUrl, alt_text: issuer.name } }),
-  ...(description !== undefined && { description }),
-  ...(branding?.backgroundColor !== undefined && { background_color: branding.backgroundColor }),
-  ...(branding?.watermarkImageUrl !== undefined && { background_image: { uri: branding.watermarkImageUrl } }),
-});
-
 /** Members without a value are left out. */
-const present = <T extends object>(value: T): T =>
+export const present = <T extends object>(value: T): T =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined && member !== null)) as T;
 
 export const vcContentOf = (request: JwtVcConfigurationRequest, contexts: PinnedContexts): VcContent => {
@@ -120,7 +106,7 @@ export const vcContentOf = (request: JwtVcConfigurationRequest, contexts: Pinned
   }) as VcContent;
 };
 
-export const vcRecordOf = ({ id, type, issuerKey, content }: ActiveConfiguration<VcContent>): JwtVcConfiguration => {
+export const vcRecordOf = ({ id, type, issuerKey, content }: PinnedConfiguration<VcContent>): JwtVcConfiguration => {
   const { additionalTypes, name, contexts: _pinned, ...rest } = content;
   return { id, type, additionalTypes, name, ...rest, issuerDid: issuerKey.did, revocable: false, persist: false };
 };

@@ -1,7 +1,7 @@
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import { claimOf, displayOf } from './display.decisions.js';
+import { claimOf, displayDefaults, displayOf } from './display.decisions.js';
 import type { FormatMetadata } from './format.js';
-import { vcDisplayDefaults, type VcContent } from './vc-configuration.decisions.js';
+import type { VcContent } from './vc-configuration.decisions.js';
 
 type VcConfiguration = ActiveConfiguration<VcContent>;
 
@@ -28,7 +28,7 @@ export const vcMetadataOf = (
   signingAlgorithms: string[],
 ): FormatMetadata => {
   const { content } = configuration;
-  const display = displayOf(content.display, vcDisplayDefaults(content));
+  const display = displayOf(content.display, displayDefaults(content));
   const mappings = Object.entries(content.claimMappings);
   const binding = { cryptographic_binding_methods_supported: BINDING_METHODS };
   return {

@@ -16,7 +16,7 @@ import {
   type Ids,
   type Loaded,
 } from '@attestry/event-store';
-import { Macs, ReplayGuard, Sealing, SigningKeys, type Sealed } from '@attestry/keys';
+import { Macs, pooledBytes, ReplayGuard, Sealing, SigningKeys, type Sealed } from '@attestry/keys';
 import {
   CLOCK,
   IDS,
@@ -39,6 +39,7 @@ import {
   issuedCredentialStream,
   type IssuedCredentialState,
 } from '../issued-credential/issued-credential.state.js';
+import { IssuerSigners, type IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
 import { mergeClaims } from '../protocol/map-claims.js';
 import { rawOf } from '../protocol/raw-request.js';
@@ -72,6 +73,7 @@ export class IssueCredential {
     private readonly macs: Macs,
     private readonly sealing: Sealing,
     private readonly signingKeys: SigningKeys,
+    private readonly issuerSigners: IssuerSigners,
     private readonly guard: ReplayGuard,
     readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
@@ -110,7 +112,9 @@ export class IssueCredential {
     const requested = parseCredentialRequest(raw.text, session.authorizationDetails !== undefined);
     const configuration = await checkConfiguration(session, requested.selector, tenantId, this.configurations);
     record.addMetadata({ credentialConfigurationId: configuration.id });
-    await checkIssuerDomain(configuration, context.tenant, this.withdrawn);
+    const format = this.formats.byName[configuration.format];
+    const isCertified = format.resources.signer.kind === 'issuerSigner';
+    await checkIssuerDomain(configuration, isCertified ? session.issuer : undefined, context.tenant, this.withdrawn);
     const expected = {
       issuer: session.issuer,
       ...(session.origin.kind === 'authorizationRequest' && { clientId: session.origin.clientId }),
@@ -122,16 +126,18 @@ export class IssueCredential {
     checkDistinctKeys(proofs);
     const nonces = checkNonce(proofs, tenantId, now, this.macs);
     checkIssuanceLimit(session, configuration, proofs.length);
-    const [claims, signer, delivered] = await Promise.all([
+    const [claims, signer, delivered]: [Record<string, unknown>, IssuingSigner, boolean] = await Promise.all([
       this.claimsOf(tenantId, session, configuration),
-      this.signingKeys.loadSigner(tenantId, configuration.issuerKey.kmsKeyId),
+      isCertified
+        ? this.issuerSigners.loadSigner(tenantId, session.issuer, record.events)
+        : this.signingKeys.loadSigner(tenantId, configuration.issuerKey!.kmsKeyId),
       this.interest.hasSubscription(tenantId),
     ]);
 
-    const format = this.formats.byName[configuration.format];
     const unsigned: UnsignedCredential[] = [];
+    const shared = { configuration, claims, issuer: session.issuer, signer, time: now, random: pooledBytes };
     for (const { holder } of proofs)
-      unsigned.push(format.prepare({ configuration, claims, holder, time: now, credentialId: this.ids.uuid() }));
+      unsigned.push(format.prepare({ ...shared, holder, credentialId: this.ids.uuid() }));
     const credentials = await format.sign(tenantId, unsigned, signer);
     const texts = delivered ? credentialTexts(credentials) : [];
     const documents = texts.map((text) => this.sealForDelivery(tenantId, text));
@@ -162,8 +168,10 @@ export class IssueCredential {
       });
       const recorded = {
         ...facts,
-        issuerDid: configuration.issuerKey.did,
-        verificationMethod: configuration.issuerKey.verificationMethod,
+        ...(configuration.issuerKey && { issuerDid: configuration.issuerKey.did }),
+        ...(signer.certificate
+          ? { signerCertificate: signer.certificate.fingerprint }
+          : { verificationMethod: configuration.issuerKey!.verificationMethod }),
         configurationVersion: configuration.version,
         tokenId: presented.tokenId,
         ...(document && { document: { keyId: document.keyId, sealed: document.sealed } }),

@@ -107,12 +107,22 @@ describe('refusals of the credential endpoint', () => {
       includes: async (tenantId: string, did: string, ownHost: string) =>
         isWithdrawn && [tenantId, did, ownHost].join(' ') === 't1 did:web:lost.example acme.example',
     });
-    expect(await refusal(() => checkIssuerDomain(configuration(C1), host, withdrawn(true)))).toEqual([
+    expect(await refusal(() => checkIssuerDomain(configuration(C1), undefined, host, withdrawn(true)))).toEqual([
       'credential_request_denied',
       'the domain of the issuer has been withdrawn',
       'check-issuer-domain',
     ]);
-    expect(await refusal(() => checkIssuerDomain(configuration(C1), host, withdrawn(false)))).toBeUndefined();
+    expect(
+      await refusal(() => checkIssuerDomain(configuration(C1), undefined, host, withdrawn(false))),
+    ).toBeUndefined();
+    const lost = 'https://lost.example';
+    const includes = async (_tenantId: string, issuer: string) => issuer === lost;
+    expect(await refusal(() => checkIssuerDomain({}, lost, host, { includes }))).toEqual([
+      'credential_request_denied',
+      'the domain of the issuer has been withdrawn',
+      'check-issuer-domain',
+    ]);
+    expect(await refusal(() => checkIssuerDomain({}, 'https://acme.example', host, { includes }))).toBeUndefined();
     expect(await refusal(() => mapClaims({ name: { required: true } }, { claims: {} }))).toEqual([
       'credential_request_denied',
       'a required claim has no value',

@@ -18,9 +18,11 @@ export type IssuedCredentialEvent = {
     offerId?: string;
     userId: string;
     issuer: string;
-    issuerDid: string;
-    /** DID URL of the key that signed. */
-    verificationMethod: string;
+    issuerDid?: string;
+    /** DID URL of the key that signed, where it is a key of a DID. */
+    verificationMethod?: string;
+    /** SHA-256 of the certificate whose key signed, hex. */
+    signerCertificate?: string;
     format: CredentialFormat;
     profile: CredentialProfile;
     credentialType: string;

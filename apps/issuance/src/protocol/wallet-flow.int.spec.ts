@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync, X509Certificate, type KeyObject } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { compactVerify, importJWK, SignJWT, type JWK } from 'jose';
+import { compactVerify, decodeProtectedHeader, importJWK, jwtVerify, SignJWT, type JWK } from 'jose';
 import {
   AppError,
   createPreAuthorizedOffer,
@@ -24,6 +24,7 @@ import {
   retrieveBrand,
   retrieveAuthorizationServerMetadata,
   retrieveCredentialDocument,
+  retrieveIssuerCa,
   retrieveIssuerMetadata,
   retrieveOauthKeys,
   retrieveOfferContent,
@@ -1267,6 +1268,22 @@ describe('metadata', () => {
     expect(await get()).not.toHaveProperty('display');
   });
 
+  it('is signed with the key of the issuer when the caller prefers that', async () => {
+    const issuer = issuerOf(TENANT);
+    const sent = { accept: 'application/jwt', 'accept-language': 'de' };
+    const { headers, body } = await answerFor(sent);
+    expect(headers).toEqual({ vary: 'Accept-Language, Accept', 'content-type': 'application/jwt' });
+    const jws = body as unknown as string;
+    const { x5c, ...header } = decodeProtectedHeader(jws);
+    expect([header, x5c?.length]).toEqual([{ alg: 'ES256', typ: 'openidvci-issuer-metadata+jwt' }, 1]);
+    const certificate = new X509Certificate(Buffer.from(x5c![0]!, 'base64'));
+    const { certificates } = await client.call(retrieveIssuerCa, {}, contextFor('x', { kind: 'public' }));
+    expect(certificate.verify(new X509Certificate(certificates[0]!).publicKey)).toBe(true);
+    expect(certificate.subjectAltName).toContain(new URL(issuer).host);
+    const { payload } = await jwtVerify(jws, certificate.publicKey, { currentDate: new Date(Date.now() + ahead) });
+    expect(payload).toEqual({ ...(await get()), sub: issuer, iat: expect.any(Number) as number });
+  });
+
   it('has the display of each configuration in the languages of the caller', async () => {
     const [en, de] = [
       { locale: 'en', name: 'Course' },
@@ -1289,7 +1306,7 @@ describe('metadata', () => {
       return { headers: answer.headers, shown, credentialSubject: legacy['credentialSubject'] };
     };
     expect(await shown({})).toEqual({
-      headers: { vary: 'Accept-Language' },
+      headers: { vary: 'Accept-Language, Accept' },
       shown: {
         display: [
           { ...en, logo },
@@ -1300,7 +1317,7 @@ describe('metadata', () => {
       credentialSubject: { givenName: { mandatory: false, display: names } },
     });
     expect(await shown({ 'accept-language': 'fr, de-AT;q=0.8, en;q=0.5' })).toEqual({
-      headers: { vary: 'Accept-Language', 'content-language': 'de' },
+      headers: { vary: 'Accept-Language, Accept', 'content-language': 'de' },
       shown: {
         display: [{ ...de, logo }],
         claims: [{ path: ['credentialSubject', 'givenName'], mandatory: false, display: [names[0]] }],

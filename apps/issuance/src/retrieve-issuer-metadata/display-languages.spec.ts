@@ -14,7 +14,7 @@ describe('Accept-Language', () => {
     ['en, de', ['en', 'de']],
     ['en ; q=0.2,de;q=1.000', ['de', 'en']],
     ['*, de;q=0', []],
-    ['de;q=2, en;q=0.1234, fr;x=1, it;q=1;y, es', ['es']],
+    ['de;q=2, en;q=0.1234, fr;x=1, it;q=1;y, es', ['fr', 'it', 'es']],
     ['', []],
     [',;,=,de_CH, -', []],
   ])('%j reads as %j', (header, ranges) => expect(languageRanges(header)).toEqual(ranges));

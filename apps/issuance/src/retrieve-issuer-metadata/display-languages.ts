@@ -1,23 +1,15 @@
 import { canonicalLanguageTag } from '@attestry/contracts';
-
-/** `weight` of RFC 9110 §12.4.2. */
-const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
+import { weightedList } from './weighted-list.js';
 
 /**
  * Language ranges of `Accept-Language` in lower case, best first (RFC 9110 §12.5.4). `*` is left out, because it selects the default, and so
  * is what cannot be read.
  */
 export const languageRanges = (header: string): string[] =>
-  header
-    .split(',')
-    .flatMap((part) => {
-      const [range = '', weight = 'q=1', ...rest] = part.split(';').map((text) => text.trim());
-      const tag = canonicalLanguageTag(range)?.toLowerCase();
-      const q = Number(WEIGHT.exec(weight)?.[1] ?? 0);
-      return tag !== undefined && q > 0 && rest.length === 0 ? [{ tag, q }] : [];
-    })
-    .sort((a, b) => b.q - a.q)
-    .map(({ tag }) => tag);
+  weightedList(header)
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight)
+    .flatMap(({ value }) => canonicalLanguageTag(value)?.toLowerCase() ?? []);
 
 /** The range, then each shorter one that lookup tries; none ends in a subtag of one character (RFC 4647 §3.4). */
 const truncations = (range: string): string[] => {

@@ -1,12 +1,16 @@
+import { Inject } from '@nestjs/common';
 import { httpAnswer, retrieveIssuerMetadata, type ContextOf, type HttpAnswer } from '@attestry/contracts';
-import { Operation, type RequestOf } from '@attestry/service-kit';
+import type { Clock } from '@attestry/event-store';
+import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
+import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { MultilingualMetadata } from './display-languages.js';
 import { IssuerBrands } from './issuer-brands.js';
 import { issuerMetadata, type MetadataIssuer } from './issuer-metadata.js';
+import { prefersSigned, signMetadata } from './signed-metadata.js';
 
 interface Made {
   brand: MetadataIssuer['brand'];
@@ -22,6 +26,8 @@ export class RetrieveIssuerMetadata {
     private readonly published: PublishedConfigurations,
     private readonly brands: IssuerBrands,
     private readonly formats: Formats,
+    private readonly issuerSigners: IssuerSigners,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async execute(
@@ -34,14 +40,34 @@ export class RetrieveIssuerMetadata {
       this.brands.find(context),
     ]);
     const all = this.metadataOf({ issuer: publicUrl, baseUrl: tenant.baseUrl, brand }, configurations);
-    const { metadata, contentLanguage } = all.select(rawOf(request).headers['accept-language']);
+    const { headers } = rawOf(request);
+    const { metadata, contentLanguage } = all.select(headers['accept-language']);
+    const isSigned = prefersSigned(headers['accept']);
     return httpAnswer({
       headers: {
-        vary: 'Accept-Language',
+        vary: 'Accept-Language, Accept',
         ...(contentLanguage !== undefined && { 'content-language': contentLanguage }),
+        ...(isSigned && { 'content-type': 'application/jwt' }),
       },
-      body: metadata,
+      body: isSigned ? await this.sign(metadata, context) : metadata,
     });
+  }
+
+  /** With the key and the certificate that sign credentials of the issuer; a tenant without them gets them here. */
+  private async sign(
+    metadata: Record<string, unknown>,
+    context: ContextOf<typeof retrieveIssuerMetadata>,
+  ): Promise<string> {
+    const { tenant, publicUrl: issuer } = context;
+    const signer = await this.issuerSigners.loadSigner(tenant.id, issuer, eventContext(context));
+    return signMetadata(
+      metadata,
+      { issuer, time: this.clock.now() },
+      {
+        header: { alg: 'ES256', x5c: signer.certificate.x5c },
+        sign: (data) => signer.signAside(data),
+      },
+    );
   }
 
   private metadataOf(issuer: MetadataIssuer, configurations: readonly ActiveConfiguration[]): MultilingualMetadata {

@@ -37,18 +37,15 @@ export class UpdateCredentialConfiguration {
     const loaded = await this.streams.load(credentialConfiguration, stream);
     const { content: current } = activeConfiguration(loaded.state, format);
     checkRequest(module, body);
-    const content = await module.contentOf(body, current, eventContext(context));
+    const change = { format, type: body.type, issuerDid: body.issuerDid };
+    // Before anything is fetched or published for a request that is refused.
+    replaceConfigurationContent(loaded.state, { ...change, content: current });
+    const content = await module.contentOf(body, current, context);
     const replaced = await this.streams.decideOn(
       credentialConfiguration,
       stream,
       loaded,
-      (state) =>
-        replaceConfigurationContent(state, {
-          format,
-          type: body.type,
-          issuerDid: body.issuerDid,
-          content,
-        }),
+      (state) => replaceConfigurationContent(state, { ...change, content }),
       eventContext(context),
     );
     await this.configurations.running.ownWrite(replaced.position);

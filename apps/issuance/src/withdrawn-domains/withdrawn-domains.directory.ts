@@ -4,7 +4,7 @@ import { Streams, type Clock } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
 import { CLOCK, PlatformConfig, platformHostTest, Reactions, serviceContext } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
-import { countUnder, didWebHost } from '../credential-configuration/configurations-under.js';
+import { countUnder, issuerHost } from '../credential-configuration/configurations-under.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { recordDomainChange } from './withdrawn-domains.decisions.js';
 import { withdrawnDomains, withdrawnDomainsStream } from './withdrawn-domains.state.js';
@@ -13,7 +13,7 @@ import { withdrawnDomains, withdrawnDomainsStream } from './withdrawn-domains.st
 const MAX_AGE_MS = 500;
 
 /**
- * Whether a DID lies under a domain that its tenant has lost, or under a host of the platform that is not its tenant's: credentials issued
+ * Whether an issuer lies under a domain that its tenant has lost, or under a host of the platform that is not its tenant's: credentials issued
  * under it would not be valid.
  */
 @Injectable()
@@ -36,9 +36,12 @@ export class WithdrawnDomains implements OnApplicationBootstrap {
     this.reactions.consumeEach('issuance.withdrawn-domains', (message) => this.recordDomainChange(message));
   }
 
-  /** @param ownHost of the tenant, which is never withdrawn and costs no read */
-  async includes(tenantId: string, did: string, ownHost: string): Promise<boolean> {
-    const host = didWebHost(did);
+  /**
+   * @param issuer DID or credential issuer identifier
+   * @param ownHost of the tenant, which is never withdrawn and costs no read
+   */
+  async includes(tenantId: string, issuer: string, ownHost: string): Promise<boolean> {
+    const host = issuerHost(issuer);
     if (host === undefined || host === ownHost) return false;
     // DIDs created before such hosts were refused at creation (ADR 0051: they would be impersonated).
     return this.isPlatformHost(host) || (await this.domainsOf(tenantId)).includes(host);

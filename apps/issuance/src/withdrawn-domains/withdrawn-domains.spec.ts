@@ -1,5 +1,5 @@
 import { given as givenOf } from '@attestry/event-store';
-import { countUnder } from '../credential-configuration/configurations-under.js';
+import { countUnder, issuerHost } from '../credential-configuration/configurations-under.js';
 import { recordDomainChange } from './withdrawn-domains.decisions.js';
 import type { WithdrawnDomainsEvent } from './withdrawn-domains.events.js';
 import { withdrawnDomains, type WithdrawnDomainsState } from './withdrawn-domains.state.js';
@@ -67,6 +67,19 @@ describe('configurations under a domain', () => {
         'a.example',
       ),
     ).toBe(2));
+
+  it('are not those whose issuer is only known when a credential is issued', () =>
+    expect(countUnder([{}], 'a.example')).toBe(0));
+});
+
+describe('the host of an issuer', () => {
+  it.each([
+    ['did:web:A.example', 'a.example'],
+    ['did:web:a.example%3A8443:issuers:x', 'a.example:8443'],
+    ['https://A.example', 'a.example'],
+    ['http://acme.localhost:8080/path', 'acme.localhost:8080'],
+    ['did:key:z6Mk', undefined],
+  ])('of %s is %s', (issuer, host) => expect(issuerHost(issuer)).toBe(host));
 });
 
 describe('an event of the revision that was already processed', () => {

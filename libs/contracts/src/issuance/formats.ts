@@ -1,7 +1,9 @@
 import type { ConfigurationOperations } from './credential-configurations.js';
+import { sdJwtConfigurations } from './formats/dc-sd-jwt.js';
 import { jwtVcConfigurations } from './formats/jwt-vc-json.js';
 import { webSemanticConfigurations } from './formats/ldp-vc.js';
 
+export * from './formats/dc-sd-jwt.js';
 export * from './formats/jwt-vc-json.js';
 export * from './formats/ldp-vc.js';
 
@@ -9,6 +11,7 @@ export * from './formats/ldp-vc.js';
 export const PROFILES = {
   ldp_vc: 'web-semantic',
   jwt_vc_json: 'jwt-vc',
+  'dc+sd-jwt': 'sd-jwt',
 } as const;
 /** Credential format (OID4VCI 1.0 Appendix A). */
 export type CredentialFormat = keyof typeof PROFILES;
@@ -19,6 +22,7 @@ export type CredentialProfile = (typeof PROFILES)[CredentialFormat];
 export const CONFIGURATION_OPERATIONS: Readonly<Record<CredentialFormat, ConfigurationOperations>> = {
   ldp_vc: webSemanticConfigurations,
   jwt_vc_json: jwtVcConfigurations,
+  'dc+sd-jwt': sdJwtConfigurations,
 };
 
 /** One of these operations, of every format. */

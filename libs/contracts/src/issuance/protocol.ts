@@ -1,4 +1,4 @@
-import { ArrayMaxSize, IsArray, IsIn, IsString, MaxLength } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsString, Matches, MaxLength } from 'class-validator';
 import { defineOperation, holderAccess, publicAccess, UNREAD_BODY_BYTES } from '../operation.js';
 import { Nested, Optional } from '../validators.js';
 
@@ -212,7 +212,7 @@ export const retrieveIssuerMetadata = defineOperation({
   name: 'issuance.retrieve-issuer-metadata',
   summary: 'Retrieve the credential issuer metadata (OID4VCI section 12.2)',
   description:
-    'With `Accept-Language` each `display` has only the entry of the best language (RFC 4647 lookup), and `Content-Language` names these languages; a `display` without such an entry has all of them.',
+    'With `Accept-Language` each `display` has only the entry of the best language (RFC 4647 lookup), and `Content-Language` names these languages; a `display` without such an entry has all of them. With `Accept: application/jwt` the response is signed (section 12.2.3).',
   http: {
     method: 'GET',
     path: '/.well-known/openid-credential-issuer',
@@ -238,4 +238,65 @@ export const retrieveOauthKeys = defineOperation({
   summary: "Retrieve the key set of the tenant's authorization server",
   http: { method: 'GET', path: '/v1/oauth/jwks', success: 200, cacheControl: 'public, max-age=300' },
   access: publicAccess,
+});
+
+export const retrieveJwtVcIssuer = defineOperation({
+  name: 'issuance.retrieve-jwt-vc-issuer',
+  summary: 'Retrieve the keys of issuer signers (SD-JWT VC, JWT VC Issuer Metadata)',
+  description:
+    'Keys whose certificates are valid, found by the `kid` of a credential. 404 before the first credential.',
+  http: {
+    method: 'GET',
+    path: '/.well-known/jwt-vc-issuer',
+    success: 200,
+    hosts: ['tenant', 'custom-domain'],
+    cacheControl: 'public, max-age=300',
+  },
+  access: publicAccess,
+  publicUrl: true,
+  errorStatuses: [404],
+});
+
+export class IssuerCa {
+  /** PEM. */
+  certificates: string[];
+}
+
+export const retrieveIssuerCa = defineOperation({
+  name: 'issuance.retrieve-issuer-ca',
+  summary: 'Retrieve the certificates of the CA of issuer signers',
+  description:
+    'Trust anchors of the certificates in the header `x5c` of credentials, newest first. A CA that is replaced remains listed until its end. 404 before the first.',
+  http: {
+    method: 'GET',
+    path: '/v1/openid/issuer-ca',
+    success: 200,
+    cacheControl: 'public, max-age=300',
+  },
+  access: publicAccess,
+  response: IssuerCa,
+  errorStatuses: [404],
+});
+
+export class TypeMetadataParams {
+  /** `type` of the credential configuration. */
+  @IsString() @MaxLength(1024) type: string;
+  /** Positive integer, counted from 1. */
+  @IsString() @Matches(/^[1-9]\d{0,8}$/, { message: 'must be a positive integer' }) @MaxLength(9) version: string;
+}
+
+export const retrieveTypeMetadata = defineOperation({
+  name: 'issuance.retrieve-type-metadata',
+  summary: 'Retrieve the metadata of a version of a credential type (SD-JWT VC, Type Metadata)',
+  description:
+    'The address is the `vct` of credentials. A version never changes, and it remains available without its configuration.',
+  http: {
+    method: 'GET',
+    path: '/v1/openid/types/:type/:version',
+    success: 200,
+    cacheControl: 'public, max-age=31536000, immutable',
+  },
+  access: publicAccess,
+  params: TypeMetadataParams,
+  errorStatuses: [400, 404],
 });

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { decodeJwt, jwtVerify } from 'jose';
 import type { PublicJwk, Signer } from '@attestry/keys';
-import type { CredentialFacts } from '../format.js';
+import type { PinnedFacts } from '../format.js';
 import type { VcContent } from '../vc-configuration.decisions.js';
 import { JwtVcJson } from './jwt-vc-json.js';
 
@@ -10,7 +10,10 @@ const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const publicJwk = publicKey.export({ format: 'jwk' }) as unknown as PublicJwk;
 const signer = { sign: (data: Uint8Array) => sign(null, data, privateKey) } as unknown as Signer;
 const [did, verificationMethod] = ['did:web:acme.example', 'did:web:acme.example#k1'];
-const facts: CredentialFacts<VcContent> = {
+const facts: PinnedFacts<VcContent> = {
+  issuer: 'https://acme.example',
+  signer,
+  random: Buffer.alloc,
   credentialId: '11111111-1111-4111-8111-111111111111',
   holder: { did: 'did:example:holder', publicJwk },
   claims: { given_name: 'Ada' },
@@ -36,7 +39,13 @@ const facts: CredentialFacts<VcContent> = {
 
 describe('jwt_vc_json', () => {
   it('is prepared from its facts alone', () => {
-    expect(format.prepare(facts)).toEqual(new JwtVcJson().prepare(structuredClone(facts)));
+    expect(format.prepare(facts)).toEqual(
+      new JwtVcJson().prepare({
+        ...structuredClone({ ...facts, signer: undefined, random: undefined }),
+        signer,
+        random: facts.random,
+      }),
+    );
     expect(format.prepare(facts)).toMatchObject({
       credentialId: facts.credentialId,
       holderKey: publicJwk,

@@ -2,16 +2,16 @@ import { Injectable } from '@nestjs/common';
 import type { JwtVcConfiguration, JwtVcConfigurationRequest, ErrorDetail } from '@attestry/contracts';
 import type { Signer } from '@attestry/keys';
 import { CREDENTIALS_V1 } from '@attestry/linked-data';
-import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import { mapClaims, type UserObject } from '../../protocol/map-claims.js';
-import type { CredentialFacts, Format, FormatMetadata, UnsignedCredential } from '../format.js';
+import type { Format, FormatMetadata, PinnedFacts, UnsignedCredential } from '../format.js';
 import { dateTime, validityOf } from '../validity.js';
 import { vcContentOf, vcFaults, vcRecordOf, type VcContent } from '../vc-configuration.decisions.js';
 import { describing, typesOf, vcMetadataOf } from '../vc-credential.js';
 
 const ALG_OF = { 'P-256': 'ES256', Ed25519: 'EdDSA' } as const;
 
-type JwtVc = ActiveConfiguration<VcContent>;
+type JwtVc = PinnedConfiguration<VcContent>;
 
 interface UnsignedJwtVc extends UnsignedCredential {
   /** JWS Signing Input (RFC 7515 §5.1). */
@@ -47,7 +47,7 @@ export class JwtVcJson implements Format<VcContent, UnsignedJwtVc> {
     return mapClaims(content.claimMappings, from);
   }
 
-  prepare({ configuration, claims, holder, time, credentialId }: CredentialFacts<VcContent>): UnsignedJwtVc {
+  prepare({ configuration, claims, holder, time, credentialId }: PinnedFacts<VcContent>): UnsignedJwtVc {
     const { content, issuerKey } = configuration;
     const { validFrom, validUntil } = validityOf(time, content.expiresIn);
     const id = `urn:uuid:${credentialId}`;

@@ -1,6 +1,6 @@
 import type { ProofType, WebSemanticConfiguration, WebSemanticConfigurationRequest } from '@attestry/contracts';
 import type { PinnedContexts } from '../../contexts/context-loader.js';
-import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import { vcContentOf, vcRecordOf, type VcContent } from '../vc-configuration.decisions.js';
 
 export const CRYPTOSUITE = 'eddsa-rdfc-2022';
@@ -15,7 +15,7 @@ export const ldpVcContentOf = (request: WebSemanticConfigurationRequest, context
   ...(request.proofType === 'Ed25519Signature2018' && { proofType: request.proofType }),
 });
 
-export const ldpVcRecordOf = (configuration: ActiveConfiguration<LdpVcContent>): WebSemanticConfiguration => {
+export const ldpVcRecordOf = (configuration: PinnedConfiguration<LdpVcContent>): WebSemanticConfiguration => {
   const { proofType = CRYPTOSUITE, ...content } = configuration.content;
   const contexts = content.contexts.map(({ url }) => url);
   return { ...vcRecordOf({ ...configuration, content }), contexts, proofType };

@@ -8,8 +8,8 @@ import type { Streams } from '@attestry/event-store';
 import { parseConfig } from '@attestry/service-kit';
 import { verifyEd25519Signature2018 } from '@attestry/testing';
 import { ContextLoader } from '../../contexts/context-loader.js';
-import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
-import type { CredentialFacts } from '../format.js';
+import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import type { PinnedFacts } from '../format.js';
 import type { LdpVcContent } from './ldp-vc.decisions.js';
 import { LdpVc } from './ldp-vc.js';
 
@@ -20,7 +20,7 @@ const TENANT = '10000000-0000-4000-8000-00000000000a';
 const canonicalization = new Canonicalization({ shared: sharedContexts(config.contextUrl), threads: 1 });
 const format = new LdpVc(contexts, undefined as never, canonicalization, config);
 afterAll(() => canonicalization.close());
-const one = async (facts: CredentialFacts<LdpVcContent>): Promise<Record<string, unknown>> =>
+const one = async (facts: PinnedFacts<LdpVcContent>): Promise<Record<string, unknown>> =>
   (await format.sign(TENANT, [format.prepare(facts)], signer))[0]!;
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
@@ -36,7 +36,7 @@ const signer: Signer = {
   signAside: (data) => Promise.resolve(sign(null, data, privateKey)),
 };
 
-const configuration: ActiveConfiguration<LdpVcContent> = {
+const configuration: PinnedConfiguration<LdpVcContent> = {
   status: 'active',
   id: 'c1',
   format: 'ldp_vc',
@@ -55,10 +55,13 @@ const configuration: ActiveConfiguration<LdpVcContent> = {
   createdAt: '2026-01-01T00:00:00.000Z',
   version: 1,
 };
-const credential = (claims: Record<string, unknown>): CredentialFacts<LdpVcContent> => ({
+const credential = (claims: Record<string, unknown>): PinnedFacts<LdpVcContent> => ({
   credentialId: '11111111-1111-4111-8111-111111111111',
   holder: { did: 'did:example:holder', publicJwk },
   claims,
+  issuer: 'https://acme.example',
+  signer,
+  random: Buffer.alloc,
   time: new Date('2020-05-01T10:00:00.999Z'),
   configuration,
 });
@@ -147,7 +150,7 @@ describe('ldp_vc', () => {
 });
 
 describe('ldp_vc with Ed25519Signature2018', () => {
-  const old: ActiveConfiguration<LdpVcContent> = {
+  const old: PinnedConfiguration<LdpVcContent> = {
     ...configuration,
     id: 'c2',
     content: { ...configuration.content, proofType: 'Ed25519Signature2018' },

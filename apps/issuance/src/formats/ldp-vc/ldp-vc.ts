@@ -3,11 +3,11 @@ import { base58 } from '@scure/base';
 import { LRUCache } from 'lru-cache';
 import {
   oauthError,
+  type ClientContext,
   type ErrorDetail,
   type WebSemanticConfiguration,
   type WebSemanticConfigurationRequest,
 } from '@attestry/contracts';
-import type { EventContext } from '@attestry/event-store';
 import type { Signer } from '@attestry/keys';
 import {
   Canonicalization,
@@ -18,11 +18,11 @@ import {
   signEd25519Signature2018,
   type ProofOptions,
 } from '@attestry/linked-data';
-import { PlatformConfig } from '@attestry/service-kit';
+import { eventContext, PlatformConfig } from '@attestry/service-kit';
 import { ContextLoader } from '../../contexts/context-loader.js';
-import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
-import type { CredentialFacts, Format, FormatMetadata, UnsignedCredential } from '../format.js';
+import type { Format, FormatMetadata, PinnedFacts, UnsignedCredential } from '../format.js';
 import { dateTime, validityOf } from '../validity.js';
 import { vcFaults } from '../vc-configuration.decisions.js';
 import { describing, typesOf, vcMetadataOf } from '../vc-credential.js';
@@ -31,7 +31,7 @@ import { CRYPTOSUITE, ldpVcContentOf, ldpVcRecordOf, trialOf, type LdpVcContent 
 import { contextFaults, hasKeyword, linkedDataFault, termFault, valueFault } from './linked-data.decisions.js';
 import { TenantContexts } from './tenant-contexts.js';
 
-type LdpVcConfiguration = ActiveConfiguration<LdpVcContent>;
+type LdpVcConfiguration = PinnedConfiguration<LdpVcContent>;
 type LinkedDataDocument = Record<string, unknown> & { '@context': string[] };
 type Proof = ProofOptions | (Omit<ProofOptions, 'type'> & { type: 'DataIntegrityProof'; cryptosuite: string });
 
@@ -67,12 +67,12 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
   async contentOf(
     request: WebSemanticConfigurationRequest,
     replaced: LdpVcContent | undefined,
-    context: EventContext,
+    context: ClientContext,
   ): Promise<LdpVcContent> {
     const known = replaced?.contexts ?? [];
     return ldpVcContentOf(
       request,
-      await this.tenantContexts.pin(request.contexts ?? [], known, trialOf(request), context),
+      await this.tenantContexts.pin(request.contexts ?? [], known, trialOf(request), eventContext(context)),
     );
   }
 
@@ -94,7 +94,7 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
     return mapClaims(content.claimMappings, from);
   }
 
-  prepare({ configuration, claims, holder, time, credentialId }: CredentialFacts<LdpVcContent>): UnsignedLdpVc {
+  prepare({ configuration, claims, holder, time, credentialId }: PinnedFacts<LdpVcContent>): UnsignedLdpVc {
     const { content, issuerKey } = configuration;
     const { validFrom, validUntil } = validityOf(time, content.expiresIn);
     const [from, until] =

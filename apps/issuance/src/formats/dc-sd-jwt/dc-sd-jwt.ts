@@ -1,0 +1,189 @@
+import { Injectable } from '@nestjs/common';
+import {
+  invalidBody,
+  oauthError,
+  type ClientContext,
+  type ErrorDetail,
+  type SdJwtConfiguration,
+  type SdJwtConfigurationRequest,
+} from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
+import type { Signer } from '@attestry/keys';
+import { eventContext } from '@attestry/service-kit';
+import { LRUCache } from 'lru-cache';
+import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import type { CertifiedSigner, IssuingSigner } from '../../issuer-certificates/issuer-signers.js';
+import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
+import { publishVersion } from '../../published-type/published-type.decisions.js';
+import { publishedType, publishedTypeStream } from '../../published-type/published-type.state.js';
+import { typeAddress, typesAddress } from '../../published-type/type-address.js';
+import { credentialTimes, TimesFault } from '../credential-times.js';
+import { claimOf, displayDefaults, displayOf } from '../display.decisions.js';
+import type { CredentialFacts, Format, FormatMetadata, UnsignedCredential } from '../format.js';
+import { addDuration } from '../validity.js';
+import { claimFault, ClaimNotDisclosable } from './claim-fault.js';
+import { sdJwtContentOf, sdJwtFaults, sdJwtRecordOf, type SdJwtContent } from './sd-jwt-configuration.decisions.js';
+import { assembleSdJwt, prepareSdJwt, sdJwtHeader, type PreparedSdJwt } from './sd-jwt.js';
+import { isTypeChanged, publishType, type TypeDescription } from './type-metadata.js';
+
+type SdJwt = ActiveConfiguration<SdJwtContent>;
+type UnsignedSdJwt = UnsignedCredential & PreparedSdJwt;
+
+/** SD-JWT VC, OID4VCI Appendix A.3, with the profile of HAIP 1.0 §6.1. */
+@Injectable()
+export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
+  readonly format = 'dc+sd-jwt';
+  readonly profile = 'sd-jwt';
+  readonly resources: Format['resources'] = { signer: { kind: 'issuerSigner' } };
+  /** Headers by fingerprint of the certificate: identical for every credential of a signer. */
+  private readonly headers = new LRUCache<string, string>({ max: 1000 });
+
+  constructor(private readonly streams: Streams) {}
+
+  faultsOf(request: SdJwtConfigurationRequest): ErrorDetail[] {
+    return sdJwtFaults(request);
+  }
+
+  /** Publishes the type before the configuration names it; a version that no configuration names is harmless. */
+  async contentOf(
+    request: SdJwtConfigurationRequest,
+    replaced: SdJwtContent | undefined,
+    context: ClientContext,
+  ): Promise<SdJwtContent> {
+    const { baseUrl } = context.tenant;
+    const { type } = request;
+    const vct = request.vct ?? undefined;
+    // A configuration that is retrieved and then replaced has the address of its version, maybe under an earlier base URL.
+    const isOwn = vct === replaced?.vct && replaced?.vctIntegrity !== undefined;
+    if (vct === undefined || isOwn || vct.startsWith(typeAddress(baseUrl, type)))
+      return sdJwtContentOf(request, await this.publish(type, descriptionOf(request), context));
+    if (vct.startsWith(typesAddress(baseUrl)))
+      throw invalidBody('vct', 'must not be an address of type metadata of this tenant', vct);
+    if (vct === replaced?.vct && isTypeChanged(descriptionOf(replaced), descriptionOf(request)))
+      throw invalidBody('vct', 'must be another one, because name, description or claims of the type change', vct);
+    return sdJwtContentOf(request, { vct });
+  }
+
+  recordOf(configuration: SdJwt): SdJwtConfiguration {
+    return sdJwtRecordOf(configuration);
+  }
+
+  metadataOf({ content }: SdJwt): FormatMetadata {
+    const { vct, claimMappings } = content;
+    const display = displayOf(content.display, displayDefaults(content));
+    const claims = Object.entries(claimMappings).map(([claim, mapping]) => ({ path: [claim], ...claimOf(mapping) }));
+    const shared = { vct, cryptographic_binding_methods_supported: ['jwk'] };
+    return {
+      supported: {
+        ...shared,
+        credential_signing_alg_values_supported: ['ES256'],
+        proof_types_supported: { jwt: { proof_signing_alg_values_supported: ['ES256'] } },
+        credential_metadata: { display, ...(claims.length > 0 && { claims }) },
+      },
+      legacy: { ...shared, cryptographic_suites_supported: ['ES256'], display },
+    };
+  }
+
+  offerFaultOf({ content }: SdJwt, claims: Record<string, unknown>): string | undefined {
+    const fault = claimFault(mapKnownClaims(content.claimMappings, { claims }));
+    return fault && `impossible to disclose: ${fault.claim} ${fault.msg}`;
+  }
+
+  mapClaims({ content }: SdJwt, from: UserObject): Record<string, unknown> {
+    return mapClaims(content.claimMappings, from);
+  }
+
+  prepare(facts: CredentialFacts<SdJwtContent>): UnsignedSdJwt {
+    const { configuration, claims, holder, time, credentialId } = facts;
+    const { content } = configuration;
+    // Announced as `proof_signing_alg_values_supported`.
+    if (holder.publicJwk.crv !== 'P-256')
+      throw oauthError('invalid_proof', 'proof: alg must be ES256 for this credential configuration', { check: CHECK });
+    const signer = certified(facts.signer);
+    try {
+      const { signed, validFrom, validUntil } = credentialTimes({
+        issuedAt: time,
+        ...(content.expiresIn && { validUntil: addDuration(time, content.expiresIn) }),
+        signer: signer.certificate,
+      });
+      const prepared = prepareSdJwt(
+        {
+          header: this.headerOf(signer),
+          iss: facts.issuer,
+          vct: content.vct,
+          vctIntegrity: content.vctIntegrity,
+          issuedAt: signed,
+          validFrom,
+          validUntil,
+          holderKey: holder.publicJwk,
+          claims,
+          mappedClaims: Object.keys(content.claimMappings).length,
+        },
+        facts.random,
+      );
+      return {
+        ...{ credentialId, holderKey: holder.publicJwk, validFrom, ...(validUntil && { validUntil }) },
+        ...prepared,
+      };
+    } catch (error) {
+      // Neither message contains a value of a claim.
+      if (error instanceof TimesFault || error instanceof ClaimNotDisclosable)
+        throw oauthError('credential_request_denied', error.message, { check: CHECK });
+      throw error;
+    }
+  }
+
+  async sign(_tenantId: string, credentials: readonly UnsignedSdJwt[], signer: Signer): Promise<string[]> {
+    return credentials.map((it) => assembleSdJwt(it, signer.sign(Buffer.from(it.signingInput, 'latin1'))));
+  }
+
+  private async publish(
+    type: string,
+    description: TypeDescription,
+    context: ClientContext,
+  ): Promise<Pick<SdJwtContent, 'vct' | 'vctIntegrity'>> {
+    const { id, baseUrl } = context.tenant;
+    const address = typeAddress(baseUrl, type);
+    const { state } = await this.streams.runDecision(
+      publishedType,
+      publishedTypeStream(id, type),
+      (before) =>
+        publishVersion(
+          before,
+          (version) => `${address}${version}`,
+          (vct) => publishType(vct, description),
+        ),
+      eventContext(context),
+    );
+    if (state.status !== 'published') throw new Error(`type ${type} is not published`);
+    return { vct: state.vct, vctIntegrity: state.integrity };
+  }
+
+  private headerOf({ publicJwk, certificate }: CertifiedSigner): string {
+    const known = this.headers.get(certificate.fingerprint);
+    if (known !== undefined) return known;
+    const header = sdJwtHeader(publicJwk, certificate.x5c);
+    this.headers.set(certificate.fingerprint, header);
+    return header;
+  }
+}
+
+const CHECK = 'formats/dc-sd-jwt';
+
+const certified = (signer: IssuingSigner): CertifiedSigner => {
+  const { certificate } = signer;
+  if (!certificate) throw new Error(`key ${signer.keyId} has no certificate`);
+  return { ...signer, certificate };
+};
+
+const descriptionOf = ({
+  name,
+  description,
+  claimMappings,
+}: Pick<SdJwtConfigurationRequest, 'name' | 'description' | 'claimMappings'>): TypeDescription => ({
+  name,
+  ...(description !== undefined && description !== null && { description }),
+  claims: Object.fromEntries(
+    Object.entries(claimMappings).map(([claim, { required }]) => [claim, { required: required === true }]),
+  ),
+});

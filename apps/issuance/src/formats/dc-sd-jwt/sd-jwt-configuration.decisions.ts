@@ -1,0 +1,91 @@
+import type {
+  ClaimMapping,
+  CredentialIssuer,
+  Duration,
+  ErrorDetail,
+  SdJwtConfiguration,
+  SdJwtConfigurationRequest,
+} from '@attestry/contracts';
+import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import type { ConfigurationContent } from '../../credential-configuration/credential-configuration.events.js';
+import { typeAddressFault } from '../../published-type/type-address.js';
+import { claimMappingFaults } from '../claim-mappings.decisions.js';
+import { expiresTooSoon } from '../credential-times.js';
+import { displayDefaults, displayFaults, httpsOrDataUrl, IMAGE_URL_FAULT } from '../display.decisions.js';
+import { present } from '../vc-configuration.decisions.js';
+import { claimFault } from './claim-fault.js';
+
+export interface SdJwtContent extends ConfigurationContent {
+  name: string;
+  description?: string;
+  issuer: CredentialIssuer;
+  vct: string;
+  /** Absent when the tenant chose the `vct`: no type metadata is published then. */
+  vctIntegrity?: string;
+  claimMappings: Record<string, ClaimMapping>;
+  expiresIn?: Duration;
+}
+
+/** No data in JavaScript objects, as which credentials are built and read. */
+const NO_DATA: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** RFC 3986 §4.3 */
+const ABSOLUTE_URI = /^[a-z][a-z0-9+.-]*:[\x21\x24-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e%]+$/i;
+
+/** Every fault of a request that needs no look-up. */
+export const sdJwtFaults = (request: SdJwtConfigurationRequest): ErrorDetail[] => {
+  const details: ErrorDetail[] = [];
+  const fault = (param: string, msg: string, value?: unknown) =>
+    details.push({ ...(value !== undefined && { value }), msg, param, location: 'body' });
+  const { type, vct, issuer, claimMappings, expiresIn, claimSourceId } = request;
+
+  if (vct === undefined || vct === null) {
+    const msg = typeAddressFault(type);
+    if (msg) fault('type', msg, type);
+  } else if (!ABSOLUTE_URI.test(vct))
+    fault('vct', 'must be an absolute URI such as https://example.com/types/degree or urn:example:degree', vct);
+
+  for (const [param, url] of [
+    ['issuer.logoUrl', issuer.logoUrl],
+    ['issuer.iconUrl', issuer.iconUrl],
+  ] as const)
+    if (url !== undefined && !httpsOrDataUrl(url)) fault(param, IMAGE_URL_FAULT);
+  details.push(...displayFaults(request.display, displayDefaults(request)));
+
+  details.push(
+    ...claimMappingFaults(claimMappings, {
+      nameFault: (name) => (NO_DATA.has(name) ? 'is a reserved name' : claimFault({ [name]: null })?.msg),
+      valueFault: (name, defaultValue) => claimFault({ [name]: defaultValue })?.msg,
+    }),
+  );
+  if (expiresIn && expiresTooSoon(expiresIn)) fault('expiresIn', 'must be at least 2 hours', expiresIn);
+  if (claimSourceId !== undefined && claimSourceId !== null) fault('claimSourceId', 'is not supported yet');
+  return details;
+};
+
+export const sdJwtContentOf = (
+  request: SdJwtConfigurationRequest,
+  published: Pick<SdJwtContent, 'vct' | 'vctIntegrity'>,
+): SdJwtContent => {
+  const { name, description, issuer, display, claimMappings, expiresIn, maxIssuances } = request;
+  return present({
+    name,
+    description,
+    issuer: present({ ...issuer }),
+    ...published,
+    display: display?.map((entry) => present({ ...entry })),
+    claimMappings,
+    expiresIn: expiresIn && present({ ...expiresIn }),
+    maxIssuances,
+  }) as SdJwtContent;
+};
+
+export const sdJwtRecordOf = ({
+  id,
+  type,
+  issuerKey,
+  content,
+}: ActiveConfiguration<SdJwtContent>): SdJwtConfiguration => {
+  const { vctIntegrity: _, ...shown } = content;
+  return { id, type, ...shown, ...(issuerKey && { issuerDid: issuerKey.did }) };
+};

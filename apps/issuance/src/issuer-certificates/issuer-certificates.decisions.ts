@@ -1,0 +1,71 @@
+import { StaleEpoch } from '@attestry/event-store';
+import type { IssuerCertificatesEvent, StoredCertificate, StoredSigner } from './issuer-certificates.events.js';
+import type { IssuerCertificatesState } from './issuer-certificates.state.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+export interface CertificatePeriod {
+  notBefore: Date;
+  notAfter: Date;
+  dueAt: Date;
+}
+
+/** A CA is used for half of its 20 years, so that every signer made under it has its full 3,650 days. */
+export const caPeriod = (now: Date): CertificatePeriod => periodOf(now, 7300, 3650);
+
+/** A signer lives 3,650 days and signs for a year, so that credentials valid for up to 3,285 days always end before it. */
+export const signerPeriod = (now: Date): CertificatePeriod => periodOf(now, 3650, 365);
+
+/** It begins with the hour: a verifier's clock may be behind, and times of credentials are rounded down to the hour. */
+const periodOf = (now: Date, days: number, daysInUse: number): CertificatePeriod => {
+  const begin = Math.floor(now.getTime() / HOUR_MS) * HOUR_MS;
+  return {
+    notBefore: new Date(begin),
+    notAfter: new Date(begin + days * DAY_MS),
+    dueAt: new Date(begin + daysInUse * DAY_MS),
+  };
+};
+
+/** The CA that signs now; undefined before the first, and when another one is due. */
+export const signingCa = ({ authorities }: IssuerCertificatesState, now: Date): StoredCertificate | undefined =>
+  authorities.findLast(({ dueAt }) => now < new Date(dueAt));
+
+/** The newest signer of an issuer whose certificate is valid, also when another one is due. */
+export const validSigner = (
+  { signers }: IssuerCertificatesState,
+  issuer: string,
+  now: Date,
+): StoredSigner | undefined => {
+  for (let at = signers.length - 1; at >= 0; at--) {
+    const signer = signers[at]!;
+    if (signer.issuer === issuer && now < new Date(signer.notAfter)) return signer;
+  }
+  return undefined;
+};
+
+export const isSignerDue = (state: IssuerCertificatesState, issuer: string, now: Date): boolean => {
+  const signer = validSigner(state, issuer, now);
+  return !signer || now >= new Date(signer.dueAt);
+};
+
+/** @throws StaleEpoch when a later holder of the lease has renewed a certificate */
+export const requireEpoch = (state: IssuerCertificatesState, epoch: number | undefined): void => {
+  if (epoch !== undefined && epoch < state.epoch)
+    throw new StaleEpoch(`issuer certificates were renewed in epoch ${state.epoch}, after epoch ${epoch}`);
+};
+
+/** A signer that is due, with the CA that it was made with when that one was due too. */
+export const addSigner = (
+  state: IssuerCertificatesState,
+  command: { ca?: StoredCertificate | undefined; signer: StoredSigner; now: Date; epoch?: number | undefined },
+): IssuerCertificatesEvent[] => {
+  const { ca, signer, now, epoch } = command;
+  requireEpoch(state, epoch);
+  if (!isSignerDue(state, signer.issuer, now)) return [];
+  const fence = epoch !== undefined && { epoch };
+  return [
+    ...(ca ? [{ type: 'IssuerCaCreated' as const, data: { ...ca, ...fence } }] : []),
+    { type: 'IssuerSignerCreated', data: { ...signer, ...fence } },
+  ];
+};

@@ -1,0 +1,132 @@
+import { given, StaleEpoch } from '@attestry/event-store';
+import {
+  addSigner,
+  caPeriod,
+  isSignerDue,
+  requireEpoch,
+  signerPeriod,
+  signingCa,
+  validSigner,
+} from './issuer-certificates.decisions.js';
+import type { IssuerCertificatesEvent, StoredCertificate, StoredSigner } from './issuer-certificates.events.js';
+import { issuerCertificates, type IssuerCertificatesState } from './issuer-certificates.state.js';
+
+const [own, custom] = ['http://acme.localhost:8080', 'https://id.acme.example'];
+const at = (time: string) => new Date(time);
+const iso = ({ notBefore, notAfter, dueAt }: ReturnType<typeof caPeriod>) => ({
+  notBefore: notBefore.toISOString(),
+  notAfter: notAfter.toISOString(),
+  dueAt: dueAt.toISOString(),
+});
+const caOf = (keyId: string, from: string): StoredCertificate => ({
+  keyId,
+  certificate: `der of ${keyId}`,
+  fingerprint: keyId,
+  ...iso(caPeriod(at(from))),
+});
+const signerOf = (keyId: string, from: string, issuer = own): StoredSigner => ({
+  keyId,
+  certificate: `der of ${keyId}`,
+  fingerprint: keyId,
+  ...iso(signerPeriod(at(from))),
+  issuer,
+});
+const caCreated = (data: StoredCertificate & { epoch?: number }): IssuerCertificatesEvent => ({
+  type: 'IssuerCaCreated',
+  data,
+});
+const signerCreated = (data: StoredSigner & { epoch?: number }): IssuerCertificatesEvent => ({
+  type: 'IssuerSignerCreated',
+  data,
+});
+const BEGIN = '2026-01-01T10:20:30.000Z';
+const first = [caCreated(caOf('ca1', BEGIN)), signerCreated(signerOf('s1', BEGIN))];
+const stateOf = (events: IssuerCertificatesEvent[]): IssuerCertificatesState =>
+  events.reduce(issuerCertificates.evolve, issuerCertificates.initial);
+
+describe('periods of certificates', () => {
+  it('begin with the hour; the CA is used for half of its life, a signer for a year', () => {
+    expect(iso(caPeriod(at(BEGIN)))).toEqual({
+      notBefore: '2026-01-01T10:00:00.000Z',
+      notAfter: '2045-12-27T10:00:00.000Z',
+      dueAt: '2035-12-30T10:00:00.000Z',
+    });
+    expect(iso(signerPeriod(at(BEGIN)))).toEqual({
+      notBefore: '2026-01-01T10:00:00.000Z',
+      notAfter: '2035-12-30T10:00:00.000Z',
+      dueAt: '2027-01-01T10:00:00.000Z',
+    });
+  });
+
+  it('leave every signer its full life under a CA that signs', () => {
+    const ca = caPeriod(at(BEGIN));
+    expect(signerPeriod(new Date(ca.dueAt.getTime() - 1)).notAfter <= ca.notAfter).toBe(true);
+  });
+});
+
+describe('issuer certificates', () => {
+  it('begin with a CA and the signer of the first issuer', () => {
+    const signer = signerOf('s1', BEGIN);
+    const ca = caOf('ca1', BEGIN);
+    given(issuerCertificates, [])
+      .when((state) => addSigner(state, { ca, signer, now: at(BEGIN) }))
+      .then(first);
+    given(issuerCertificates, first).thenState({ authorities: [ca], signers: [signer], epoch: 0 });
+  });
+
+  it('keep the signer that another request made first', () =>
+    given(issuerCertificates, first)
+      .when((state) => addSigner(state, { signer: signerOf('s2', BEGIN), now: at(BEGIN) }))
+      .then([]));
+
+  it('have a signer for each issuer', () => {
+    const signer = signerOf('s2', BEGIN, custom);
+    given(issuerCertificates, first)
+      .when((state) => addSigner(state, { signer, now: at(BEGIN) }))
+      .then([signerCreated(signer)]);
+    const state = stateOf([...first, signerCreated(signer)]);
+    expect(validSigner(state, own, at(BEGIN))?.keyId).toBe('s1');
+    expect(validSigner(state, custom, at(BEGIN))?.keyId).toBe('s2');
+    expect(validSigner(state, 'https://other.example', at(BEGIN))).toBeUndefined();
+  });
+
+  it('sign with the newest signer, and with one that is due until its end', () => {
+    const state = stateOf(first);
+    expect(isSignerDue(state, own, at('2027-01-01T09:59:59Z'))).toBe(false);
+    expect(isSignerDue(state, own, at('2027-01-01T10:00:00Z'))).toBe(true);
+    expect(validSigner(state, own, at('2035-12-30T09:59:59Z'))?.keyId).toBe('s1');
+    expect(validSigner(state, own, at('2035-12-30T10:00:00Z'))).toBeUndefined();
+    const renewed = stateOf([...first, signerCreated(signerOf('s2', '2027-01-02T00:00:00Z'))]);
+    expect(validSigner(renewed, own, at('2027-01-02T00:00:00Z'))?.keyId).toBe('s2');
+  });
+
+  it('have another CA from the time at which the first is due', () => {
+    const state = stateOf(first);
+    expect(signingCa(issuerCertificates.initial, at(BEGIN))).toBeUndefined();
+    expect(signingCa(state, at('2035-12-30T09:59:59Z'))?.keyId).toBe('ca1');
+    expect(signingCa(state, at('2035-12-30T10:00:00Z'))).toBeUndefined();
+  });
+
+  it('leave out those that have ended when one is made', () => {
+    const later = '2046-01-01T00:00:00.000Z';
+    const state = stateOf([...first, caCreated(caOf('ca2', later)), signerCreated(signerOf('s2', later))]);
+    expect(state.authorities.map(({ keyId }) => keyId)).toEqual(['ca2']);
+    expect(state.signers.map(({ keyId }) => keyId)).toEqual(['s2']);
+  });
+
+  it('are not renewed by a process that has lost the lease to a later one', () => {
+    const later = '2027-01-02T00:00:00.000Z';
+    const renewed = [...first, signerCreated({ ...signerOf('s2', later), epoch: 7 })];
+    const signer = signerOf('s3', '2028-02-01T00:00:00Z');
+    const now = at('2028-02-01T00:00:00Z');
+    expect(() => addSigner(stateOf(renewed), { signer, now, epoch: 6 })).toThrow(StaleEpoch);
+    expect(() => requireEpoch(stateOf(renewed), 6)).toThrow(
+      'issuer certificates were renewed in epoch 7, after epoch 6',
+    );
+    given(issuerCertificates, renewed)
+      .when((state) => addSigner(state, { signer, now, epoch: 7 }))
+      .then([signerCreated({ ...signer, epoch: 7 })]);
+    // Made for a request, which has no lease: the epoch remains.
+    expect(stateOf([...renewed, signerCreated(signer)]).epoch).toBe(7);
+  });
+});

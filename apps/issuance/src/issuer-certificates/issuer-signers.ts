@@ -1,0 +1,205 @@
+import { X509Certificate } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { EventStoreUnavailable, Streams, type Clock, type EventContext } from '@attestry/event-store';
+import { pooledBytes, SigningKeys, type PublicJwk, type Signer } from '@attestry/keys';
+import { CLOCK } from '@attestry/service-kit';
+import { LRUCache } from 'lru-cache';
+import {
+  addSigner,
+  caPeriod,
+  isSignerDue,
+  requireEpoch,
+  signerPeriod,
+  signingCa,
+  validSigner,
+  type CertificatePeriod,
+} from './issuer-certificates.decisions.js';
+import type { IssuerCertificatesEvent, StoredCertificate, StoredSigner } from './issuer-certificates.events.js';
+import {
+  issuerCertificates,
+  issuerCertificatesStream,
+  type IssuerCertificatesState,
+} from './issuer-certificates.state.js';
+
+/** What a credential shows of the key that signs it. */
+export interface SignerCertificate {
+  /** base64 DER, the signer's own first, without the trust anchor. */
+  x5c: readonly string[];
+  /** SHA-256 of the signer's DER, hex. */
+  fingerprint: string;
+  notBefore: Date;
+  notAfter: Date;
+}
+
+export type CertifiedSigner = Signer & { certificate: SignerCertificate };
+/** A key of a DID has no certificate. */
+export type IssuingSigner = Signer & { certificate?: SignerCertificate };
+
+/** How long a process may sign with a signer that another process has replaced; its certificate remains valid. */
+const MAX_AGE_MS = 60_000;
+
+/**
+ * The CA of a tenant and the signers of its credential issuer identifiers: the tenant's address, and each custom domain that it issued
+ * under. They are made when they are needed, and keys are in the vault before the event that names them.
+ */
+@Injectable()
+export class IssuerSigners {
+  private readonly known = new LRUCache<string, { signer: StoredSigner; at: number }>({ max: 5000 });
+
+  constructor(
+    private readonly streams: Streams,
+    private readonly signingKeys: SigningKeys,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** Makes the CA and the signer of an issuer unless the tenant has them. */
+  async ensure(tenantId: string, issuer: string, context: EventContext): Promise<void> {
+    const { state } = await this.load(tenantId);
+    if (!validSigner(state, issuer, this.clock.now())) await this.renew(tenantId, issuer, context);
+  }
+
+  /** The signer of an issuer, made when there is none: the tenant began to use a custom domain, or no renewal has run for years. */
+  async loadSigner(tenantId: string, issuer: string, context: EventContext): Promise<CertifiedSigner> {
+    const stored = await this.findSigner(tenantId, issuer, context);
+    const key = await this.signingKeys.loadSigner(tenantId, stored.keyId);
+    const certificate: SignerCertificate = {
+      x5c: [stored.certificate],
+      fingerprint: stored.fingerprint,
+      notBefore: new Date(stored.notBefore),
+      notAfter: new Date(stored.notAfter),
+    };
+    return { ...key, certificate };
+  }
+
+  private async findSigner(tenantId: string, issuer: string, context: EventContext): Promise<StoredSigner> {
+    const at = `${tenantId} ${issuer}`;
+    const now = this.clock.now();
+    const recent = this.known.get(at);
+    if (recent && Math.abs(now.getTime() - recent.at) < MAX_AGE_MS && now < new Date(recent.signer.notAfter))
+      return recent.signer;
+    const signer =
+      validSigner((await this.load(tenantId)).state, issuer, now) ??
+      validSigner(await this.renew(tenantId, issuer, context), issuer, now);
+    if (!signer) throw new Error(`no signer of ${issuer}`);
+    this.known.set(at, { signer, at: now.getTime() });
+    return signer;
+  }
+
+  /** Public keys of an issuer's signers whose certificates are valid, newest first. */
+  async publicKeys(tenantId: string, issuer: string): Promise<PublicJwk[]> {
+    const now = this.clock.now();
+    const { signers } = (await this.load(tenantId)).state;
+    return signers
+      .filter((signer) => signer.issuer === issuer && now < new Date(signer.notAfter))
+      .map(({ certificate }) => parse(certificate).publicKey.export({ format: 'jwk' }) as unknown as PublicJwk)
+      .reverse();
+  }
+
+  /** Certificates of the tenant's CA that are valid, PEM, newest first. */
+  async trustAnchors(tenantId: string): Promise<string[]> {
+    const now = this.clock.now();
+    const { authorities } = (await this.load(tenantId)).state;
+    return authorities
+      .filter(({ notAfter }) => now < new Date(notAfter))
+      .map(({ certificate }) => parse(certificate).toString())
+      .reverse();
+  }
+
+  /**
+   * Makes another signer of an issuer when one is due, and another CA when that is due too.
+   * @param epoch of the lease under which it is renewed
+   * @throws StaleEpoch when a later holder of the lease has renewed a certificate; KeyNotFound when the tenant was deleted
+   */
+  async renew(
+    tenantId: string,
+    issuer: string,
+    context: EventContext,
+    epoch?: number,
+  ): Promise<IssuerCertificatesState> {
+    const created: string[] = [];
+    let state: IssuerCertificatesState;
+    try {
+      ({ state } = await this.streams.runDecision(
+        issuerCertificates,
+        issuerCertificatesStream(tenantId),
+        (before) => this.makeSigner(before, { tenantId, issuer, epoch, created }),
+        context,
+      ));
+    } catch (error) {
+      // When the store failed, the events may exist that name the keys.
+      if (!(error instanceof EventStoreUnavailable)) await this.destroyUnused(tenantId, created);
+      throw error;
+    }
+    await this.destroyUnused(tenantId, created, state);
+    return state;
+  }
+
+  private async makeSigner(
+    state: IssuerCertificatesState,
+    target: { tenantId: string; issuer: string; epoch: number | undefined; created: string[] },
+  ): Promise<IssuerCertificatesEvent[]> {
+    const { tenantId, issuer, epoch, created } = target;
+    const now = this.clock.now();
+    requireEpoch(state, epoch);
+    if (!isSignerDue(state, issuer, now)) return [];
+    // Loaded on first use: it takes a tenth of a second.
+    const { createIssuerAuthority, createIssuerSigner } = await import('@attestry/certificates');
+    const known = signingCa(state, now);
+    const keys = await this.signingKeys.createSigningKeys(
+      tenantId,
+      'certificate',
+      known ? ['P-256'] : ['P-256', 'P-256'],
+    );
+    created.push(...keys.map(({ keyId }) => keyId));
+    const [signerKey, caKey] = await Promise.all(keys.map(({ keyId }) => this.signingKeys.loadSigner(tenantId, keyId)));
+    let ca = known;
+    let authorityKey = caKey;
+    if (ca) authorityKey = await this.signingKeys.loadSigner(tenantId, ca.keyId);
+    else {
+      const period = caPeriod(now);
+      const commonName = `${new URL(issuer).host} CA`;
+      const made = await createIssuerAuthority({ key: caKey!, commonName, ...period, random: pooledBytes });
+      ca = storedOf(caKey!.keyId, made, period);
+    }
+    const period = signerPeriod(now);
+    const made = await createIssuerSigner({
+      authority: Buffer.from(ca.certificate, 'base64'),
+      authorityKey: authorityKey!,
+      publicKey: signerKey!.publicKey,
+      issuerUrl: issuer,
+      ...period,
+      random: pooledBytes,
+    });
+    const signer = { ...storedOf(signerKey!.keyId, made, period), issuer };
+    return addSigner(state, { ...(!known && { ca }), signer, now, epoch });
+  }
+
+  private async destroyUnused(
+    tenantId: string,
+    created: readonly string[],
+    state: Pick<IssuerCertificatesState, 'authorities' | 'signers'> = { authorities: [], signers: [] },
+  ): Promise<void> {
+    const used = new Set([...state.authorities, ...state.signers].map(({ keyId }) => keyId));
+    const unused = created.filter((keyId) => !used.has(keyId));
+    if (unused.length) await this.signingKeys.destroySigningKeys(tenantId, unused);
+  }
+
+  private load(tenantId: string) {
+    return this.streams.load(issuerCertificates, issuerCertificatesStream(tenantId));
+  }
+}
+
+const parse = (certificate: string): X509Certificate => new X509Certificate(Buffer.from(certificate, 'base64'));
+
+const storedOf = (
+  keyId: string,
+  { der, fingerprint }: { der: Uint8Array; fingerprint: string },
+  { notBefore, notAfter, dueAt }: CertificatePeriod,
+): StoredCertificate => ({
+  keyId,
+  certificate: Buffer.from(der).toString('base64'),
+  fingerprint,
+  notBefore: notBefore.toISOString(),
+  notAfter: notAfter.toISOString(),
+  dueAt: dueAt.toISOString(),
+});

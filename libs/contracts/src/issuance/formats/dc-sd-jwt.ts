@@ -1,0 +1,92 @@
+import { IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { BoundedJson, BoundedText, IsRecord, Nested, NestedList, Optional } from '../../validators.js';
+import {
+  configurationOperations,
+  CREDENTIAL_TYPE_PATTERN,
+  CredentialDisplay,
+  CredentialIssuer,
+  Duration,
+  MAX_DISPLAY_ENTRIES,
+  TYPE_FAULT,
+  type ClaimMapping,
+} from '../credential-configurations.js';
+
+export class SdJwtConfigurationRequest {
+  /** Credential type, unique among the tenant's configurations of this format. */
+  @IsString({ message: 'must be a string' })
+  @Matches(CREDENTIAL_TYPE_PATTERN, { message: TYPE_FAULT })
+  @MaxLength(1024, { message: TYPE_FAULT })
+  type: string;
+
+  /** Display name of the credential. */
+  @BoundedText(1024, 1) name: string;
+
+  @Optional() @BoundedText(1024) description?: string;
+
+  /** The issuer as wallets display it. */
+  @Nested(CredentialIssuer) issuer: CredentialIssuer;
+
+  /**
+   * DID of the tenant that must exist as long as the configuration does, and whose domain must not have been withdrawn when a credential is
+   * issued. It does not sign: `iss` is the credential issuer identifier, and the key has a certificate. Cannot be changed later.
+   */
+  @Optional() @BoundedText(2048, 7) issuerDid?: string;
+
+  /**
+   * Verifiable credential type as an absolute URI. Default: an address of the tenant that is made from `type` and serves type metadata; a
+   * change of what it describes makes a new address. For an own `vct` no type metadata is published, and such a change requires another `vct`.
+   */
+  @Optional() @BoundedText(1024) vct?: string;
+
+  /**
+   * The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name,
+   * description and issuer. Default: one entry from those alone. It is no part of the type metadata.
+   */
+  @Optional() @NestedList(CredentialDisplay, MAX_DISPLAY_ENTRIES) display?: CredentialDisplay[];
+
+  /** Mapping of each claim of the credential, by claim name. Each claim is selectively disclosable. */
+  @IsRecord() @BoundedJson({ entries: 200, text: 65_536, values: 20_000 }) claimMappings: Record<string, ClaimMapping>;
+
+  /** Validity of the credentials, at least 2 hours. Default: they do not expire. */
+  @Optional()
+  @Nested(Duration, { message: 'must be an object with years, months, weeks, days, hours, minutes or seconds' })
+  expiresIn?: Duration;
+
+  /** Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
+  @Optional()
+  @IsInt({ message: 'must be an integer' })
+  @Min(1, { message: 'must be at least 1' })
+  @Max(1000, { message: 'must be at most 1000' })
+  maxIssuances?: number;
+
+  /** Claim sources are not supported yet: any value is rejected. */
+  @Optional() @BoundedJson() claimSourceId?: unknown;
+}
+
+export class SdJwtConfiguration {
+  id: string;
+  type: string;
+  name: string;
+  description?: string;
+  issuer: CredentialIssuer;
+  issuerDid?: string;
+  /** Of the credentials that are issued now; earlier ones keep theirs. */
+  vct: string;
+  display?: CredentialDisplay[];
+  claimMappings: Record<string, ClaimMapping>;
+  expiresIn?: Duration;
+  maxIssuances?: number;
+}
+
+export const sdJwtConfigurations = configurationOperations({
+  profile: 'sd-jwt',
+  prefix: 'CREDENTIAL_SD_JWT_CREDENTIAL_CONFIGURATION',
+  request: SdJwtConfigurationRequest,
+  configuration: SdJwtConfiguration,
+  example: {
+    type: 'UniversityDegree',
+    name: 'University degree',
+    issuer: { name: 'Example University' },
+    claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+  },
+});
