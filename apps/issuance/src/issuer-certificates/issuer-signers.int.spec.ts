@@ -115,6 +115,8 @@ const typeAt = async (tenantId: string, vct: string): Promise<{ vct: string; doc
 const signers = () => services.app.get(IssuerSigners, { strict: false });
 const worker = () => services.app.get(RenewIssuerSigners, { strict: false });
 const readModel = () => services.app.get(IssuerSignersReadModel, { strict: false });
+const isDue = async (tenantId: string, at = Date.now() + ahead) =>
+  (await readModel().due(new Date(at), 1000)).some((row) => row.tenant_id === tenantId);
 const event = (tenantId: string) => serviceContext('issuance.spec', tenantId);
 
 beforeAll(async () => {
@@ -189,9 +191,7 @@ describe('the certificates of a tenant', () => {
     await worker().runJob({ epoch: 1000, isHeld: true });
     expect(await publishedKeys(tenantId)).toHaveLength(1);
     ahead = 366 * DAY_MS;
-    await waitUntil(async () => (await readModel().due(new Date(Date.now() + ahead), 100)).length > 0, {
-      what: 'the signer to be due',
-    });
+    await waitUntil(() => isDue(tenantId), { what: 'the signer to be due' });
     await worker().runJob({ epoch: 1000, isHeld: false });
     expect(await publishedKeys(tenantId)).toHaveLength(1);
     await worker().runJob({ epoch: 1001, isHeld: true });
@@ -203,10 +203,7 @@ describe('the certificates of a tenant', () => {
     expect(jwkThumbprint(renewed.publicJwk)).toBe(keys[0]!.kid);
     // The CA is the same.
     expect(await anchors(tenantId)).toHaveLength(1);
-    await waitUntil(
-      async () => (await readModel().due(new Date(Date.now() + ahead), 100)).every((row) => row.tenant_id !== tenantId),
-      { what: 'the signer not to be due' },
-    );
+    await waitUntil(async () => !(await isDue(tenantId)), { what: 'the signer not to be due' });
     // A process that was paused while another one renewed it.
     ahead = 2 * 366 * DAY_MS;
     const renew = (epoch: number) => signers().renew(tenantId, urlOf(tenantId), event(tenantId), epoch);
@@ -236,8 +233,7 @@ describe('the certificates of a tenant', () => {
   it('are no longer due when the tenant is purged', async () => {
     const tenantId = newTenant();
     await configure(tenantId);
-    const isListed = async () =>
-      (await readModel().due(new Date(Date.now() + 400 * DAY_MS), 1000)).some((row) => row.tenant_id === tenantId);
+    const isListed = () => isDue(tenantId, Date.now() + 400 * DAY_MS);
     await waitUntil(isListed, { what: 'the row of the signer' });
     await engines.bus.publish([
       {
@@ -256,12 +252,10 @@ describe('the certificates of a tenant', () => {
     await configure(tenantId);
     await engines.vault.destroyTenant(gone);
     ahead = 366 * DAY_MS;
-    const dueOf = async (one: string) =>
-      (await readModel().due(new Date(Date.now() + ahead), 1000)).some((row) => row.tenant_id === one);
-    await waitUntil(async () => (await dueOf(gone)) && (await dueOf(tenantId)), { what: 'both to be due' });
+    await waitUntil(async () => (await isDue(gone)) && (await isDue(tenantId)), { what: 'both to be due' });
     await worker().runJob({ epoch: 2000, isHeld: true });
     expect(await publishedKeys(tenantId)).toHaveLength(2);
-    expect(await dueOf(gone)).toBe(false);
+    expect(await isDue(gone)).toBe(false);
   });
 });
 
