@@ -40,6 +40,29 @@ const create = (state: Parameters<typeof createCredentialConfiguration>[0]) =>
 describe('credential configuration', () => {
   it('is created with its key pinned', () => given(credentialConfiguration, []).when(create).then([created]));
 
+  it('has no key where the key of a certificate signs, and then takes no DID later', () => {
+    const { issuerKey: _, ...data } = (created as { data: { issuerKey: object } }).data;
+    const certified = { ...created, data } as CredentialConfigurationEvent;
+    given(credentialConfiguration, [])
+      .when((state) =>
+        createCredentialConfiguration(state, {
+          ...{ id, format: 'jwt_vc_json', type: 'Membership', content },
+          createdAt: new Date(at),
+        }),
+      )
+      .then([certified]);
+    given(credentialConfiguration, [certified])
+      .when((state) => replaceConfigurationContent(state, { format: 'jwt_vc_json', type: 'Membership', content }))
+      .then([{ type: 'CredentialConfigurationContentReplaced', data: { content } }]);
+    const change = { format: 'jwt_vc_json', type: 'Membership', issuerDid: issuerKey.did, content } as const;
+    expect(() =>
+      replaceConfigurationContent(credentialConfiguration.evolve(credentialConfiguration.initial, certified), change),
+    ).toThrow(expect.objectContaining({ kind: 'invalid', details: [expect.objectContaining({ param: 'issuerDid' })] }));
+    given(credentialConfiguration, [certified])
+      .when((state) => deleteCredentialConfiguration(state, { format: 'jwt_vc_json' }))
+      .then([{ type: 'CredentialConfigurationDeleted', data: { configurationId: id } }]);
+  });
+
   it('increments its version with every replacement', () => {
     const next = { maxIssuances: 2 };
     given(credentialConfiguration, [created])

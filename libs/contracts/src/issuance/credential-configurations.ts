@@ -136,6 +136,8 @@ export interface FormatDeclaration<Request, Configuration> {
   configuration: new () => Configuration;
   /** Of the request. */
   example: NoInfer<Request>;
+  /** Version of the interface that has them; absent for those of the first. */
+  since?: string;
 }
 
 /** Five operations per format, which differ only in path, DTOs and event prefix. */
@@ -148,6 +150,7 @@ export const configurationOperations = <
   request,
   configuration,
   example,
+  since,
 }: FormatDeclaration<Request, Configuration>) => {
   const category = `credential-${profile}`;
   const path = `/v2/credentials/${profile}/configurations`;
@@ -155,6 +158,7 @@ export const configurationOperations = <
   return {
     create: defineOperation({
       name: `issuance.create-credential-configuration.${profile}` as const,
+      ...(since !== undefined && { since }),
       summary: `Create a ${profile} credential configuration`,
       http: { method: 'POST', path, success: 201 },
       access: requires('credential-configurations:create'),
@@ -174,6 +178,7 @@ export const configurationOperations = <
     }),
     list: defineOperation({
       name: `issuance.list-credential-configurations.${profile}` as const,
+      ...(since !== undefined && { since }),
       summary: `Retrieve ${profile} credential configurations`,
       http: { method: 'GET', path, success: 200 },
       access: requires('credential-configurations:read'),
@@ -185,6 +190,7 @@ export const configurationOperations = <
     }),
     retrieve: defineOperation({
       name: `issuance.retrieve-credential-configuration.${profile}` as const,
+      ...(since !== undefined && { since }),
       summary: `Retrieve a ${profile} credential configuration`,
       http: { method: 'GET', path: `${path}/:id`, success: 200 },
       access: requires('credential-configurations:read'),
@@ -200,6 +206,7 @@ export const configurationOperations = <
     }),
     update: defineOperation({
       name: `issuance.update-credential-configuration.${profile}` as const,
+      ...(since !== undefined && { since }),
       summary: `Replace a ${profile} credential configuration`,
       description: 'Type and issuer DID cannot be changed.',
       http: { method: 'PUT', path: `${path}/:id`, success: 200 },
@@ -218,6 +225,7 @@ export const configurationOperations = <
     }),
     delete: defineOperation({
       name: `issuance.delete-credential-configuration.${profile}` as const,
+      ...(since !== undefined && { since }),
       summary: `Delete a ${profile} credential configuration`,
       description: 'Existing offers of this configuration fail with `unknown_credential_configuration`.',
       http: { method: 'DELETE', path: `${path}/:id`, success: 204 },

@@ -242,6 +242,7 @@ export const retrieveOauthKeys = defineOperation({
 
 export const retrieveJwtVcIssuer = defineOperation({
   name: 'issuance.retrieve-jwt-vc-issuer',
+  since: 'v2.1.0',
   summary: 'Retrieve the keys of issuer signers (SD-JWT VC, JWT VC Issuer Metadata)',
   description:
     'Keys whose certificates are valid, found by the `kid` of a credential. 404 before the first credential.',
@@ -264,6 +265,7 @@ export class IssuerCa {
 
 export const retrieveIssuerCa = defineOperation({
   name: 'issuance.retrieve-issuer-ca',
+  since: 'v2.1.0',
   summary: 'Retrieve the certificates of the CA of issuer signers',
   description:
     'Trust anchors of the certificates in the header `x5c` of credentials, newest first. A CA that is replaced remains listed until its end. 404 before the first.',
@@ -287,6 +289,7 @@ export class TypeMetadataParams {
 
 export const retrieveTypeMetadata = defineOperation({
   name: 'issuance.retrieve-type-metadata',
+  since: 'v2.1.0',
   summary: 'Retrieve the metadata of a version of a credential type (SD-JWT VC, Type Metadata)',
   description:
     'The address is the `vct` of credentials. A version never changes, and it remains available without its configuration.',

@@ -81,6 +81,7 @@ export class SdJwtConfiguration {
 export const sdJwtConfigurations = configurationOperations({
   profile: 'sd-jwt',
   prefix: 'CREDENTIAL_SD_JWT_CREDENTIAL_CONFIGURATION',
+  since: 'v2.1.0',
   request: SdJwtConfigurationRequest,
   configuration: SdJwtConfiguration,
   example: {
