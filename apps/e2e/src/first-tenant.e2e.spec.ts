@@ -63,8 +63,9 @@ describe('docs/guides', () => {
       type: ['VerifiableCredential', 'StudentCard'],
       credentialSubject: { givenName: 'Ada', faculty: 'General studies' },
     });
-    expect(output[9]).toContain("givenName: 'Ada'");
-    const [type, ...events] = output[10]!.trim().split('\n');
+    expect(output[6]!.trim()).toBe('Studierendenausweis');
+    expect(output[10]).toContain("givenName: 'Ada'");
+    const [type, ...events] = output[11]!.trim().split('\n');
     expect(type).toBe('StudentCard');
     for (const prefix of ['DID_CREATE', 'OPENID_PRE_AUTHORIZED_OFFER_CREATE', 'OPENID_TOKEN', 'OPENID_CREDENTIAL'])
       expect(events).toEqual(expect.arrayContaining([`${prefix}_START`, `${prefix}_SUCCESS`]));

@@ -371,6 +371,23 @@ describe('metadata', () => {
     });
   });
 
+  it('is signed for a wallet that prefers it [T107]', async () => {
+    const path = '/.well-known/openid-credential-issuer';
+    const plain = await wire().request('GET', path, { headers: { accept: 'application/json' } });
+    const answer = await wire().request('GET', path, { headers: { accept: 'application/jwt' } });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/jwt']);
+    expect(answer.headers.get('vary')).toBe('Accept-Language, Accept');
+    const ca = await wire().request<{ certificates: string[] }>('GET', '/v1/openid/issuer-ca');
+    const { signedCredentialIssuer } = await new Wallet(undefined, ca.body.certificates[0]).metadata(tenant.url);
+    const { header, payload } = signedCredentialIssuer!.jwt;
+    expect(header).toEqual({ alg: 'ES256', typ: 'openidvci-issuer-metadata+jwt', x5c: [expect.any(String)] });
+    expect(payload).toEqual({
+      ...(plain.body as object),
+      sub: tenant.url,
+      iat: expect.closeTo(Date.now() / 1000, -2) as number,
+    });
+  });
+
   describe('of a configuration with display', () => {
     const logo = { uri: 'https://cdn.example/de.png', alt_text: 'Wappen' };
     const en = { locale: 'en', name: 'Degree', text_color: '#ffffff' };

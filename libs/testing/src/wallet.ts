@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, X509Certificate } from 'node:crypto';
 import {
   clientAuthenticationAnonymous,
   clientAuthenticationNone,
@@ -7,7 +7,7 @@ import {
   type JwtSigner,
 } from '@openid4vc/oauth2';
 import { Openid4vciClient, type CredentialOfferObject, type IssuerMetadataResult } from '@openid4vc/openid4vci';
-import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
+import { compactVerify, exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
 import { didJwkOf, didKeyOf } from './did-resolution.js';
 import { hostFetch } from './host-fetch.js';
 import type { RedirectBrowser } from './redirect-browser.js';
@@ -71,17 +71,34 @@ export interface Collected {
   credentials: { configurationId: string; credential: string | Record<string, unknown>; key: HolderKey }[];
 }
 
+/** Of JWTs whose header has the certificate of their key. */
+const verifyUnder =
+  (ca: X509Certificate): CallbackContext['verifyJwt'] =>
+  async (signer, { compact }) => {
+    if (signer.method !== 'x5c') return { verified: false };
+    const certificate = new X509Certificate(Buffer.from(signer.x5c[0]!, 'base64'));
+    if (!certificate.verify(ca.publicKey)) return { verified: false };
+    await compactVerify(compact, certificate.publicKey);
+    return { verified: true, signerJwk: (await exportJWK(certificate.publicKey)) as never };
+  };
+
 /** A wallet on the client library of the OpenWallet Foundation, without any code for this platform. */
 export class Wallet {
   private readonly keys = new Map<string, HolderKey>();
   readonly client: Openid4vciClient;
 
-  /** @param clientId any; without one it is anonymous, which is sufficient for pre-authorized codes */
-  constructor(private readonly clientId?: string) {
+  /**
+   * @param clientId any; without one it is anonymous, which is sufficient for pre-authorized codes
+   * @param issuerCa PEM; it prefers metadata that is signed under this CA
+   */
+  constructor(
+    private readonly clientId?: string,
+    issuerCa?: string,
+  ) {
     const refuse = () => {
       throw new Error('this wallet does not use that');
     };
-    const callbacks: Omit<CallbackContext, 'verifyJwt'> = {
+    const callbacks: Omit<CallbackContext, 'verifyJwt'> & Partial<Pick<CallbackContext, 'verifyJwt'>> = {
       fetch: hostFetch as unknown as NonNullable<CallbackContext['fetch']>,
       hash: (data, algorithm) => createHash(algorithm.replace('-', '')).update(data).digest(),
       generateRandom: (length) => randomBytes(length),
@@ -97,6 +114,7 @@ export class Wallet {
         clientId === undefined ? clientAuthenticationAnonymous() : clientAuthenticationNone({ clientId }),
       decryptJwe: refuse,
       encryptJwe: refuse,
+      ...(issuerCa !== undefined && { verifyJwt: verifyUnder(new X509Certificate(issuerCa)) }),
     };
     this.client = new Openid4vciClient({ callbacks: callbacks as CallbackContext });
   }
