@@ -17,6 +17,7 @@ describe('Accept-Language', () => {
     ['de;q=2, en;q=0.1234, fr;x=1, it;q=1;y, es', ['fr', 'it', 'es']],
     ['', []],
     [',;,=,de_CH, -', []],
+    [`${'fr,'.repeat(99)}en, de`, [...Array<string>(99).fill('fr'), 'en']],
   ])('%j reads as %j', (header, ranges) => expect(languageRanges(header)).toEqual(ranges));
 });
 
