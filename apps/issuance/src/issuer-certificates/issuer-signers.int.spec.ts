@@ -341,6 +341,8 @@ describe('type metadata', () => {
     expect((await refusal(configure(tenantId, { vct }))).details).toEqual([
       { value: vct, msg: 'must not be an address of type metadata of this tenant', param: 'vct', location: 'body' },
     ]);
+    const dots = `${urlOf(tenantId)}/v1/openid/types/../1`;
+    expect((await refusal(configure(tenantId, { type: '..', vct: dots }))).details).toMatchObject([{ param: 'vct' }]);
     const escaped = await configure(tenantId, { type: 'a/../b?c' });
     expect(escaped.vct).toBe(vctOf(tenantId, 1, 'a%2F..%2Fb%3Fc'));
     expect((await typeAt(tenantId, escaped.vct)).vct).toBe(escaped.vct);

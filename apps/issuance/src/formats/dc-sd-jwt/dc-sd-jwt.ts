@@ -16,7 +16,7 @@ import type { CertifiedSigner, IssuingSigner } from '../../issuer-certificates/i
 import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
 import { publishVersion } from '../../published-type/published-type.decisions.js';
 import { publishedType, publishedTypeStream } from '../../published-type/published-type.state.js';
-import { typeAddress, typesAddress } from '../../published-type/type-address.js';
+import { typeAddress, typeAddressFault, typesAddress } from '../../published-type/type-address.js';
 import { credentialTimes, TimesFault } from '../credential-times.js';
 import { claimOf, displayDefaults, displayOf } from '../display.decisions.js';
 import type { CredentialFacts, Format, FormatMetadata, UnsignedCredential } from '../format.js';
@@ -55,7 +55,8 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
     const vct = request.vct ?? undefined;
     // A configuration that is retrieved and then replaced has the address of its version, maybe under an earlier base URL.
     const isOwn = vct === replaced?.vct && replaced?.vctIntegrity !== undefined;
-    if (vct === undefined || isOwn || vct.startsWith(typeAddress(baseUrl, type)))
+    const isOfType = typeAddressFault(type) === undefined && vct?.startsWith(typeAddress(baseUrl, type));
+    if (vct === undefined || isOwn || isOfType)
       return sdJwtContentOf(request, await this.publish(type, descriptionOf(request), context));
     if (vct.startsWith(typesAddress(baseUrl)))
       throw invalidBody('vct', 'must not be an address of type metadata of this tenant', vct);
