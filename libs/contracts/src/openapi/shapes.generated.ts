@@ -185,6 +185,14 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['name', 'short_name', 'icons'],
     description: 'Brand that wallets and browsers display (W3C Web Application Manifest).',
   },
+  ClaimDisplay: {
+    type: 'object',
+    properties: {
+      name: { type: 'string', description: '1 to 1024 characters.' },
+      locale: { type: 'string', description: 'Language tag (BCP 47).' },
+    },
+    required: ['name'],
+  },
   ClaimMapping: {
     type: 'object',
     properties: {
@@ -197,6 +205,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       required: {
         type: 'boolean',
         description: 'True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false.',
+      },
+      display: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/ClaimDisplay' },
+        description: 'Names of the claim as wallets display it, one per language; at most 20.',
       },
     },
     description:
@@ -317,10 +330,23 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       watermarkImageUrl: { type: 'string', description: 'https or data URL.' },
     },
   },
+  CredentialDisplay: {
+    type: 'object',
+    properties: {
+      name: { type: 'string', description: 'Default: the name of the configuration.' },
+      locale: { type: 'string', description: 'Language tag (BCP 47), unique in the list. At most one entry has none.' },
+      logo: { $ref: '#/components/schemas/DisplayLogo' },
+      description: { type: 'string', description: 'Default: the description of the configuration.' },
+      background_color: { type: 'string', description: 'Color as `#rrggbb`.' },
+      background_image: { $ref: '#/components/schemas/DisplayImage' },
+      text_color: { type: 'string', description: 'Color as `#rrggbb`.' },
+    },
+    description: 'The credential as wallets display it in one language (OID4VCI 1.0 section 12.2.4).',
+  },
   CredentialEvent: { type: 'string', enum: ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] },
   CredentialFormat: {
     type: 'string',
-    enum: ['ldp_vc', 'jwt_vc_json'],
+    enum: ['ldp_vc', 'jwt_vc_json', 'dc+sd-jwt'],
     description: 'Credential format (OID4VCI 1.0 Appendix A).',
   },
   CredentialIssuer: {
@@ -441,6 +467,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       registrationStatus: { $ref: '#/components/schemas/RegistrationStatus' },
     },
     required: ['did', 'localMetadata', 'registrationStatus'],
+  },
+  DisplayImage: {
+    type: 'object',
+    properties: { uri: { type: 'string', description: 'https or data URL.' } },
+    required: ['uri'],
+  },
+  DisplayLogo: {
+    type: 'object',
+    properties: { uri: { type: 'string', description: 'https or data URL.' }, alt_text: { type: 'string' } },
+    required: ['uri'],
   },
   DomainLinkageCredential: {
     type: 'object',
@@ -649,6 +685,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['id', 'credentialConfigurationId', 'type', 'format', 'issuedDate'],
     description: 'Metadata of a credential that was issued from an offer.',
   },
+  IssuerCa: {
+    type: 'object',
+    properties: { certificates: { type: 'array', items: { type: 'string' }, description: 'PEM.' } },
+    required: ['certificates'],
+  },
   JwkSet: {
     type: 'object',
     properties: { keys: { type: 'array', items: { type: 'object', additionalProperties: {} } } },
@@ -665,6 +706,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       issuer: { $ref: '#/components/schemas/CredentialIssuer' },
       issuerDid: { type: 'string' },
       credentialBranding: { $ref: '#/components/schemas/CredentialBranding' },
+      display: { type: 'array', items: { $ref: '#/components/schemas/CredentialDisplay' } },
       claimMappings: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClaimMapping' } },
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
@@ -691,6 +733,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
           'DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later.',
       },
       credentialBranding: { $ref: '#/components/schemas/CredentialBranding' },
+      display: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/CredentialDisplay' },
+        description:
+          'The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name, description, issuer and credentialBranding. Default: one entry from those alone.',
+      },
       claimMappings: {
         type: 'object',
         additionalProperties: { $ref: '#/components/schemas/ClaimMapping' },
@@ -1509,6 +1557,67 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['clientId', 'clientSecret'],
   },
+  SdJwtConfiguration: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      type: { type: 'string' },
+      name: { type: 'string' },
+      description: { type: 'string' },
+      issuer: { $ref: '#/components/schemas/CredentialIssuer' },
+      issuerDid: { type: 'string' },
+      vct: { type: 'string', description: 'Of the credentials that are issued now; earlier ones keep theirs.' },
+      display: { type: 'array', items: { $ref: '#/components/schemas/CredentialDisplay' } },
+      claimMappings: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClaimMapping' } },
+      expiresIn: { $ref: '#/components/schemas/Duration' },
+      maxIssuances: { type: 'number' },
+    },
+    required: ['id', 'type', 'name', 'issuer', 'vct', 'claimMappings'],
+  },
+  SdJwtConfigurationRequest: {
+    type: 'object',
+    properties: {
+      type: {
+        type: 'string',
+        description: "Credential type, unique among the tenant's configurations of this format.",
+      },
+      name: { type: 'string', description: 'Display name of the credential.' },
+      description: { type: 'string' },
+      issuer: { $ref: '#/components/schemas/CredentialIssuer', description: 'The issuer as wallets display it.' },
+      issuerDid: {
+        type: 'string',
+        description:
+          'DID of the tenant that must exist as long as the configuration does, and whose domain must not have been withdrawn when a credential is issued. It does not sign: `iss` is the credential issuer identifier, and the key has a certificate. Cannot be changed later.',
+      },
+      vct: {
+        type: 'string',
+        description:
+          'Verifiable credential type as an absolute URI. Default: an address of the tenant that is made from `type` and serves type metadata; a change of what it describes makes a new address. For an own `vct` no type metadata is published, and such a change requires another `vct`.',
+      },
+      display: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/CredentialDisplay' },
+        description:
+          'The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name, description and issuer. Default: one entry from those alone. It is no part of the type metadata.',
+      },
+      claimMappings: {
+        type: 'object',
+        additionalProperties: { $ref: '#/components/schemas/ClaimMapping' },
+        description: 'Mapping of each claim of the credential, by claim name. Each claim is selectively disclosable.',
+      },
+      expiresIn: {
+        $ref: '#/components/schemas/Duration',
+        description: 'Validity of the credentials, at least 2 hours. Default: they do not expire.',
+      },
+      maxIssuances: {
+        type: 'number',
+        description:
+          'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
+      },
+      claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
+    },
+    required: ['type', 'name', 'issuer', 'claimMappings'],
+  },
   Tenant: {
     type: 'object',
     properties: {
@@ -1567,6 +1676,14 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       description: { type: 'string', description: 'Text that the wallet shows when it asks the holder for the code.' },
     },
   },
+  TypeMetadataParams: {
+    type: 'object',
+    properties: {
+      type: { type: 'string', description: '`type` of the credential configuration.' },
+      version: { type: 'string', description: 'Positive integer, counted from 1.' },
+    },
+    required: ['type', 'version'],
+  },
   UpdateClientRequest: {
     type: 'object',
     properties: { name: { type: 'string' }, roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } } },
@@ -1618,7 +1735,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       id: { type: 'string' },
       type: { type: 'string' },
-      profile: { type: 'string', enum: ['web-semantic', 'jwt-vc'] },
+      profile: { type: 'string', enum: ['web-semantic', 'jwt-vc', 'sd-jwt'] },
       format: { $ref: '#/components/schemas/CredentialFormat' },
       sessionId: { type: 'string' },
       credentialConfigurationId: { type: 'string' },
@@ -1686,6 +1803,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       issuer: { $ref: '#/components/schemas/CredentialIssuer' },
       issuerDid: { type: 'string' },
       credentialBranding: { $ref: '#/components/schemas/CredentialBranding' },
+      display: { type: 'array', items: { $ref: '#/components/schemas/CredentialDisplay' } },
       claimMappings: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClaimMapping' } },
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
@@ -1726,6 +1844,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
           'DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later.',
       },
       credentialBranding: { $ref: '#/components/schemas/CredentialBranding' },
+      display: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/CredentialDisplay' },
+        description:
+          'The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name, description, issuer and credentialBranding. Default: one entry from those alone.',
+      },
       claimMappings: {
         type: 'object',
         additionalProperties: { $ref: '#/components/schemas/ClaimMapping' },
