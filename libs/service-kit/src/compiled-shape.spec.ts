@@ -371,7 +371,7 @@ describe('the compiler', () => {
       details: [],
     });
     expect(details([{ text: 'a' }, { text: 7 }])).toEqual([
-      { value: 7, msg: 'text must be a string', param: 'inners.1.text', location: 'body' },
+      { value: 7, msg: 'text must be shorter than or equal to 9 characters', param: 'inners.1.text', location: 'body' },
     ]);
     expect(details([{}])).toEqual([{ msg: 'is required', param: 'inners.0.text', location: 'body' }]);
     expect(details([])).toEqual([{ value: [], msg: 'must not be empty', param: 'inners', location: 'body' }]);

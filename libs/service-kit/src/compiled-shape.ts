@@ -272,10 +272,14 @@ export const readMembers = ({ type, members }: CompiledShape, source: object): o
   for (const { name, normalize, nested, listMax } of members) {
     if (!Object.hasOwn(source, name)) continue;
     const given: unknown = (source as Record<string, unknown>)[name];
-    const read = (entry: unknown): unknown => (nested && isRecord(entry) ? readMembers(nested, entry) : entry);
-    // A longer one is refused as a whole.
-    const isRead = listMax !== undefined && Array.isArray(given) && given.length <= listMax;
-    const value = isRead ? given.map(read) : listMax === undefined ? read(given) : given;
+    // A list is read entry by entry, unless it is refused as a whole.
+    const isList = listMax !== undefined && Array.isArray(given) && given.length <= listMax && given.every(isRecord);
+    const value =
+      nested && isList
+        ? given.map((entry) => readMembers(nested, entry))
+        : nested && listMax === undefined && isRecord(given)
+          ? readMembers(nested, given)
+          : given;
     instance[name] = normalize ? normalize(value) : value;
   }
   return instance;
