@@ -320,7 +320,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CredentialEvent: { type: 'string', enum: ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] },
   CredentialFormat: {
     type: 'string',
-    enum: ['ldp_vc', 'jwt_vc_json'],
+    enum: ['ldp_vc', 'jwt_vc_json', 'dc+sd-jwt'],
     description: 'Credential format (OID4VCI 1.0 Appendix A).',
   },
   CredentialIssuer: {
@@ -648,6 +648,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['id', 'credentialConfigurationId', 'type', 'format', 'issuedDate'],
     description: 'Metadata of a credential that was issued from an offer.',
+  },
+  IssuerCa: {
+    type: 'object',
+    properties: { certificates: { type: 'array', items: { type: 'string' }, description: 'PEM.' } },
+    required: ['certificates'],
   },
   JwkSet: {
     type: 'object',
@@ -1509,6 +1514,60 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['clientId', 'clientSecret'],
   },
+  SdJwtConfiguration: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      type: { type: 'string' },
+      name: { type: 'string' },
+      description: { type: 'string' },
+      issuer: { $ref: '#/components/schemas/CredentialIssuer' },
+      issuerDid: { type: 'string' },
+      vct: { type: 'string', description: 'Of the credentials that are issued now; earlier ones keep theirs.' },
+      claimMappings: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClaimMapping' } },
+      expiresIn: { $ref: '#/components/schemas/Duration' },
+      maxIssuances: { type: 'number' },
+    },
+    required: ['id', 'type', 'name', 'issuer', 'vct', 'claimMappings'],
+  },
+  SdJwtConfigurationRequest: {
+    type: 'object',
+    properties: {
+      type: {
+        type: 'string',
+        description: "Credential type, unique among the tenant's configurations of this format.",
+      },
+      name: { type: 'string', description: 'Display name of the credential.' },
+      description: { type: 'string' },
+      issuer: { $ref: '#/components/schemas/CredentialIssuer', description: 'The issuer as wallets display it.' },
+      issuerDid: {
+        type: 'string',
+        description:
+          'DID of the tenant that must exist as long as the configuration does, and whose domain must not have been withdrawn when a credential is issued. It does not sign: `iss` is the credential issuer identifier, and the key has a certificate. Cannot be changed later.',
+      },
+      vct: {
+        type: 'string',
+        description:
+          'Verifiable credential type as an absolute URI. Default: an address of the tenant that is made from `type` and serves type metadata; a change of what it describes makes a new address. For an own `vct` no type metadata is published, and such a change requires another `vct`.',
+      },
+      claimMappings: {
+        type: 'object',
+        additionalProperties: { $ref: '#/components/schemas/ClaimMapping' },
+        description: 'Mapping of each claim of the credential, by claim name. Each claim is selectively disclosable.',
+      },
+      expiresIn: {
+        $ref: '#/components/schemas/Duration',
+        description: 'Validity of the credentials, at least 2 hours. Default: they do not expire.',
+      },
+      maxIssuances: {
+        type: 'number',
+        description:
+          'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
+      },
+      claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
+    },
+    required: ['type', 'name', 'issuer', 'claimMappings'],
+  },
   Tenant: {
     type: 'object',
     properties: {
@@ -1567,6 +1626,14 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       description: { type: 'string', description: 'Text that the wallet shows when it asks the holder for the code.' },
     },
   },
+  TypeMetadataParams: {
+    type: 'object',
+    properties: {
+      type: { type: 'string', description: '`type` of the credential configuration.' },
+      version: { type: 'string', description: 'Positive integer, counted from 1.' },
+    },
+    required: ['type', 'version'],
+  },
   UpdateClientRequest: {
     type: 'object',
     properties: { name: { type: 'string' }, roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } } },
@@ -1618,7 +1685,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       id: { type: 'string' },
       type: { type: 'string' },
-      profile: { type: 'string', enum: ['web-semantic', 'jwt-vc'] },
+      profile: { type: 'string', enum: ['web-semantic', 'jwt-vc', 'sd-jwt'] },
       format: { $ref: '#/components/schemas/CredentialFormat' },
       sessionId: { type: 'string' },
       credentialConfigurationId: { type: 'string' },

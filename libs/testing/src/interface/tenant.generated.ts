@@ -51,6 +51,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/.well-known/jwt-vc-issuer': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the keys of issuer signers (SD-JWT VC, JWT VC Issuer Metadata)
+     * @description Keys whose certificates are valid, found by the `kid` of a credential. 404 before the first credential.
+     */
+    get: operations['retrieveJwtVcIssuer'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/.well-known/oauth-authorization-server': {
     parameters: {
       query?: never;
@@ -390,6 +410,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/openid/issuer-ca': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the certificates of the CA of issuer signers
+     * @description Trust anchors of the certificates in the header `x5c` of credentials, newest first. A CA that is replaced remains listed until its end. 404 before the first.
+     */
+    get: operations['retrieveIssuerCa'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/openid/nonce': {
     parameters: {
       query?: never;
@@ -486,6 +526,26 @@ export interface paths {
      * @description Its pre-authorized code and access tokens become invalid. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     delete: operations['deletePreAuthorizedOffer'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/types/{type}/{version}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the metadata of a version of a credential type (SD-JWT VC, Type Metadata)
+     * @description The address is the `vct` of credentials. A version never changes, and it remains available without its configuration.
+     */
+    get: operations['retrieveTypeMetadata'];
+    put?: never;
+    post?: never;
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -816,6 +876,58 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/sd-jwt/configurations': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve sd-jwt credential configurations
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['listCredentialConfigurationsSdJwt'];
+    put?: never;
+    /**
+     * Create a sd-jwt credential configuration
+     * @description Requires one of the roles: `admin`, `issuer`.
+     */
+    post: operations['createCredentialConfigurationSdJwt'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/sd-jwt/configurations/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve a sd-jwt credential configuration
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveCredentialConfigurationSdJwt'];
+    /**
+     * Replace a sd-jwt credential configuration
+     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     */
+    put: operations['updateCredentialConfigurationSdJwt'];
+    post?: never;
+    /**
+     * Delete a sd-jwt credential configuration
+     * @description Existing offers of this configuration fail with `unknown_credential_configuration`. Requires one of the roles: `admin`, `issuer`.
+     */
+    delete: operations['deleteCredentialConfigurationSdJwt'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/web-semantic/configurations': {
     parameters: {
       query?: never;
@@ -1000,7 +1112,7 @@ export interface components {
      * @description Credential format (OID4VCI 1.0 Appendix A).
      * @enum {string}
      */
-    CredentialFormat: 'ldp_vc' | 'jwt_vc_json';
+    CredentialFormat: 'ldp_vc' | 'jwt_vc_json' | 'dc+sd-jwt';
     CredentialIssuer: {
       /** @description https or data URL. */
       iconUrl?: string;
@@ -1161,6 +1273,10 @@ export interface components {
       type: string;
       validUntil?: string;
     };
+    IssuerCa: {
+      /** @description PEM. */
+      certificates: string[];
+    };
     JwtVcConfiguration: {
       additionalTypes: string[];
       claimMappings: {
@@ -1288,6 +1404,11 @@ export interface components {
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
+    PageOfSdJwtConfiguration: {
+      data: components['schemas']['SdJwtConfiguration'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
     PageOfUser: {
       data: components['schemas']['User'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
@@ -1395,6 +1516,66 @@ export interface components {
       localMetadata?: components['schemas']['LocalDidMetadata'];
       registrationStatus?: components['schemas']['RegistrationStatus'];
     };
+    SdJwtConfiguration: {
+      claimMappings: {
+        [key: string]: components['schemas']['ClaimMapping'];
+      };
+      description?: string;
+      expiresIn?: components['schemas']['Duration'];
+      id: string;
+      issuer: components['schemas']['CredentialIssuer'];
+      issuerDid?: string;
+      maxIssuances?: number;
+      name: string;
+      type: string;
+      /** @description Of the credentials that are issued now; earlier ones keep theirs. */
+      vct: string;
+    };
+    SdJwtConfigurationRequest: {
+      /** @description Mapping of each claim of the credential, by claim name. Each claim is selectively disclosable. At most 32 levels, 20000 values in total and 65536 characters in each string. */
+      claimMappings: {
+        [key: string]: {
+          /** @description Value if `mapFrom` is absent or has no value. */
+          defaultValue?: unknown;
+          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. */
+          mapFrom?: string;
+          /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
+          required?: boolean;
+        };
+      };
+      /** @description Claim sources are not supported yet: any value is rejected. At most 32 levels, 1000 values in total and 4096 characters in each string. */
+      claimSourceId?: unknown;
+      description?: string;
+      /** @description Validity of the credentials, at least 2 hours. Default: they do not expire. */
+      expiresIn?: {
+        days?: number;
+        hours?: number;
+        minutes?: number;
+        months?: number;
+        seconds?: number;
+        weeks?: number;
+        years?: number;
+      };
+      readonly id?: string;
+      /** @description The issuer as wallets display it. */
+      issuer: {
+        /** @description https or data URL. */
+        iconUrl?: string;
+        /** @description https or data URL. */
+        logoUrl?: string;
+        name: string;
+      };
+      /** @description DID of the tenant that must exist as long as the configuration does, and whose domain must not have been withdrawn when a credential is issued. It does not sign: `iss` is the credential issuer identifier, and the key has a certificate. Cannot be changed later. */
+      issuerDid?: string;
+      /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
+      maxIssuances?: number;
+      /** @description Display name of the credential. */
+      name: string;
+      /** @description Credential type, unique among the tenant's configurations of this format. */
+      type: string;
+      /** @description Verifiable credential type as an absolute URI. Default: an address of the tenant that is made from `type` and serves type metadata; a change of what it describes makes a new address. For an own `vct` no type metadata is published, and such a change requires another `vct`. */
+      vct?: string;
+    };
     TenantError: {
       /** @description Machine-readable code. */
       code: string;
@@ -1433,7 +1614,7 @@ export interface components {
       /** @description Id of the pre-authorized offer from which the credential was issued. */
       offerId?: string;
       /** @enum {string} */
-      profile: 'web-semantic' | 'jwt-vc';
+      profile: 'web-semantic' | 'jwt-vc' | 'sd-jwt';
       sessionId: string;
       type: string;
       validFrom: string;
@@ -2307,6 +2488,38 @@ export interface operations {
            *       ]
            *     }
            */
+          'application/json': {
+            [key: string]: unknown;
+          };
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveJwtVcIssuer: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
           'application/json': {
             [key: string]: unknown;
           };
@@ -3689,6 +3902,36 @@ export interface operations {
       503: components['responses']['OAuthUnavailable'];
     };
   };
+  retrieveIssuerCa: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['IssuerCa'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
   issueNonce: {
     parameters: {
       query?: never;
@@ -3978,6 +4221,43 @@ export interface operations {
       408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveTypeMetadata: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description `type` of the credential configuration. */
+        type: string;
+        /** @description Positive integer, counted from 1. */
+        version: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            [key: string]: unknown;
+          };
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -5396,6 +5676,239 @@ export interface operations {
     };
   };
   deleteCredentialConfigurationJwtVc: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listCredentialConfigurationsSdJwt: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+        /** @description Only the configuration with exactly this `type`. */
+        type?: string;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PageOfSdJwtConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  createCredentialConfigurationSdJwt: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
+        'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "type": "UniversityDegree",
+         *       "name": "University degree",
+         *       "issuer": {
+         *         "name": "Example University"
+         *       },
+         *       "claimMappings": {
+         *         "given_name": {
+         *           "mapFrom": "claims.given_name"
+         *         }
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['SdJwtConfigurationRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SdJwtConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveCredentialConfigurationSdJwt: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SdJwtConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateCredentialConfigurationSdJwt: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the credential configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "type": "UniversityDegree",
+         *       "name": "University degree",
+         *       "issuer": {
+         *         "name": "Example University"
+         *       },
+         *       "claimMappings": {
+         *         "given_name": {
+         *           "mapFrom": "claims.given_name"
+         *         }
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['SdJwtConfigurationRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SdJwtConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteCredentialConfigurationSdJwt: {
     parameters: {
       query?: never;
       header?: never;
