@@ -122,6 +122,7 @@ const TEXTS = [
   'did:key:z6Mk',
   'openid',
   '2026-01-01',
+  '12',
   'a'.repeat(43),
 ];
 const text = fc.oneof(fc.constantFrom(...TEXTS), fc.string({ maxLength: 50, unit: 'grapheme' }), fc.base64String());

@@ -19,10 +19,11 @@ const RESOURCES: readonly (readonly [name: string, about: string, paths: RegExp]
   ['Webhooks', 'Webhooks, deliveries and the keys that verify signatures.', /^\/v1\/webhooks/],
   ['Analytics events', 'Record of the calls made to the tenant.', /^\/v1\/events/],
   [
-    'Wallets',
-    'Endpoints for wallets (OID4VCI 1.0).',
-    /^\/(v1\/(oauth|openid)\/|\.well-known\/(oauth|openid|jwt-vc-issuer))/,
+    'Verifiers',
+    'Keys, certificates and types of credentials.',
+    /^\/(v1\/openid\/(issuer-ca|types)|\.well-known\/jwt-vc-issuer)/,
   ],
+  ['Wallets', 'Endpoints for wallets (OID4VCI 1.0).', /^\/(v1\/(oauth|openid)\/|\.well-known\/(oauth|openid))/],
   ['JSON-LD context', 'The JSON-LD context of the platform.', /^\/v1$/],
 ];
 
