@@ -35,7 +35,7 @@ const claims = { given_name: 'Zoë', address: { country: 'FR' }, unused: 'never 
 
 beforeAll(async () => {
   const platform = await sharedPlatform();
-  tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'college');
+  tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'sd-college');
   ({ id, vct } = expectStatus(await tenant.api.sdJwt.create(request), 201));
 }, PLATFORM_START_MS);
 

@@ -71,6 +71,13 @@ export interface Collected {
   credentials: { configurationId: string; credential: string | Record<string, unknown>; key: HolderKey }[];
 }
 
+/** The library takes signed metadata but sends no Accept. */
+const fetchSigned = ((input: string | URL, init: RequestInit = {}) => {
+  const headers = new Headers(init.headers);
+  if (!headers.has('accept')) headers.set('accept', 'application/jwt, application/json;q=0.9');
+  return hostFetch(input, { ...init, headers: Object.fromEntries(headers) });
+}) as typeof fetch;
+
 /** Of JWTs whose header has the certificate of their key. */
 const verifyUnder =
   (ca: X509Certificate): CallbackContext['verifyJwt'] =>
@@ -99,7 +106,7 @@ export class Wallet {
       throw new Error('this wallet does not use that');
     };
     const callbacks: Omit<CallbackContext, 'verifyJwt'> & Partial<Pick<CallbackContext, 'verifyJwt'>> = {
-      fetch: hostFetch as unknown as NonNullable<CallbackContext['fetch']>,
+      fetch: (issuerCa === undefined ? hostFetch : fetchSigned) as unknown as NonNullable<CallbackContext['fetch']>,
       hash: (data, algorithm) => createHash(algorithm.replace('-', '')).update(data).digest(),
       generateRandom: (length) => randomBytes(length),
       signJwt: async (signer, { header, payload }) => {
