@@ -249,7 +249,7 @@ const configurationRows = (
     },
     [name('update')]: {
       right: async ({ tenant, own }) => {
-        const { type } = expectStatus(await tenant.api[thing].retrieve(own[thing]), 200);
+        const { type } = expectStatus<{ type: string }>(await tenant.api[thing].retrieve(own[thing]), 200);
         return { params: { id: own[thing] }, body: jwtVcRequest(type) };
       },
       wrong: ({ own }) => ({ params: { id: own[thing] }, body: { ...jwtVcRequest(), claimMappings: [] } }),
@@ -258,7 +258,7 @@ const configurationRows = (
     },
     [name('delete')]: {
       right: async ({ tenant }) => ({
-        params: { id: expectStatus(await tenant.api[thing].create(jwtVcRequest()), 201).id },
+        params: { id: expectStatus<{ id: string }>(await tenant.api[thing].create(jwtVcRequest()), 201).id },
       }),
       ...malformed,
       foreign: ({ foreign }) => ({ params: { id: foreign[thing] } }),
