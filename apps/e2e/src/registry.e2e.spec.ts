@@ -181,6 +181,7 @@ describe('an operation with several addresses', () => {
       'dids.retrieve-did-configuration',
       'dids.retrieve-did-document',
       'issuance.retrieve-issuer-metadata',
+      'issuance.retrieve-jwt-vc-issuer',
       'management.issue-token',
       'tenant-config.retrieve-manifest',
     ]);

@@ -143,6 +143,7 @@ export class IssueCredential {
     const documents = texts.map((text) => this.sealForDelivery(tenantId, text));
     const answerId = this.ids.uuid();
     const issued: IssuanceSessionEvent[] = [];
+    const credentialIds: string[] = [];
     const further: FurtherDecision[] = [];
     for (const [index, credential] of unsigned.entries()) {
       const facts = {
@@ -161,6 +162,7 @@ export class IssueCredential {
         validFrom: credential.validFrom.toISOString(),
         ...(credential.validUntil && { validUntil: credential.validUntil.toISOString() }),
       };
+      credentialIds.push(credential.credentialId);
       const document = documents[index];
       issued.push({
         type: 'CredentialIssued',
@@ -187,7 +189,7 @@ export class IssueCredential {
         ),
       );
     }
-    record.addMetadata({ credentialIds: unsigned.map(({ credentialId }) => credentialId) });
+    record.addMetadata({ credentialIds });
     const writes = [spendNonce(nonces, tenantId, this.guard), ...documents.map(({ newKey }) => newKey)];
     try {
       await this.streams.decideOn(

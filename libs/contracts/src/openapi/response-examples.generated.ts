@@ -16,6 +16,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         metadata: {},
         data: null,
         clientId: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe',
+        object: { type: 'webhook', id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61' },
       },
     ],
   },
@@ -276,6 +277,14 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     revocable: false,
     persist: false,
   },
+  'issuance.create-credential-configuration.sd-jwt': {
+    id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+    type: 'UniversityDegree',
+    name: 'University degree',
+    issuer: { name: 'Example University' },
+    vct: 'https://university.example/v1/openid/types/UniversityDegree/1',
+    claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+  },
   'issuance.create-credential-configuration.web-semantic': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     type: 'UniversityDegree',
@@ -308,7 +317,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     scope: 'jwt_vc_json:StudentCard',
   },
   'issuance.issue-credential': { credentials: [{ credential: 'eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl' }] },
-  'issuance.issue-nonce': { c_nonce: 'mwsi0pk2.dCDwy-gmoIb-Qm_mMCqADw.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m' },
+  'issuance.issue-nonce': { c_nonce: 'mwsi0pk2.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m' },
   'issuance.list-credential-configurations.jwt-vc': {
     data: [
       {
@@ -321,6 +330,18 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         issuerDid: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
         revocable: false,
         persist: false,
+      },
+    ],
+  },
+  'issuance.list-credential-configurations.sd-jwt': {
+    data: [
+      {
+        id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+        type: 'StudentCard',
+        name: 'University degree',
+        issuer: { name: 'Example University' },
+        vct: 'https://university.example/v1/openid/types/StudentCard/2',
+        claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
       },
     ],
   },
@@ -383,10 +404,13 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     scopes_supported: [
       'jwt_vc_json:StudentCard',
       'ldp_vc:StudentCard',
-      'ldp_vc:StudentCard',
-      'jwt_vc_json:Types',
+      'dc+sd-jwt:StudentCard',
+      'ldp_vc:Types',
+      'jwt_vc_json:StudentCard',
+      'dc+sd-jwt:StudentCard',
       'ldp_vc:UniversityDegree',
       'jwt_vc_json:UniversityDegree',
+      'dc+sd-jwt:UniversityDegree',
     ],
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
@@ -409,6 +433,14 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     revocable: false,
     persist: false,
   },
+  'issuance.retrieve-credential-configuration.sd-jwt': {
+    id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+    type: 'StudentCard',
+    name: 'University degree',
+    issuer: { name: 'Example University' },
+    vct: 'https://university.example/v1/openid/types/StudentCard/2',
+    claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+  },
   'issuance.retrieve-credential-configuration.web-semantic': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     type: 'StudentCard',
@@ -422,6 +454,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     contexts: [],
     proofType: 'eddsa-rdfc-2022',
   },
+  'issuance.retrieve-issuer-ca': { certificates: ['-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'] },
   'issuance.retrieve-issuer-metadata': {
     credential_issuer: 'https://university.example',
     credential_endpoint: 'https://university.example/v1/openid/credential',
@@ -452,10 +485,13 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     scopes_supported: [
       'jwt_vc_json:StudentCard',
       'ldp_vc:StudentCard',
-      'ldp_vc:StudentCard',
-      'jwt_vc_json:Types',
+      'dc+sd-jwt:StudentCard',
+      'ldp_vc:Types',
+      'jwt_vc_json:StudentCard',
+      'dc+sd-jwt:StudentCard',
       'ldp_vc:UniversityDegree',
       'jwt_vc_json:UniversityDegree',
+      'dc+sd-jwt:UniversityDegree',
     ],
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
@@ -472,6 +508,22 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         cryptographic_suites_supported: ['eddsa-rdfc-2022'],
       },
     ],
+  },
+  'issuance.retrieve-jwt-vc-issuer': {
+    issuer: 'https://university.example',
+    jwks: {
+      keys: [
+        {
+          kid: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
+          use: 'sig',
+          alg: 'ES256',
+          kty: 'EC',
+          crv: 'P-256',
+          x: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
+          y: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
+        },
+      ],
+    },
   },
   'issuance.retrieve-oauth-keys': { keys: [] },
   'issuance.retrieve-offer-content': {
@@ -493,6 +545,11 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     expiresAt: '2026-01-15T09:30:00.000Z',
     issuedCredentials: [],
   },
+  'issuance.retrieve-type-metadata': {
+    vct: 'https://university.example/v1/openid/types/StudentCard/1',
+    name: 'Test credential',
+    claims: [{ path: ['given_name'], sd: 'always' }],
+  },
   'issuance.retrieve-user': { id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60', claims: { given_name: 'Ada' } },
   'issuance.update-credential-configuration.jwt-vc': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
@@ -504,6 +561,14 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     issuerDid: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
     revocable: false,
     persist: false,
+  },
+  'issuance.update-credential-configuration.sd-jwt': {
+    id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+    type: 'StudentCard',
+    name: 'University degree',
+    issuer: { name: 'Example University' },
+    vct: 'https://university.example/v1/openid/types/StudentCard/2',
+    claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
   },
   'issuance.update-credential-configuration.web-semantic': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
@@ -837,13 +902,14 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     data: [
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-        type: 'TENANT_MEMBER_RETRIEVE_LIST_SUCCESS',
+        type: 'WEBHOOK_UPDATE_SUCCESS',
         timestamp: '2026-01-15T09:30:00.000Z',
-        category: 'tenant-member',
+        category: 'webhook',
         requestId: 'kq3Zb8XnW5mVt1Yc7RfL2s',
-        metadata: { entriesCount: 4 },
+        metadata: {},
         data: null,
         clientId: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe',
+        object: { type: 'webhook', id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61' },
       },
     ],
   },

@@ -3101,15 +3101,17 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "type": "TENANT_MEMBER_RETRIEVE_LIST_SUCCESS",
+           *           "type": "WEBHOOK_UPDATE_SUCCESS",
            *           "timestamp": "2026-01-15T09:30:00.000Z",
-           *           "category": "tenant-member",
+           *           "category": "webhook",
            *           "requestId": "kq3Zb8XnW5mVt1Yc7RfL2s",
-           *           "metadata": {
-           *             "entriesCount": 4
-           *           },
+           *           "metadata": {},
            *           "data": null,
-           *           "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe"
+           *           "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",
+           *           "object": {
+           *             "type": "webhook",
+           *             "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
+           *           }
            *         }
            *       ]
            *     }

@@ -2645,6 +2645,24 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "issuer": "https://university.example",
+           *       "jwks": {
+           *         "keys": [
+           *           {
+           *             "kid": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *             "use": "sig",
+           *             "alg": "ES256",
+           *             "kty": "EC",
+           *             "crv": "P-256",
+           *             "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *             "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *           }
+           *         ]
+           *       }
+           *     }
+           */
           'application/json': {
             [key: string]: unknown;
           };
@@ -2686,10 +2704,13 @@ export interface operations {
            *       "scopes_supported": [
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:StudentCard",
-           *         "ldp_vc:StudentCard",
-           *         "jwt_vc_json:Types",
+           *         "dc+sd-jwt:StudentCard",
+           *         "ldp_vc:Types",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
            *         "ldp_vc:UniversityDegree",
-           *         "jwt_vc_json:UniversityDegree"
+           *         "jwt_vc_json:UniversityDegree",
+           *         "dc+sd-jwt:UniversityDegree"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -2809,10 +2830,13 @@ export interface operations {
            *       "scopes_supported": [
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:StudentCard",
-           *         "ldp_vc:StudentCard",
-           *         "jwt_vc_json:Types",
+           *         "dc+sd-jwt:StudentCard",
+           *         "ldp_vc:Types",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
            *         "ldp_vc:UniversityDegree",
-           *         "jwt_vc_json:UniversityDegree"
+           *         "jwt_vc_json:UniversityDegree",
+           *         "dc+sd-jwt:UniversityDegree"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -3649,7 +3673,11 @@ export interface operations {
            *           "requestId": "kq3Zb8XnW5mVt1Yc7RfL2s",
            *           "metadata": {},
            *           "data": null,
-           *           "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe"
+           *           "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",
+           *           "object": {
+           *             "type": "webhook",
+           *             "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
+           *           }
            *         }
            *       ]
            *     }
@@ -4047,6 +4075,13 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "certificates": [
+           *         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['IssuerCa'];
         };
       };
@@ -4079,7 +4114,7 @@ export interface operations {
         content: {
           /**
            * @example {
-           *       "c_nonce": "mwsi0pk2.dCDwy-gmoIb-Qm_mMCqADw.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *       "c_nonce": "mwsi0pk2.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
            *     }
            */
           'application/json': components['schemas']['NonceResponse'];
@@ -4376,6 +4411,20 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "vct": "https://university.example/v1/openid/types/StudentCard/1",
+           *       "name": "Test credential",
+           *       "claims": [
+           *         {
+           *           "path": [
+           *             "given_name"
+           *           ],
+           *           "sd": "always"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': {
             [key: string]: unknown;
           };
@@ -5867,6 +5916,26 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "StudentCard",
+           *           "name": "University degree",
+           *           "issuer": {
+           *             "name": "Example University"
+           *           },
+           *           "vct": "https://university.example/v1/openid/types/StudentCard/2",
+           *           "claimMappings": {
+           *             "given_name": {
+           *               "mapFrom": "claims.given_name"
+           *             }
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfSdJwtConfiguration'];
         };
       };
@@ -5922,6 +5991,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "UniversityDegree",
+           *       "name": "University degree",
+           *       "issuer": {
+           *         "name": "Example University"
+           *       },
+           *       "vct": "https://university.example/v1/openid/types/UniversityDegree/1",
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['SdJwtConfiguration'];
         };
       };
@@ -5961,6 +6046,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "name": "University degree",
+           *       "issuer": {
+           *         "name": "Example University"
+           *       },
+           *       "vct": "https://university.example/v1/openid/types/StudentCard/2",
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['SdJwtConfiguration'];
         };
       };
@@ -6018,6 +6119,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "name": "University degree",
+           *       "issuer": {
+           *         "name": "Example University"
+           *       },
+           *       "vct": "https://university.example/v1/openid/types/StudentCard/2",
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['SdJwtConfiguration'];
         };
       };
