@@ -2864,6 +2864,11 @@ export interface operations {
            *             "VerifiableCredential",
            *             "StudentCard"
            *           ],
+           *           "credentialSubject": {
+           *             "given_name": {
+           *               "mandatory": false
+           *             }
+           *           },
            *           "cryptographic_binding_methods_supported": [
            *             "did:key",
            *             "did:jwk",
@@ -2871,6 +2876,11 @@ export interface operations {
            *           ],
            *           "cryptographic_suites_supported": [
            *             "eddsa-rdfc-2022"
+           *           ],
+           *           "display": [
+           *             {
+           *               "name": "University degree"
+           *             }
            *           ]
            *         }
            *       ]
