@@ -123,7 +123,7 @@ export class IssueCredential {
     };
     const proofs: VerifiedProof[] = [];
     for (const jwt of requested.proofs) proofs.push(verifyJwtProof(jwt, expected));
-    checkDistinctKeys(proofs);
+    if (proofs.length > 1) checkDistinctKeys(proofs);
     const nonces = checkNonce(proofs, tenantId, now, this.macs);
     checkIssuanceLimit(session, configuration, proofs.length);
     const [claims, signer, delivered]: [Record<string, unknown>, IssuingSigner, boolean] = await Promise.all([
