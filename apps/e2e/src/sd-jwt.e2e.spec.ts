@@ -164,6 +164,7 @@ describe('the wire', () => {
         vct,
         cryptographic_binding_methods_supported: ['jwk'],
         cryptographic_suites_supported: ['ES256'],
+        display: [expect.objectContaining({ name: 'Course credential' })],
       },
     ]);
   });
