@@ -64,21 +64,20 @@ export class StoredSealing extends Sealing {
           if (engine !== this.store.engine || stored) return undefined;
           const { promise, resolve, reject } = Promise.withResolvers<boolean>();
           this.keepDataKey(key, tenantId, purpose, keyId, true, promise);
-          const settle = (error?: Error & { code?: unknown }): Error | undefined => {
-            if (!error) {
-              stored = promise;
-              resolve(true);
-              return undefined;
-            }
+          const refused = (error: Error & { code?: unknown }): Error | undefined => {
             reject(error);
             if (error.code === 'KeyDestroyed') return new KeyNotFound(keyId);
             return error.code === 'KeyExists' ? new KeyAlreadyExists(keyId) : undefined;
           };
           try {
             const args = await this.sealedRow(key, tenantId, purpose, keyId);
-            return { job: this.store.newKeyJob, args, settle };
+            const isStored = () => {
+              stored = promise;
+              resolve(true);
+            };
+            return { job: this.store.newKeyJob, args, stored: isStored, refused };
           } catch (error) {
-            settle(error as Error);
+            refused(error as Error);
             throw error;
           }
         },
