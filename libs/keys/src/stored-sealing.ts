@@ -1,9 +1,8 @@
-import type { UnitWrite } from '@attestry/event-store';
 import { cacheName, KeyCache } from './key-cache.js';
 import type { DataKeyRow, KeyStore } from './key-store.js';
 import { KeyAlreadyExists, KeyNotFound, SealBroken } from './key-vault.js';
 import { bind, openBytes, sealBytes } from './seal.js';
-import { ERASED, Sealing, type DataPurpose, type Erased, type Sealed } from './sealing.js';
+import { ERASED, Sealing, type NewKey, type DataPurpose, type Erased, type Sealed } from './sealing.js';
 import { pooledBytes } from './secrets.js';
 import type { TenantKeys } from './tenant-keys.js';
 
@@ -51,7 +50,7 @@ export class StoredSealing extends Sealing {
     purpose: DataPurpose,
     keyId: string,
     plaintext: string,
-  ): { sealed: Sealed; newKey: UnitWrite } {
+  ): { sealed: Sealed; newKey: NewKey } {
     checkKeyId(keyId);
     const key = pooledBytes(32);
     let stored: Promise<boolean> | undefined;
@@ -59,6 +58,9 @@ export class StoredSealing extends Sealing {
       sealed: encryptText(key, tenantId, purpose, keyId, plaintext),
       newKey: {
         kind: 'key',
+        get isStored() {
+          return stored !== undefined;
+        },
         store: async () => void (await (stored ??= this.storeNewKey(key, tenantId, purpose, keyId))),
         partOf: async (engine) => {
           if (engine !== this.store.engine || stored) return undefined;

@@ -276,6 +276,28 @@ describe('the files of an earlier release', () => {
     },
   );
 
+  it('stay while another process reads them, and the start fails', async () => {
+    await writeFormer();
+    const reader = new DatabaseSync(join(folder, 'keys.db'), { readOnly: true });
+    reader.exec('BEGIN');
+    reader.prepare('SELECT count(*) FROM data_keys').get();
+    await expect(open()).rejects.toThrow(/locked|in use/);
+    expect(await names()).toContain('keys.db');
+    reader.close();
+    await close();
+    await open();
+    await expectAll();
+  }, 60_000);
+
+  it('are not moved over those of the upgrade, when an earlier release made others since', async () => {
+    await writeFormer();
+    await open();
+    await close();
+    await writeFormer();
+    await expect(open()).rejects.toThrow('has keys that an earlier release made after the upgrade');
+    expect(await names()).toContain('keys.db');
+  });
+
   it('that have no tables yet are removed', async () => {
     for (const name of ['keys.db', 'replay.db']) new DatabaseSync(join(folder, name)).close();
     await open();
