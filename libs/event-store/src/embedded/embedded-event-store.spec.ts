@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { anEvent } from '../an-event.spec-fixture.js';
+import { anEvent } from '../testing.js';
 import { chainEvent, verifyChain } from '../chain.js';
 import type { NewEvent, StreamAppend, UnitPart, UnitWrite } from '../event-store.js';
 import { AppendTooLarge, EventStoreUnavailable, MAX_APPEND_BYTES, WrongExpectedRevision } from '../event-store.js';

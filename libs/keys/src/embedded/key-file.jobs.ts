@@ -62,7 +62,7 @@ const FORMER: Record<string, { into?: string; columns: string; inOrder?: string;
 const moveFormerKeys = (db: Database, former: string): void => {
   if (!existsSync(former)) return;
   db.prepare('ATTACH ? AS former').run(former);
-  // Nobody else reads it meanwhile: its log would keep the sealed keys.
+  // No other process may read it meanwhile, because the log would keep the sealed keys.
   db.exec('PRAGMA former.locking_mode = EXCLUSIVE; PRAGMA former.secure_delete = ON');
   const found = db.prepare("SELECT name FROM former.sqlite_schema WHERE type = 'table'").all() as { name: string }[];
   const tables = found.flatMap(({ name }) => (FORMER[name] ? [[name, FORMER[name]] as const] : []));

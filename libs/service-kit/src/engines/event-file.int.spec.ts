@@ -3,14 +3,7 @@ import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import {
-  CHAIN_START,
-  chainEvent,
-  NO_STREAM,
-  WrongExpectedRevision,
-  type NewEvent,
-  type StreamAppend,
-} from '@attestry/event-store';
+import { anEvent, NO_STREAM, WrongExpectedRevision, type StreamAppend } from '@attestry/event-store';
 import {
   EmbeddedKeyVault,
   EmbeddedReplayGuard,
@@ -55,24 +48,6 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-let serial = 0;
-const anEvent = (): NewEvent =>
-  chainEvent(CHAIN_START, {
-    id: `event-${++serial}`,
-    type: 'Happened',
-    schemaVersion: 1,
-    data: {},
-    metadata: {
-      tenantId: T,
-      requestId: 'r1',
-      actor: 'service:test',
-      operation: 'test',
-      correlationId: 'r1',
-      causationId: 'r1',
-      occurredAt: '2026-01-02T03:04:05.678Z',
-      partitionKey: T,
-    },
-  });
 const appendTo = (stream: string, expected = NO_STREAM): StreamAppend => ({ stream, events: [anEvent()], expected });
 const nonce = (value: string): SingleUseValue => ({ scope: 'nonce', value, expiresAt: new Date(Date.now() + 60_000) });
 const spent = () => new Error('spent');
