@@ -76,8 +76,10 @@ export interface UnitPart {
   /** Name and arguments of a job of the engine that is asked. */
   job: string;
   args: unknown;
-  /** After the transaction: the error that the caller gets for a refusal of this part; without an error it is durable now. */
-  settle(error?: Error): Error | undefined;
+  /** After the transaction: it is durable. */
+  stored?(): void;
+  /** Instead: the error that the caller gets where the transaction failed by this part. */
+  refused(error: Error): Error | undefined;
 }
 
 /** A key, or single-use values, that become durable together with the events of a command. It belongs to one unit of work. */

@@ -71,7 +71,7 @@ export {
 } from './name-claim.js';
 export { JoinedEventLog } from './joined-event-log.js';
 export { PrefixedEventStore } from './prefixed-event-store.js';
-export { given, stateAfter, type Outcome } from './testing.js';
+export { anEvent, given, stateAfter, type Outcome } from './testing.js';
 export { describeNameClaim, type ExpectedNameClaim } from './name-claim.contract.js';
 export { itGrantsLeases } from './leases.contract.js';
 export { describeLeasedWorker, type WorkerProcess, type WorkersUnderTest } from './worker/leased-worker.contract.js';

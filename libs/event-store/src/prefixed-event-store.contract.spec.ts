@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '@attestry/testing';
-import { anEvent } from './an-event.spec-fixture.js';
+import { anEvent } from './testing.js';
 import { EmbeddedEventStore } from './embedded/embedded-event-store.js';
 import { describeEventStore } from './event-store.contract.js';
 import { NO_STREAM, WrongExpectedRevision, type NewEvent, type RecordedEvent } from './event-store.js';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { anEvent } from './an-event.spec-fixture.js';
+import { anEvent } from './testing.js';
 import { UnknownEventType } from './aggregate.js';
 import { EmbeddedEventStore } from './embedded/embedded-event-store.js';
 import type { NewEvent, RecordedEvent } from './event-store.js';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import type { Aggregate, DomainEvent } from './aggregate.js';
-import { chainValueVersion1, type UnchainedEvent } from './chain.js';
+import { CHAIN_START, chainEvent, chainValueVersion1, type UnchainedEvent } from './chain.js';
 import type { NewEvent } from './event-store.js';
 
 // As the store returns them: without `undefined` members, dates as text.
@@ -72,3 +73,25 @@ export function given<State, Event extends DomainEvent>(aggregate: Aggregate<Sta
     thenState: (expected: State) => assert.deepStrictEqual(state, expected),
   };
 }
+
+type GivenMembers = Partial<Pick<NewEvent, 'id' | 'type' | 'data'>> & { occurredAt?: string };
+
+/** The first event of a stream, for specs that write to stores. */
+export const anEvent = ({ occurredAt = '2026-01-02T03:04:05.678Z', ...given }: GivenMembers = {}): NewEvent =>
+  chainEvent(CHAIN_START, {
+    id: randomUUID(),
+    type: 'Happened',
+    schemaVersion: 1,
+    data: {},
+    ...given,
+    metadata: {
+      tenantId: 't1',
+      requestId: 'r1',
+      actor: 'service:test',
+      operation: 'test',
+      correlationId: 'r1',
+      causationId: 'r1',
+      occurredAt,
+      partitionKey: 't1',
+    },
+  });

@@ -94,7 +94,8 @@ export interface KeyJobs {
   /** True when the present row was the given one, or absent as expected. */
   writeExpiring: [ExpiringRow & { after: string | undefined }, boolean];
   deleteExpiring: [{ tenant: string; name: string; version: string }, void];
-  deleteExpired: [number, void];
+  /** A portion, so that other writes run in between; whether there are more. */
+  deleteExpired: [{ now: number; limit: number }, boolean];
   checkpoint: [string, string | undefined];
   /** False when the stored position is not `previous`. */
   setCheckpoint: [{ name: string; position: string; previous: string | undefined }, boolean];

@@ -5,6 +5,9 @@ export type DataPurpose = 'user' | 'session' | 'delivery' | 'tenant';
 /** A value encrypted under a data key: `v1.<keyId>.<iv>.<ciphertext and tag>`; iv and ciphertext are base64url. */
 export type Sealed = string;
 
+/** `isStored`: it may be in the store; a unit that was refused in one transaction leaves no key. */
+export type NewKey = UnitWrite & { readonly isStored: boolean };
+
 /** The result of opening a sealed value whose key was destroyed (ADR 0058). */
 export interface Erased {
   readonly erased: true;
@@ -31,7 +34,7 @@ export abstract class Sealing {
     purpose: DataPurpose,
     keyId: string,
     plaintext: string,
-  ): { sealed: Sealed; newKey: UnitWrite };
+  ): { sealed: Sealed; newKey: NewKey };
   /**
    * ERASED when the key was destroyed. @throws KeyNotFound for a key that never existed: a fault, not an erasure
    * @throws SealBroken when the text was changed or belongs to another tenant, purpose or key

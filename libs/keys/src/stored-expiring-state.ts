@@ -9,6 +9,9 @@ import type { TenantKeys } from './tenant-keys.js';
 /** Must not change: the name is part of the associated data. */
 const binding = (tenantId: string, name: string) => bind('remembered', tenantId, name);
 
+/** Rows deleted in one transaction. */
+const PORTION = 1000;
+
 /** ExpiringState beside the keys, in the same store. */
 export class StoredExpiringState extends ExpiringState {
   constructor(
@@ -48,7 +51,8 @@ export class StoredExpiringState extends ExpiringState {
     return this.store.call('deleteExpiring', { tenant: tenantId, name, version });
   }
 
-  deleteExpired(now: Date): Promise<void> {
-    return this.store.call('deleteExpired', now.getTime());
+  async deleteExpired(now: Date): Promise<void> {
+    const portion = { now: now.getTime(), limit: PORTION };
+    while (await this.store.call('deleteExpired', portion));
   }
 }

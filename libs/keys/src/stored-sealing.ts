@@ -1,9 +1,8 @@
-import type { UnitWrite } from '@attestry/event-store';
 import { cacheName, KeyCache } from './key-cache.js';
 import type { DataKeyRow, KeyStore } from './key-store.js';
 import { KeyAlreadyExists, KeyNotFound, SealBroken } from './key-vault.js';
 import { bind, openBytes, sealBytes } from './seal.js';
-import { ERASED, Sealing, type DataPurpose, type Erased, type Sealed } from './sealing.js';
+import { ERASED, Sealing, type NewKey, type DataPurpose, type Erased, type Sealed } from './sealing.js';
 import { pooledBytes } from './secrets.js';
 import type { TenantKeys } from './tenant-keys.js';
 
@@ -51,7 +50,7 @@ export class StoredSealing extends Sealing {
     purpose: DataPurpose,
     keyId: string,
     plaintext: string,
-  ): { sealed: Sealed; newKey: UnitWrite } {
+  ): { sealed: Sealed; newKey: NewKey } {
     checkKeyId(keyId);
     const key = pooledBytes(32);
     let stored: Promise<boolean> | undefined;
@@ -59,26 +58,28 @@ export class StoredSealing extends Sealing {
       sealed: encryptText(key, tenantId, purpose, keyId, plaintext),
       newKey: {
         kind: 'key',
+        get isStored() {
+          return stored !== undefined;
+        },
         store: async () => void (await (stored ??= this.storeNewKey(key, tenantId, purpose, keyId))),
         partOf: async (engine) => {
           if (engine !== this.store.engine || stored) return undefined;
           const { promise, resolve, reject } = Promise.withResolvers<boolean>();
           this.keepDataKey(key, tenantId, purpose, keyId, true, promise);
-          const settle = (error?: Error & { code?: unknown }): Error | undefined => {
-            if (!error) {
-              stored = promise;
-              resolve(true);
-              return undefined;
-            }
+          const refused = (error: Error & { code?: unknown }): Error | undefined => {
             reject(error);
             if (error.code === 'KeyDestroyed') return new KeyNotFound(keyId);
             return error.code === 'KeyExists' ? new KeyAlreadyExists(keyId) : undefined;
           };
           try {
             const args = await this.sealedRow(key, tenantId, purpose, keyId);
-            return { job: this.store.newKeyJob, args, settle };
+            const isStored = () => {
+              stored = promise;
+              resolve(true);
+            };
+            return { job: this.store.newKeyJob, args, stored: isStored, refused };
           } catch (error) {
-            settle(error as Error);
+            refused(error as Error);
             throw error;
           }
         },

@@ -76,17 +76,17 @@ describe('SqliteThread', () => {
   it('stores the writes of one call together or not at all, beside the others of the group', async () => {
     const results = await Promise.allSettled([
       thread.call('put', 'a'),
-      thread.callAll([
+      thread.call(SqliteThread.ALL, [
         ['put', 'b'],
         ['inTransaction', undefined],
       ]),
-      thread.callAll([
+      thread.call(SqliteThread.ALL, [
         ['put', 'c'],
         ['put', 'bad'],
         ['put', 'd'],
       ]),
-      thread.callAll([['put', 'e']]),
-      thread.callAll([['all', undefined]]),
+      thread.call(SqliteThread.ALL, [['put', 'e']]),
+      thread.call(SqliteThread.ALL, [['all', undefined]]),
     ]);
     expect(results.map(({ status }) => status)).toEqual([
       'fulfilled',

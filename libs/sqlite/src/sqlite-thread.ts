@@ -26,7 +26,7 @@ export class SqliteError extends Error {
     message: string,
     readonly code?: string,
     readonly details?: unknown,
-    /** Of {@link SqliteThread.callAll}: index of the call that failed. */
+    /** Of {@link SqliteThread.ALL}: index of the call that failed. */
     readonly at?: number,
   ) {
     super(message);
@@ -45,6 +45,9 @@ export const moduleBeside = (importMetaUrl: string, name: string): URL =>
  * share one transaction and one fsync: group commit without timers.
  */
 export class SqliteThread {
+  /** The job that runs several writes, {@link JobCall}s, all or none, and returns their results. A failure has the index of its call. */
+  static readonly ALL = '*';
+
   private readonly pending = new Map<number, PromiseWithResolvers<unknown>>();
   private queue: [number, string, unknown][] = [];
   private nextId = 1;
@@ -92,11 +95,6 @@ export class SqliteThread {
     this.queue.push([id, job, args]);
     if (!this.busy) this.flush();
     return answer.promise;
-  }
-
-  /** Runs writes in one transaction, all or none, and returns their results. @throws SqliteError of the first one that failed */
-  callAll(calls: readonly JobCall[]): Promise<unknown[]> {
-    return this.call('*', calls);
   }
 
   /** Waits for the calls in progress, then closes the file. */

@@ -206,11 +206,8 @@ export class IssueCredential {
       );
     } catch (error) {
       // Refused by the session: no delivery will destroy the keys of these documents. After a failed store the session may have counted them.
-      if (documents.length && !(error instanceof EventStoreUnavailable))
-        await this.sealing.destroyDataKeys(
-          tenantId,
-          documents.map(({ keyId }) => keyId),
-        );
+      const left = documents.filter(({ newKey }) => newKey.isStored).map(({ keyId }) => keyId);
+      if (left.length && !(error instanceof EventStoreUnavailable)) await this.sealing.destroyDataKeys(tenantId, left);
       throw error;
     }
     const response: CredentialResponse = { credentials: [] };

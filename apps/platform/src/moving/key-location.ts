@@ -4,15 +4,19 @@ import type { KeyLocation } from '@attestry/keys';
 import { nameOf, type StoreLocation } from './store-location.js';
 
 /**
- * Where the keys of a place are: `events.db`, or the schema with `_keys` behind its name. A platform may run on a live folder: where an
- * earlier release does, the keys are in its `keys.db` and stay there.
+ * Where the keys of a folder are: `events.db`, or `keys.db` of an earlier release, which only the start of the platform moves: one of that
+ * release may be running.
  */
-export const keyLocationOf = (location: StoreLocation, isLive = false): KeyLocation => {
+export const keyFileOf = (folder: string): string => {
+  const former = join(folder, 'keys.db');
+  return existsSync(former) ? former : join(folder, 'events.db');
+};
+
+/** Where the keys of a place are: a file, or the schema with `_keys` behind its name. */
+export const keyLocationOf = (location: StoreLocation): KeyLocation => {
   switch (location.kind) {
-    case 'folder': {
-      const former = join(location.folder, 'keys.db');
-      return { file: isLive && existsSync(former) ? former : join(location.folder, 'events.db') };
-    }
+    case 'folder':
+      return { file: keyFileOf(location.folder) };
     case 'file':
       return { file: location.file };
     case 'postgres':

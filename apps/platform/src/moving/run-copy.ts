@@ -124,7 +124,7 @@ export const runCopy = async (
     const done: Omit<Summary, 'complete' | 'seconds'> = {};
     // Keys first: if the keys do not fit, the copy of history does not begin.
     if (keys.from && keys.to)
-      done.keys = await copyKeys(mustExist(keyLocationOf(keys.from, values.live)), keyLocationOf(keys.to), {
+      done.keys = await copyKeys(mustExist(keyLocationOf(keys.from)), keyLocationOf(keys.to), {
         masterKeys: masterKeys(keys.from, env),
         otherPepper: values['new-secrets'] ?? false,
         ...(values.tenant !== undefined && { tenantId: values.tenant }),

@@ -138,16 +138,16 @@ export class EmbeddedEventStore extends EventStore {
       }
       if (elsewhere.length) await storeInOrder(elsewhere);
     } catch (error) {
-      for (const part of parts) part.settle(error as Error);
+      for (const part of parts) part.refused(error as Error);
       throw error;
     }
     let answers: unknown[];
     try {
-      answers = await this.thread.callAll([...calls, ...own]);
+      answers = await this.thread.call(SqliteThread.ALL, [...calls, ...own]);
     } catch (error) {
       throw refusalOf(error as SqliteError, parts, appends);
     }
-    for (const part of parts) part.settle();
+    for (const part of parts) part.stored?.();
     let result: AppendResult | undefined;
     for (const [index, { stream, events, expected }] of appends.entries()) {
       const [revision, last, first] = answers[parts.length + index] as AppendAnswer;
@@ -320,7 +320,7 @@ const openReader = (file: string): Reader => {
 /** What the caller gets; every part is settled. */
 const refusalOf = (error: SqliteError, parts: readonly UnitPart[], appends: readonly StreamAppend[]): Error => {
   const { code, details, at = Infinity } = error;
-  const named = parts.map((part) => part.settle(error));
+  const named = parts.map((part) => part.refused(error));
   const refused = appends[at - parts.length];
   if (refused && code === 'WrongExpectedRevision')
     return new WrongExpectedRevision(refused.stream, refused.expected, details as number);

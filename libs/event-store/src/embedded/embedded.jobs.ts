@@ -2,7 +2,7 @@ import type { Database, Jobs } from '@attestry/sqlite';
 
 // Runs inside the file's own thread. Rows cross the thread as flat arrays of strings and numbers, which cost the least to copy.
 
-const SCHEMA_VERSION = 3;
+const SCHEMA_VERSION = 4;
 
 /** Idempotency needs no index on `id`: a repeated append is found at its expected revisions. */
 const SCHEMA = `
@@ -53,6 +53,8 @@ const TENANTS = `
   CREATE INDEX events_tenant ON events (tenant_id, position);
   CREATE INDEX events_tenant_streams ON events (tenant_id, stream, revision);
 `;
+/** Version 4: keys and single-use values are in this file (ADR 0074). An earlier release, which would make others, refuses it. */
+const KEYS = '';
 
 const COLUMNS = 'position, stream, revision, id, type, schema_version, data, metadata';
 /** A page ends early at this many characters: pages of large events must not fill the memory. */
@@ -84,7 +86,7 @@ export function createJobs(db: Database, options: unknown): Jobs {
   if (found > SCHEMA_VERSION)
     throw new Error(`the event store has schema version ${found}, this release knows ${SCHEMA_VERSION}`);
   if (found < SCHEMA_VERSION) {
-    const missing = [SCHEMA, SNAPSHOTS, TENANTS].slice(found).join('');
+    const missing = [SCHEMA, SNAPSHOTS, TENANTS, KEYS].slice(found).join('');
     db.exec(`BEGIN IMMEDIATE; ${missing} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
   }
   if ((options as EmbeddedOptions).exclusive) db.exec('UPDATE leases SET expires_at = 0');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { skipSuite, startEventStoreDbStandIn, waitUntil, type EventStoreDbStandIn } from '@attestry/testing';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
-import { anEvent } from '../an-event.spec-fixture.js';
+import { anEvent } from '../testing.js';
 import { CHAIN_START, chainEvent } from '../chain.js';
 import type { Aggregate } from '../aggregate.js';
 import { EmbeddedEventStore } from '../embedded/embedded-event-store.js';

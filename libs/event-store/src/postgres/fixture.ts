@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { anEvent as makeEvent } from '../an-event.spec-fixture.js';
+import { anEvent as makeEvent } from '../testing.js';
 import type { EventStore, NewEvent, Position, RecordedEvent, Subscription } from '../event-store.js';
 import { migratePostgresEvents, openPostgresEvents } from './load-postgres.js';
 import type { PostgresEventStore } from './postgres-event-store.js';

@@ -116,10 +116,10 @@ export class PostgresEventStore extends EventStore {
       await storeInOrder(elsewhere);
       const keys = parts.map(({ args }) => args as NewKey);
       const result = await this.store(parts.length ? { ...unit, keys, keySchema: parts[0]!.job } : unit);
-      for (const part of parts) part.settle();
+      for (const part of parts) part.stored?.();
       return result;
     } catch (error) {
-      const refusals = parts.map((part) => part.settle(error as Error));
+      const refusals = parts.map((part) => part.refused(error as Error));
       throw error instanceof KeyRefused ? refusals[error.index]! : error;
     }
   }

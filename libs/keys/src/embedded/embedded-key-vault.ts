@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { SqliteThread, moduleBeside, type JobsSource } from '@attestry/sqlite';
 import type { KeyStore } from '../key-store.js';
 import { StoredKeyVault, type StoredKeyVaultOptions } from '../stored-key-vault.js';
@@ -14,14 +14,7 @@ export interface EmbeddedKeyVaultOptions extends Omit<StoredKeyVaultOptions, 'be
 /** For a thread with the jobs of {@link EmbeddedKeyVault}: what is overwritten or deleted leaves no copy in the file. */
 export const KEY_PRAGMAS = ['secure_delete = ON'];
 
-/** Name of the file in which earlier releases had the keys. */
-const FORMER = 'keys.db';
-
-/** Jobs on the keys of a data folder, those of an earlier release's file included. */
-const keyJobs = (folder: string): JobsSource => ({
-  jobs: moduleBeside(import.meta.url, './key-file.jobs'),
-  options: { former: join(folder, FORMER) } satisfies KeyFileOptions,
-});
+const JOBS = moduleBeside(import.meta.url, './key-file.jobs');
 
 const storeOn = (thread: SqliteThread, close: () => Promise<void>): KeyStore => ({
   engine: thread,
@@ -31,15 +24,7 @@ const storeOn = (thread: SqliteThread, close: () => Promise<void>): KeyStore => 
 });
 
 export const openKeyFile = async (file: string, onFailure?: (error: Error) => void): Promise<KeyStore> => {
-  const { jobs, options } = keyJobs(dirname(file));
-  const isFormer = basename(file) === FORMER;
-  const thread = await SqliteThread.spawn({
-    file,
-    jobs,
-    ...(!isFormer && { options }),
-    pragmas: KEY_PRAGMAS,
-    onFailure,
-  });
+  const thread = await SqliteThread.spawn({ file, jobs: JOBS, pragmas: KEY_PRAGMAS, onFailure });
   return storeOn(thread, () => thread.close());
 };
 
@@ -50,8 +35,10 @@ export class EmbeddedKeyVault {
     return StoredKeyVault.load(() => openKeyFile(file, onFailure), options);
   }
 
-  /** The jobs of a thread for {@link onThread}. */
-  static readonly jobs = keyJobs;
+  /** The jobs of a thread for {@link onThread}. They move the keys of an earlier release: the caller holds the lock of the folder. */
+  static jobs(folder: string): JobsSource {
+    return { jobs: JOBS, options: { former: join(folder, 'keys.db') } satisfies KeyFileOptions };
+  }
 
   /** On a thread that others use too, and that the caller closes afterwards. @throws MasterKeyMismatch, as {@link openFile} */
   static onThread(thread: SqliteThread, options: StoredKeyVaultOptions): Promise<StoredKeyVault> {

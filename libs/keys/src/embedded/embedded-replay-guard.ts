@@ -12,6 +12,7 @@ export interface EmbeddedReplayGuardOptions {
   clock?: () => Date;
 }
 
+const SPENT = Promise.resolve(true);
 const JOBS = moduleBeside(import.meta.url, './replay.jobs');
 
 /** ReplayGuard on a SQLite file; concurrent spends share one fsync. */
@@ -57,11 +58,12 @@ export class EmbeddedReplayGuard extends ReplayGuard {
         const now = this.clock().getTime();
         const spends = spendsOf(tenantId, values, now);
         if (!spends) throw refusal();
-        const settle = (error?: Error & { code?: unknown }) => {
-          if (!error) spent = Promise.resolve(true);
-          return error?.code === 'AlreadySpent' ? refusal() : undefined;
+        spent = SPENT;
+        const refused = (error: Error & { code?: unknown }) => {
+          spent = undefined;
+          return error.code === 'AlreadySpent' ? refusal() : undefined;
         };
-        return { job: 'requireSpend', args: { spends, now } satisfies SpendAll, settle };
+        return { job: 'requireSpend', args: { spends, now } satisfies SpendAll, refused };
       },
     };
   }

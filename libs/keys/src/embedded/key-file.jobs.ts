@@ -62,15 +62,33 @@ const FORMER: Record<string, { into?: string; columns: string; inOrder?: string;
 const moveFormerKeys = (db: Database, former: string): void => {
   if (!existsSync(former)) return;
   db.prepare('ATTACH ? AS former').run(former);
-  db.exec('PRAGMA former.secure_delete = ON');
+  // No other process may read it meanwhile, because the log would keep the sealed keys.
+  db.exec('PRAGMA former.locking_mode = EXCLUSIVE; PRAGMA former.secure_delete = ON');
   const found = db.prepare("SELECT name FROM former.sqlite_schema WHERE type = 'table'").all() as { name: string }[];
   const tables = found.flatMap(({ name }) => (FORMER[name] ? [[name, FORMER[name]] as const] : []));
   db.exec('BEGIN IMMEDIATE');
+  for (const [name, key] of [
+    ['tenant_keys', 'tenant'],
+    ['peppers', 'id'],
+  ] as const)
+    if (tables.some(([table]) => table === name)) {
+      const differing = db
+        .prepare(
+          `SELECT 1 FROM former.${name} f JOIN main.${name} m ON m.${key} = f.${key}
+           WHERE f.wrapped <> m.wrapped AND f.wrapped <> zeroblob(64) AND m.wrapped <> zeroblob(64)`,
+        )
+        .get();
+      if (differing)
+        throw new Error(
+          `${former} has keys that an earlier release made after the upgrade: restore the backup, or remove it`,
+        );
+    }
   for (const [name, { into = name, columns, inOrder = '' }] of tables)
     db.exec(`INSERT OR IGNORE INTO main.${into} (${columns}) SELECT ${columns} FROM former.${name} ${inOrder}`);
   db.exec('COMMIT');
   for (const [name, { erase }] of tables) if (erase) db.exec(`UPDATE former.${name} SET ${erase}`);
-  db.exec('PRAGMA former.wal_checkpoint(TRUNCATE)');
+  const { busy } = db.prepare('PRAGMA former.wal_checkpoint(TRUNCATE)').get() as { busy: number };
+  if (busy) throw new Error(`${former} is in use`);
   db.exec('DETACH former');
   for (const end of ['-wal', '-shm', '']) rmSync(former + end, { force: true });
 };
@@ -179,7 +197,9 @@ export const createJobs = (db: Database, options?: unknown): Jobs => {
     'UPDATE remembered SET version = ?, expires_at = ?, sealed = ? WHERE tenant = ? AND name = ? AND version = ?',
   );
   const deleteExpiring = db.prepare('DELETE FROM remembered WHERE tenant = ? AND name = ? AND version = ?');
-  const deleteExpired = db.prepare('DELETE FROM remembered WHERE expires_at <= ?');
+  const deleteExpired = db.prepare(
+    'DELETE FROM remembered WHERE rowid IN (SELECT rowid FROM remembered WHERE expires_at <= ? LIMIT ?)',
+  );
 
   const checkpoint = db.prepare('SELECT position FROM key_checkpoints WHERE name = ?');
   const addCheckpoint = db.prepare('INSERT INTO key_checkpoints (name, position) VALUES (?, ?) ON CONFLICT DO NOTHING');
@@ -422,9 +442,8 @@ export const createJobs = (db: Database, options?: unknown): Jobs => {
     },
     deleteExpired: {
       kind: 'write',
-      execute: (now: number): void => {
-        deleteExpired.run(now);
-      },
+      execute: ({ now, limit }: KeyJobs['deleteExpired'][0]): boolean =>
+        deleteExpired.run(now, limit).changes === limit,
     },
 
     checkpoint: {

@@ -23,6 +23,7 @@ export interface ReplayOptions {
 const moveFormerValues = (db: Database, former: string): void => {
   if (!existsSync(former)) return;
   db.prepare('ATTACH ? AS former').run(former);
+  db.exec('PRAGMA former.locking_mode = EXCLUSIVE');
   const found = db
     .prepare("SELECT count(*) AS count FROM former.sqlite_schema WHERE name IN ('spent', 'horizon')")
     .get();

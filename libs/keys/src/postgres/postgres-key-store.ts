@@ -329,8 +329,13 @@ export class PostgresKeyStore implements KeyStore {
         version,
       ]);
     },
-    deleteExpired: async (now) => {
-      await this.query(`DELETE FROM ${this.schema}.remembered WHERE expires_at <= $1`, [now]);
+    deleteExpired: async ({ now, limit }) => {
+      const table = `${this.schema}.remembered`;
+      const gone = await this.query(
+        `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE expires_at <= $1 LIMIT $2)) RETURNING 1`,
+        [now, limit],
+      );
+      return gone.length === limit;
     },
     checkpoint: async (name) => {
       const [row] = await this.query(`SELECT position FROM ${this.schema}.key_checkpoints WHERE name = $1`, [name]);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
-  CHAIN_START,
-  chainEvent,
+  anEvent,
   EventStoreUnavailable,
   migratePostgresEvents,
   openPostgresEvents,
@@ -18,23 +17,6 @@ import { migratePostgresKeys, openPostgresKeyVault } from './load-postgres.js';
 
 const masterKeys = { current: { version: 1, key: new Uint8Array(32).fill(7) } };
 
-const anEvent = (id: string = randomUUID(), data: unknown = {}): NewEvent =>
-  chainEvent(CHAIN_START, {
-    id,
-    type: 'Happened',
-    schemaVersion: 1,
-    data,
-    metadata: {
-      tenantId: 't1',
-      requestId: 'r1',
-      actor: 'service:contract',
-      operation: 'contract.test',
-      correlationId: 'r1',
-      causationId: 'r1',
-      occurredAt: '2026-01-02T03:04:05.678Z',
-      partitionKey: 't1',
-    },
-  });
 const to = (stream: string, expected = -1, ...events: NewEvent[]): StreamAppend => ({
   stream,
   expected,
@@ -195,7 +177,7 @@ describeOnPostgres('units of work on PostgreSQL', (server) => {
     const answers = await Promise.allSettled([
       store.append('a-0', [anEvent()], -1),
       store.commit({ writes: [large[0]!.newKey], appends: [to('a-1'), to('b-1')] }),
-      store.commit({ writes: [large[1]!.newKey], appends: [to('a-2'), to('b-2', -1, anEvent('with \0'))] }),
+      store.commit({ writes: [large[1]!.newKey], appends: [to('a-2'), to('b-2', -1, anEvent({ id: 'with \0' }))] }),
       store.commit({ writes: [large[2]!.newKey], appends: [to('a-3'), to('b-3')] }),
     ]);
     expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
@@ -290,7 +272,7 @@ describeOnPostgres('units of work on PostgreSQL', (server) => {
           const appends = await Promise.all(
             streams.map(async (stream, index) => {
               const [last] = await store.readStream(stream, { direction: 'backwards', limit: 1 });
-              return to(stream, last?.revision ?? -1, anEvent(ids[index]));
+              return to(stream, last?.revision ?? -1, anEvent({ id: ids[index]! }));
             }),
           );
           const others = [vault.sealing.createDataKey(tenants[random.integer(0, 2)]!, 'user', randomUUID())];

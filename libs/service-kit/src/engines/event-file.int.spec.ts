@@ -3,14 +3,7 @@ import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import {
-  CHAIN_START,
-  chainEvent,
-  NO_STREAM,
-  WrongExpectedRevision,
-  type NewEvent,
-  type StreamAppend,
-} from '@attestry/event-store';
+import { anEvent, NO_STREAM, WrongExpectedRevision, type StreamAppend } from '@attestry/event-store';
 import {
   EmbeddedKeyVault,
   EmbeddedReplayGuard,
@@ -55,24 +48,6 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-let serial = 0;
-const anEvent = (): NewEvent =>
-  chainEvent(CHAIN_START, {
-    id: `event-${++serial}`,
-    type: 'Happened',
-    schemaVersion: 1,
-    data: {},
-    metadata: {
-      tenantId: T,
-      requestId: 'r1',
-      actor: 'service:test',
-      operation: 'test',
-      correlationId: 'r1',
-      causationId: 'r1',
-      occurredAt: '2026-01-02T03:04:05.678Z',
-      partitionKey: T,
-    },
-  });
 const appendTo = (stream: string, expected = NO_STREAM): StreamAppend => ({ stream, events: [anEvent()], expected });
 const nonce = (value: string): SingleUseValue => ({ scope: 'nonce', value, expiresAt: new Date(Date.now() + 60_000) });
 const spent = () => new Error('spent');
@@ -275,6 +250,28 @@ describe('the files of an earlier release', () => {
       await expectAll(ERASED);
     },
   );
+
+  it('stay while another process reads them, and the start fails', async () => {
+    await writeFormer();
+    const reader = new DatabaseSync(join(folder, 'keys.db'), { readOnly: true });
+    reader.exec('BEGIN');
+    reader.prepare('SELECT count(*) FROM data_keys').get();
+    await expect(open()).rejects.toThrow(/locked|in use/);
+    expect(await names()).toContain('keys.db');
+    reader.close();
+    await close();
+    await open();
+    await expectAll();
+  }, 60_000);
+
+  it('are not moved over those of the upgrade, when an earlier release made others since', async () => {
+    await writeFormer();
+    await open();
+    await close();
+    await writeFormer();
+    await expect(open()).rejects.toThrow('has keys that an earlier release made after the upgrade');
+    expect(await names()).toContain('keys.db');
+  });
 
   it('that have no tables yet are removed', async () => {
     for (const name of ['keys.db', 'replay.db']) new DatabaseSync(join(folder, name)).close();

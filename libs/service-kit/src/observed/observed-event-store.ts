@@ -8,8 +8,6 @@ import {
   type NewEvent,
   type Position,
   type ReadAllOptions,
-  type ReadStreamOptions,
-  type RecordedEvent,
   type Revision,
   type StreamName,
   type SubscribeOptions,
@@ -29,6 +27,7 @@ const outcomeOf = (error: unknown): string => {
 
 /** Any event store, its appends counted, timed and traced under the `traceparent` of what they append. */
 export class ObservedEventStore extends EventStore {
+  override readonly readStream: EventStore['readStream'];
   private readonly appends;
   private readonly events;
   private readonly seconds;
@@ -41,6 +40,7 @@ export class ObservedEventStore extends EventStore {
     private readonly tracing: Tracing,
   ) {
     super();
+    this.readStream = inner.readStream.bind(inner);
     this.appends = metrics.bindCounter('appends', { store, outcome: 'ok' });
     this.events = metrics.bindCounter('appendedEvents', { store });
     this.seconds = metrics.bindHistogram('appendSeconds', { store });
@@ -79,10 +79,6 @@ export class ObservedEventStore extends EventStore {
       else this.metrics.counter('appends').inc({ store, outcome });
       span?.end(outcome === 'ok' ? {} : { error: outcome });
     }
-  }
-
-  readStream(stream: StreamName, options?: ReadStreamOptions): Promise<RecordedEvent[]> {
-    return this.inner.readStream(stream, options);
   }
 
   override knownRevision(stream: StreamName): Revision | undefined {

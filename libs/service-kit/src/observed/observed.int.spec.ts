@@ -1,30 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CHAIN_START, chainEvent, type NewEvent } from '@attestry/event-store';
+import { anEvent, type NewEvent } from '@attestry/event-store';
 import { waitUntil } from '@attestry/testing';
 import { parseConfig } from '../config.js';
 import type { Engines } from '../engines/engines.js';
 import { openEngines } from '../engines/open-engines.js';
 import { Reactions } from '../reactions.js';
 
-const event = (id: string, occurredAt = new Date()): NewEvent =>
-  chainEvent(CHAIN_START, {
-    id,
-    type: 'Happened',
-    schemaVersion: 1,
-    data: {},
-    metadata: {
-      tenantId: 't1',
-      requestId: 'r1',
-      actor: 'service:test',
-      operation: 'test',
-      correlationId: 'r1',
-      causationId: 'r1',
-      occurredAt: occurredAt.toISOString(),
-      partitionKey: 't1',
-    },
-  });
+const event = (id: string, occurredAt = new Date()): NewEvent => anEvent({ id, occurredAt: occurredAt.toISOString() });
 
 describe('metrics of the ports', () => {
   let folder: string;
