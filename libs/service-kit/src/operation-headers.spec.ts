@@ -160,6 +160,7 @@ describe('a context', () => {
       'dids.retrieve-did-configuration',
       'dids.retrieve-did-document',
       'issuance.retrieve-issuer-metadata',
+      'issuance.retrieve-jwt-vc-issuer',
     ]);
   });
 });
