@@ -235,6 +235,36 @@ describe('a destruction', () => {
     expect(count(called, 'scrub')).toBe(2);
   });
 
+  it('is scrubbed before the store is closed', async () => {
+    let release = () => {};
+    const { sealing, called, calls, vault } = await vaultOver();
+    calls.scrub = () => new Promise<boolean>((resolve) => (release = () => resolve(true)));
+    const destroyed = [sealing.destroyDataKeys(T, ['a'])];
+    await waitUntil(async () => count(called, 'scrub') === 1);
+    let isClosed = false;
+    const closed = vault.close().then(() => (isClosed = true));
+    await turn();
+    expect(isClosed).toBe(false);
+    release();
+    await Promise.all([...destroyed, closed]);
+  });
+
+  it('is scrubbed before the store is closed, also when another scrub runs', async () => {
+    let release = () => {};
+    const { sealing, called, calls, vault } = await vaultOver();
+    calls.scrub = () => new Promise<boolean>((resolve) => (release = () => resolve(true)));
+    const first = sealing.destroyDataKeys(T, ['a']);
+    await waitUntil(async () => count(called, 'scrub') === 1);
+    const second = sealing.destroyDataKeys(T, ['b']);
+    await turn();
+    const closed = vault.close();
+    release();
+    await first;
+    await waitUntil(async () => count(called, 'scrub') === 2);
+    release();
+    await Promise.all([second, closed]);
+  });
+
   it('does not wait for the scrub while the file is read, which is tried again later', async () => {
     const { sealing, called, calls, vault } = await vaultOver();
     const done = [false, true];
@@ -245,6 +275,27 @@ describe('a destruction', () => {
     await pause(1200);
     expect(count(called, 'scrub')).toBe(2);
     await vault.close();
+  });
+});
+
+describe('a key that another process has made', () => {
+  it('is used, even while this one tries to make it', async () => {
+    const other = await vaultOver();
+    await other.sealing.createDataKey(T, 'user', 'u1');
+    const { sealing, calls } = await vaultOver({ ...other.calls });
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const { putDataKey } = other.calls;
+    calls.putDataKey = async (row) => {
+      await held;
+      return putDataKey!(row);
+    };
+    const made = sealing.createDataKey(T, 'user', 'u1');
+    const sealed = sealing.sealText(T, 'user', 'u1', 'text');
+    await turn();
+    release();
+    await made;
+    expect(await other.sealing.openSealed(T, 'user', await sealed)).toBe('text');
   });
 });
 

@@ -3,15 +3,8 @@ import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { anEvent, NO_STREAM, WrongExpectedRevision, type StreamAppend } from '@attestry/event-store';
-import {
-  EmbeddedKeyVault,
-  EmbeddedReplayGuard,
-  ERASED,
-  KeyAlreadyExists,
-  KeyNotFound,
-  type SingleUseValue,
-} from '@attestry/keys';
+import { anEvent, NO_STREAM } from '@attestry/event-store';
+import { EmbeddedKeyVault, EmbeddedReplayGuard, ERASED, type SingleUseValue } from '@attestry/keys';
 import { isKeyRecoverable, remainingKeys, waitUntil } from '@attestry/testing';
 import { parseConfig } from '../config.js';
 import type { Engines } from './engines.js';
@@ -48,87 +41,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const appendTo = (stream: string, expected = NO_STREAM): StreamAppend => ({ stream, events: [anEvent()], expected });
 const nonce = (value: string): SingleUseValue => ({ scope: 'nonce', value, expiresAt: new Date(Date.now() + 60_000) });
-const spent = () => new Error('spent');
-
-describe('a unit of work in the file of the events', () => {
-  beforeEach(() => open());
-  const streams = ['credential-t1+a', 'session-t1+a'] as const;
-  const unit = (keyId: string, value: string, expected = NO_STREAM) => {
-    const { sealed, newKey } = engines.vault.sealing.sealWithNewKey(T, 'session', keyId, TEXT);
-    const spending = engines.replayGuard.spending(T, [nonce(value)], spent);
-    const commit = () =>
-      engines.events.commit({
-        writes: [spending, newKey],
-        appends: [appendTo(streams[0]), appendTo(streams[1], expected)],
-      });
-    return { sealed, newKey, commit };
-  };
-  const stored = async () => Promise.all(streams.map(async (name) => (await engines.events.readStream(name)).length));
-  const isUnspent = async (value: string) => engines.replayGuard.spendAll(T, [nonce(value)]);
-
-  it('stores keys, single-use values and events', async () => {
-    const { sealed, newKey, commit } = unit('s1', 'n1');
-    await commit();
-    expect(await stored()).toEqual([1, 1]);
-    expect(await isUnspent('n1')).toBe(false);
-    expect(await engines.vault.sealing.openSealed(T, 'session', sealed)).toBe(TEXT);
-    await newKey.store();
-    await close();
-    await open();
-    expect(await engines.vault.sealing.openSealed(T, 'session', sealed)).toBe(TEXT);
-    expect(await isUnspent('n1')).toBe(false);
-  });
-
-  it.each<[string, () => Promise<unknown>, object]>([
-    ['a spent value', () => engines.replayGuard.spendAll(T, [nonce('n1')]), spent()],
-    ['an existing key', () => engines.vault.sealing.createDataKey(T, 'session', 's1'), new KeyAlreadyExists('s1')],
-    ['a destroyed key', () => engines.vault.sealing.destroyDataKeys(T, ['s1']), new KeyNotFound('s1')],
-    ['a conflict', () => engines.events.append(streams[1], [anEvent()], NO_STREAM), { name: 'WrongExpectedRevision' }],
-  ])('is refused as a whole for %s', async (_what, before, refusal) => {
-    await before();
-    const had = await stored();
-    const { sealed, commit } = unit('s1', 'n1');
-    await expect(commit()).rejects.toMatchObject(refusal);
-    expect(await stored()).toEqual(had);
-    if (_what !== 'a spent value') expect(await isUnspent('n1')).toBe(true);
-    if (_what === 'a spent value' || _what === 'a conflict')
-      await expect(engines.vault.sealing.openSealed(T, 'session', sealed)).rejects.toThrow(KeyNotFound);
-  });
-
-  it('is stored by a second attempt after a conflict', async () => {
-    const { newKey } = engines.vault.sealing.sealWithNewKey(T, 'session', 's1', TEXT);
-    const writes = [engines.replayGuard.spending(T, [nonce('n1')], spent), newKey];
-    await engines.events.append(streams[1], [anEvent()], NO_STREAM);
-    const first = appendTo(streams[0]);
-    const attempt = (expected: number) =>
-      engines.events.commit({ writes, appends: [first, appendTo(streams[1], expected)] });
-    await expect(attempt(NO_STREAM)).rejects.toThrow(WrongExpectedRevision);
-    await attempt(0);
-    expect(await stored()).toEqual([1, 2]);
-    expect(await isUnspent('n1')).toBe(false);
-  });
-
-  it('has the first result when it is repeated', async () => {
-    const { newKey } = engines.vault.sealing.sealWithNewKey(T, 'session', 's1', TEXT);
-    const spending = engines.replayGuard.spending(T, [nonce('n1')], spent);
-    const unit = { writes: [spending, newKey], appends: [appendTo(streams[0]), appendTo(streams[1])] as const };
-    const again = () => engines.events.commit({ ...unit, appends: [...unit.appends] });
-    const first = await again();
-    expect(await again()).toEqual(first);
-    expect(await stored()).toEqual([1, 1]);
-  });
-
-  it('names the key that was refused among several', async () => {
-    const { sealing } = engines.vault;
-    await sealing.createDataKey(T, 'session', 's2');
-    const writes = ['s1', 's2', 's3'].map((id) => sealing.sealWithNewKey(T, 'session', id, TEXT).newKey);
-    const commit = engines.events.commit({ writes, appends: [appendTo(streams[0])] });
-    await expect(commit).rejects.toEqual(new KeyAlreadyExists('s2'));
-    await sealing.createDataKey(T, 'session', 's1');
-  });
-});
 
 describe('the keys in the file of the events', () => {
   /** Those of the users' keys that a copy of the folder still contains. */
