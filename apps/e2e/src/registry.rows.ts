@@ -307,6 +307,11 @@ const freshDomain = async (world: World, inDns: boolean) => {
   return created;
 };
 
+const verifyDomain = async (world: World) => {
+  await freshDomain(world, true);
+  expectStatus(await world.tenant.api.customDomain.verify(), 204);
+};
+
 const freshProvider = async ({ tenant, own, provider }: World) => {
   const { api } = tenant;
   for (const { id } of expectStatus(await api.authenticationProviders.list(), 200).data)
@@ -584,8 +589,7 @@ export const ROWS: Record<string, Row> = {
   'tenant-config.retrieve-manifest': {
     ...publicDocument,
     right: async (world) => {
-      await freshDomain(world, true);
-      expectStatus(await world.tenant.api.customDomain.verify(), 204);
+      await verifyDomain(world);
       return {};
     },
   },
@@ -742,7 +746,15 @@ export const ROWS: Record<string, Row> = {
     wrong: () => ({ token: 'not-a-token', body: {} }),
     refusal: { status: 401, error: 'invalid_token' },
   },
-  'issuance.retrieve-issuer-metadata': publicDocument,
+  'issuance.retrieve-issuer-metadata': {
+    ...publicDocument,
+    right: async (world) => {
+      await verifyDomain(world);
+      const isBranded = async () => 'display' in expectStatus(await world.tenant.api.metadata(), 200);
+      await waitUntil(isBranded, { what: 'the name of the domain in the metadata' });
+      return {};
+    },
+  },
   'issuance.retrieve-authorization-server-metadata': publicDocument,
   'issuance.retrieve-oauth-keys': publicDocument,
   'issuance.retrieve-jwt-vc-issuer': publicDocument,
