@@ -176,7 +176,7 @@ describe('roles', () => {
     expect(found.map((permission) => permission.split(':')[1])).toEqual(actions);
   });
 
-  it('may call the specified operations and no others [T10]', () => {
+  it('may call the specified operations and no others [T10, T165]', () => {
     const declared = OPERATIONS.flatMap(({ http, access }) =>
       access.kind === 'roles' ? [[`${http!.method} ${http!.path}`, sorted(access.roles)] as const] : [],
     );
