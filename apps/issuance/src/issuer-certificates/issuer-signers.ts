@@ -61,20 +61,17 @@ export class IssuerSigners {
 
   /** The signer of an issuer, made when there is none: the tenant's address changed, or no renewal has run for years. */
   async loadSigner(tenantId: string, issuer: string, context: EventContext): Promise<CertifiedSigner> {
-    const signer =
-      (await this.findSigner(tenantId, issuer)) ??
-      (await this.findSigner(tenantId, issuer, await this.renew(tenantId, issuer, context)));
-    if (!signer) throw new Error(`no signer of ${issuer}`);
-    return signer;
+    const known = await this.findSigner(tenantId, issuer);
+    if (known) return known;
+    await this.renew(tenantId, issuer, context);
+    const made = await this.findSigner(tenantId, issuer);
+    if (!made) throw new Error(`no signer of ${issuer}`);
+    return made;
   }
 
   /** The signer of an issuer; undefined before it is made. */
-  async findSigner(
-    tenantId: string,
-    issuer: string,
-    state?: IssuerCertificatesState,
-  ): Promise<CertifiedSigner | undefined> {
-    const stored = await this.storedSigner(tenantId, issuer, state);
+  async findSigner(tenantId: string, issuer: string): Promise<CertifiedSigner | undefined> {
+    const stored = await this.storedSigner(tenantId, issuer);
     if (!stored) return undefined;
     const key = await this.signingKeys.loadSigner(tenantId, stored.keyId);
     const certificate: SignerCertificate = {
@@ -86,17 +83,13 @@ export class IssuerSigners {
     return { ...key, certificate };
   }
 
-  private async storedSigner(
-    tenantId: string,
-    issuer: string,
-    state?: IssuerCertificatesState,
-  ): Promise<StoredSigner | undefined> {
+  private async storedSigner(tenantId: string, issuer: string): Promise<StoredSigner | undefined> {
     const at = `${tenantId} ${issuer}`;
     const now = this.clock.now();
     const recent = this.known.get(at);
     if (recent && Math.abs(now.getTime() - recent.at) < MAX_AGE_MS && now < new Date(recent.signer.notAfter))
       return recent.signer;
-    const signer = validSigner(state ?? (await this.load(tenantId)).state, issuer, now);
+    const signer = validSigner((await this.load(tenantId)).state, issuer, now);
     if (signer) this.known.set(at, { signer, at: now.getTime() });
     return signer;
   }
@@ -126,12 +119,7 @@ export class IssuerSigners {
    * @param epoch of the lease under which it is renewed
    * @throws StaleEpoch when a later holder of the lease has changed the certificates; KeyNotFound when the tenant was deleted
    */
-  async renew(
-    tenantId: string,
-    issuer: string,
-    context: EventContext,
-    epoch?: number,
-  ): Promise<IssuerCertificatesState> {
+  async renew(tenantId: string, issuer: string, context: EventContext, epoch?: number): Promise<void> {
     const created: string[] = [];
     let state: IssuerCertificatesState;
     try {
@@ -147,7 +135,6 @@ export class IssuerSigners {
       throw error;
     }
     await this.destroyUnused(tenantId, created, state);
-    return state;
   }
 
   /**
