@@ -20,8 +20,8 @@ describe('the profiles of credential formats', () => {
     expect(operations).toHaveLength(5);
     for (const { name, http, analytics } of operations) {
       expect(name.split('.').at(-1)).toBe(profile);
-      expect(http.path.split('/').slice(0, 5)).toEqual(['', 'v2', 'credentials', profile, 'configurations']);
-      expect(analytics.category).toBe(`credential-${profile}`);
+      expect(http?.path.split('/').slice(0, 5)).toEqual(['', 'v2', 'credentials', profile, 'configurations']);
+      expect(analytics?.category).toBe(`credential-${profile}`);
     }
   });
 
