@@ -16,6 +16,8 @@ export const verifySdJwtWithCredo = async (
   holder: HolderKey,
   claims?: readonly string[],
 ): Promise<VerifiedSdJwt> => {
+  // Jest refuses to require an ES module that is still being imported, as a dependency of @credo-ts/core does: it is imported before.
+  await import('@animo-id/mdoc');
   const { Agent, IntegrityVerifier, InjectionSymbols, Kms: KmsModules, SdJwtVcModule } = await import('@credo-ts/core');
   const storage: Module = {
     register: (dependencies: DependencyManager) =>
