@@ -63,9 +63,12 @@ const collectByHand = async (offer: { uri: string; transactionCode?: string }, c
 
 const watchCredential = (credential: unknown) => {
   if (typeof credential === 'string') {
-    const [, payload, signature] = credential.split('.');
-    watch('jwt_vc_json, payload', payload!);
-    watch('jwt_vc_json, signature', signature!);
+    const [jwt, ...disclosures] = credential.split('~');
+    const format = disclosures.length ? 'dc+sd-jwt' : 'jwt_vc_json';
+    const [, payload, signature] = jwt!.split('.');
+    watch(`${format}, payload`, payload!);
+    watch(`${format}, signature`, signature!);
+    for (const disclosure of disclosures.filter(Boolean)) watch(`${format}, disclosure`, disclosure);
   } else {
     const { proof } = credential as { proof: { proofValue: string } };
     watch('ldp_vc, proof value', proof.proofValue);
@@ -96,6 +99,11 @@ beforeAll(async () => {
   const second = await connectWithRoles(platform, management, tenant, ['issuer']);
   watch('second client token, signature', second.client.token!.split('.')[2]!);
   const issuer = await makeIssuer(tenant);
+  const claimMappings = { given_name: { mapFrom: 'claims.given_name' }, note: { mapFrom: 'claims.note' } };
+  const sdJwt = expectStatus(
+    await tenant.api.sdJwt.create({ type: 'Card', name: 'Card', issuer: { name: 'University' }, claimMappings }),
+    201,
+  );
 
   // One receiver accepts its webhooks, the other never does: its credential remains queued.
   const taking = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`);
@@ -103,8 +111,8 @@ beforeAll(async () => {
   for (const { url } of [taking, refusing])
     expectStatus(await tenant.api.webhooks.create({ events: ['OpenIdCredentialIssued'], url }), 201);
 
-  // Journeys: by value and by reference, with and without transaction code, both formats.
-  for (const configurationId of [issuer.jwtVc, issuer.webSemantic]) {
+  // Journeys: by value and by reference, with and without transaction code, all formats.
+  for (const configurationId of [issuer.jwtVc, issuer.webSemantic, sdJwt.id]) {
     const offer = expectStatus(
       await tenant.api.offers.create({
         credentials: [configurationId],
@@ -170,7 +178,7 @@ beforeAll(async () => {
   };
   await expect(issue(tenant, unmapped)).rejects.toThrow();
 
-  await waitUntil(() => taking.deliveries.length >= 3 && refusing.deliveries.length >= 3, { what: 'the webhooks' });
+  await waitUntil(() => taking.deliveries.length >= 4 && refusing.deliveries.length >= 4, { what: 'the webhooks' });
   await taking.close();
   await refusing.close();
   // Shows again what is sealed: lists, records and metadata.
@@ -204,7 +212,9 @@ describe('no secret is stored or logged in plain text', () => {
   it('including the private keys of DIDs, webhooks and tokens', async () => {
     await platform.end();
     const keys = await copied(async (folder) => keysIn(folder));
-    expect(new Set(keys.signingKeys.map(({ purpose }) => purpose))).toEqual(new Set(['did', 'webhook', 'token']));
+    expect(new Set(keys.signingKeys.map(({ purpose }) => purpose))).toEqual(
+      new Set(['did', 'webhook', 'token', 'certificate']),
+    );
     const secrets = [
       ...keys.signingKeys.map(({ id, d }) => ({ name: `private key ${id}`, bytes: d })),
       ...keys.dataKeys.map(({ id, key }) => ({ name: `data key ${id}`, bytes: key })),

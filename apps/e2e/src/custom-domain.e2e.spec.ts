@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import type { AnalyticsEvent } from '@attestry/contracts';
 import {
@@ -194,6 +195,17 @@ describe('the custom domain over HTTP', () => {
     expect(own).not.toHaveProperty('authorization_servers');
     expect(metadata['credential_endpoint']).toBe(`${tenant.url}/v1/openid/credential`);
     expect(metadata['display']).toEqual([{ name: brand.name, logo: { uri: brand.logoUrl, alt_text: brand.name } }]);
+
+    // The signer of the domain is made when it is verified, without a call.
+    const signed = () =>
+      at(domain, '/.well-known/openid-credential-issuer', { headers: { accept: 'application/jwt' } });
+    await waitUntil(async () => (await signed()).headers.get('content-type') === 'application/jwt', {
+      what: 'the signer of the domain',
+    });
+    const { text: jws } = await signed();
+    const certificate = new X509Certificate(Buffer.from(decodeProtectedHeader(jws).x5c![0]!, 'base64'));
+    const { payload } = await jwtVerify(jws, certificate.publicKey);
+    expect(payload).toMatchObject({ sub: `http://${domain}`, credential_issuer: `http://${domain}` });
 
     const manifest = await at(domain, '/manifest.json');
     expect([manifest.status, manifest.body]).toEqual([

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ROLES, type Operation, type Role } from '@attestry/contracts';
+import { ROLES, type CredentialProfile, type Operation, type Role } from '@attestry/contracts';
 import {
   ApiClient,
   clientToken,
@@ -227,7 +227,7 @@ const pageRow: Row = {
 };
 
 const configurationRows = (
-  profile: 'jwt-vc' | 'sd-jwt' | 'web-semantic',
+  profile: CredentialProfile,
   thing: 'jwtVc' | 'sdJwt' | 'webSemantic',
 ): Record<string, Row> => {
   const name = (verb: string, plural = '') => `issuance.${verb}-credential-configuration${plural}.${profile}`;

@@ -7,6 +7,7 @@ import {
   PLATFORM_START_MS,
   sharedPlatform,
   verifySdJwt,
+  verifySdJwtWithCredo,
   Wallet,
   type HolderKey,
   type TenantUnderTest,
@@ -46,10 +47,15 @@ const collect = async (...keys: HolderKey[]) => {
   return credentials.map(({ credential, key }) => ({ credential: credential as string, key }));
 };
 
+const VERIFIERS = [
+  ['@sd-jwt/sd-jwt-vc', verifySdJwt],
+  ['@credo-ts/core', verifySdJwtWithCredo],
+] as const;
+
 describe('a third-party wallet obtains a dc+sd-jwt [T99, T100, T101]', () => {
-  it('that an independent library verifies, with key binding, certificate and type metadata', async () => {
+  it.each(VERIFIERS)('that %s verifies, with key binding, certificate and type metadata', async (_, verifier) => {
     const [got] = await collect();
-    const { header, payload, type } = await verifySdJwt(got!.credential, got!.key);
+    const { header, payload, type } = await verifier(got!.credential, got!.key);
     expect(header).toMatchObject({ alg: 'ES256', typ: 'dc+sd-jwt', x5c: [expect.any(String)] });
     const { given_name, country, level, iss, iat, nbf, exp, cnf, ...more } = payload as Record<string, unknown> & {
       iat: number;
@@ -78,9 +84,9 @@ describe('a third-party wallet obtains a dc+sd-jwt [T99, T100, T101]', () => {
     ]);
   });
 
-  it('of which the holder discloses what it chooses', async () => {
+  it.each(VERIFIERS)('of which the holder discloses what it chooses to %s', async (_, verifier) => {
     const [got] = await collect();
-    const { payload } = await verifySdJwt(got!.credential, got!.key, ['country']);
+    const { payload } = await verifier(got!.credential, got!.key, ['country']);
     expect(payload).toMatchObject({ country: 'FR' });
     expect(payload).not.toHaveProperty('given_name');
     expect(payload).not.toHaveProperty('level');
@@ -97,15 +103,15 @@ describe('a third-party wallet obtains a dc+sd-jwt [T99, T100, T101]', () => {
     expect(new Set(disclosures).size).toBe(disclosures.length);
   });
 
-  it('and a changed signature, or another holder, is refused there', async () => {
+  it.each(VERIFIERS)('and %s refuses a changed signature, or another holder', async (_, verifier) => {
     const [got] = await collect();
     const [jwt, ...disclosures] = got!.credential.split('~');
     const [header, payload, signature] = jwt!.split('.');
     const swapped = `${signature![0] === 'A' ? 'B' : 'A'}${signature!.slice(1)}`;
-    await expect(
-      verifySdJwt([[header, payload, swapped].join('.'), ...disclosures].join('~'), got!.key),
-    ).rejects.toThrow('Invalid JWT Signature');
-    await expect(verifySdJwt(got!.credential, await makeHolderKey())).rejects.toThrow('Invalid JWT Signature');
+    await expect(verifier([[header, payload, swapped].join('.'), ...disclosures].join('~'), got!.key)).rejects.toThrow(
+      'Invalid JWT Signature',
+    );
+    await expect(verifier(got!.credential, await makeHolderKey())).rejects.toThrow('Invalid JWT Signature');
   });
 });
 
@@ -185,6 +191,50 @@ describe('the wire', () => {
     expect((await api().request('GET', path)).text).toBe(first.text);
     expect((await api().request('GET', new URL(changed.vct).pathname)).status).toBe(200);
     expect((await api().request('GET', path.replace(/1$/, '3'))).status).toBe(404);
+  });
+
+  it('has the display of the configuration and of its claims in the type metadata [T166]', async () => {
+    const display = [
+      {
+        ...{ locale: 'de-DE', name: 'Kurs', background_color: '#a1b2c3', text_color: '#000000' },
+        background_image: { uri: 'https://university.example/back.png' },
+      },
+      { name: 'No language' },
+    ];
+    const names = [{ name: 'Vorname', locale: 'de-DE' }, { name: 'Given name' }];
+    const claimMappings = { given_name: { mapFrom: 'claims.given_name', required: true, display: names } };
+    const body = { ...request, type: 'Displayed', display, claimMappings };
+    const created = expectStatus(await tenant.api.sdJwt.create(body), 201);
+    const { credentials } = await new Wallet().collect((await offer({ credentials: [created.id] })).uri);
+    const [got] = credentials;
+    const { payload, type } = await verifySdJwtWithCredo(got!.credential as string, got!.key);
+    expect(payload['vct']).toBe(created.vct);
+    const shown = {
+      locale: 'de-DE',
+      name: 'Kurs',
+      description: 'Says who passed',
+      rendering: {
+        simple: {
+          logo: { uri: 'https://university.example/logo.png', alt_text: 'Example University' },
+          background_image: { uri: 'https://university.example/back.png' },
+          background_color: '#a1b2c3',
+          text_color: '#000000',
+        },
+      },
+    };
+    expect(type).toMatchObject({
+      name: 'Course credential',
+      display: [shown],
+      claims: [{ path: ['given_name'], display: [{ locale: 'de-DE', label: 'Vorname' }], mandatory: true }],
+    });
+    // Of a change, earlier credentials see nothing.
+    const other = { ...body, display: [{ ...display[0]!, name: 'Lehrgang' }] };
+    const changed = expectStatus(await tenant.api.sdJwt.update(created.id, other), 200);
+    expect(changed.vct).toBe(created.vct.replace(/1$/, '2'));
+    expect((await api().request('GET', new URL(created.vct).pathname)).body).toMatchObject({ display: [shown] });
+    expect((await api().request('GET', new URL(changed.vct).pathname)).body).toMatchObject({
+      display: [{ ...shown, name: 'Lehrgang' }],
+    });
   });
 
   it('refuses proofs of other algorithms than the metadata announces', async () =>

@@ -1,9 +1,12 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { credentialIssued, customDomainDeletedInUse, userDeleted } from '@attestry/contracts';
+import { credentialIssued, customDomainDeletedInUse, userDeleted, type CustomDomainChanged } from '@attestry/contracts';
 import { Streams, readEvent, type RecordedEvent } from '@attestry/event-store';
-import { fact, PlatformConfig, Reactions, type Fact, recordPurgedTenants } from '@attestry/service-kit';
+import { KeyNotFound } from '@attestry/keys';
+import type { FeedMessage } from '@attestry/messaging';
+import { fact, PlatformConfig, Reactions, serviceContext, type Fact, recordPurgedTenants } from '@attestry/service-kit';
 import { credentialConfiguration } from './credential-configuration/credential-configuration.state.js';
 import { IssuerKeys } from './credential-configuration/issuer-keys.js';
+import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
 import { issuanceSession } from './issuance-session/issuance-session.state.js';
 import { user } from './user/user.state.js';
 import { withdrawnDomains } from './withdrawn-domains/withdrawn-domains.state.js';
@@ -62,12 +65,14 @@ export class IssuanceReactions implements OnApplicationBootstrap {
     private readonly reactions: Reactions,
     private readonly streams: Streams,
     private readonly issuerKeys: IssuerKeys,
+    private readonly issuerSigners: IssuerSigners,
     private readonly config: PlatformConfig,
   ) {}
 
   onApplicationBootstrap(): void {
     recordPurgedTenants('issuance.forgotten-tenants', this.reactions, this.streams);
     this.reactions.publishFacts('issuance', PUBLISHED, factsOf, REST_MS);
+    this.reactions.consumeEach('issuance.domain-signers', (message) => this.makeDomainSigner(message));
     this.reactions.start({
       name: 'issuance.release-issuer-keys',
       of: [credentialConfiguration],
@@ -75,6 +80,18 @@ export class IssuanceReactions implements OnApplicationBootstrap {
         for (const stored of events) await this.releaseIssuerKey(stored);
       },
     });
+  }
+
+  /** Ahead of the first read of signed metadata at the domain, which makes none. */
+  private async makeDomainSigner({ headers, data }: FeedMessage): Promise<void> {
+    const { tenantId, domain } = data as CustomDomainChanged;
+    const context = serviceContext('issuance.domain-signers', tenantId, headers['requestId'] ?? '');
+    try {
+      await this.issuerSigners.ensure(tenantId, `${this.config.publicScheme}://${domain}`, context);
+    } catch (error) {
+      // The tenant was deleted.
+      if (!(error instanceof KeyNotFound)) throw error;
+    }
   }
 
   /** Usually the request has done it already. Retried from the checkpoint until dids has done it. */

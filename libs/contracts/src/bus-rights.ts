@@ -93,6 +93,7 @@ const READS: Readonly<Partial<Record<BusParticipant, Reads>>> = {
     consumes: [
       reading('issuance.delivery-interest', webhookSaved, webhookDeleted),
       reading('issuance.withdrawn-domains', customDomainVerified, customDomainWithdrawn),
+      reading('issuance.domain-signers', customDomainVerified),
       reading('issuance.forgotten-tenants', tenantPurged),
     ],
   },

@@ -34,6 +34,13 @@ const PROVIDER: readonly Role[] = ['admin', 'dts-provider'];
 const CONSUMER: readonly Role[] = ['admin', 'dts-consumer'];
 const PLATFORM_USERS: readonly Role[] = ['admin', 'issuer', 'managed-issuer', 'verifier', 'dts-provider'];
 const withCertificates = (roles: readonly Role[]): readonly Role[] => [...roles, 'certificate-manager'];
+const CERTIFICATE_MANAGERS = withCertificates(ISSUER);
+const CERTIFICATE_READERS = withCertificates(ISSUING);
+/** A managed issuer issues with the configurations and certificates that others manage, and must be able to read them. */
+const issuerManaged = (managers: readonly Role[], readers: readonly Role[]): Grants => ({
+  ...may(managers, 'create', 'update', 'delete'),
+  ...may(readers, 'read'),
+});
 
 /**
  * The single table (specification notes, Roles): the actions on each resource and the roles that have them. Guards, the reference page and
@@ -52,14 +59,19 @@ const GRANTS = {
   'interaction-hook': may(ISSUING, ...CRUD),
   'claim-sources': may(ISSUING, ...CRUD),
   offers: may(ISSUING, 'create', 'read', 'delete'),
-  'credential-configurations': { ...may(ISSUER, 'create', 'update', 'delete'), ...may(ISSUING, 'read') },
+  'credential-configurations': issuerManaged(ISSUER, ISSUING),
   credentials: { ...may(ISSUING, 'read', 'delete', 'sign', 'revoke'), ...may(VERIFIER, 'verify') },
+  // Also revocation of formats without suspension, and the lists.
   'credential-status': may(ISSUING, 'read', 'update'),
   templates: may(ISSUER, ...CRUD),
-  iacas: may(withCertificates(ISSUER), ...CRUD),
-  'document-signers': may(withCertificates(ISSUER), ...CRUD),
-  'status-list-signers': may(withCertificates(ISSUER), ...CRUD),
-  'status-list-configurations': may(ISSUER, ...CRUD),
+  // Also their CRLs.
+  iacas: issuerManaged(CERTIFICATE_MANAGERS, CERTIFICATE_READERS),
+  'document-signers': {
+    ...issuerManaged(CERTIFICATE_MANAGERS, CERTIFICATE_READERS),
+    ...may(CERTIFICATE_MANAGERS, 'revoke'),
+  },
+  'status-list-signers': issuerManaged(CERTIFICATE_MANAGERS, CERTIFICATE_READERS),
+  'status-list-configurations': issuerManaged(ISSUER, ISSUING),
   'trusted-issuers': may(VERIFIER, 'create', 'read', 'delete'),
   'verifier-cas': may(withCertificates(VERIFIER), ...CRUD),
   'verifier-applications': may(VERIFIER, ...CRUD),

@@ -57,8 +57,8 @@ export const verifySdJwt = async (
   return { header, payload: payload as Record<string, unknown>, ...(await typeOf(payload as Record<string, unknown>)) };
 };
 
-/** Everything at all levels of a value. */
-const frameOf = (value: unknown): object | true => {
+/** Presentation frame of everything at all levels of a value. */
+export const frameOf = (value: unknown): object | true => {
   const members = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   return members.length ? Object.fromEntries(members.map(([name, member]) => [name, frameOf(member)])) : true;
 };

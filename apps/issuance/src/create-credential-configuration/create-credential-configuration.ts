@@ -68,8 +68,8 @@ export class CreateCredentialConfiguration {
     await this.types.refuseTakenType(owner);
     const content = await module.contentOf(body, undefined, context);
     const { signer } = resources;
-    if (signer.kind === 'issuerSigner')
-      await this.issuerSigners.ensure(tenantId, context.tenant.baseUrl, eventContext(context));
+    // For every format: the signer also signs the issuer metadata.
+    await this.issuerSigners.ensure(tenantId, context.tenant.baseUrl, eventContext(context));
     const issuerKey = await this.reserveKey(signer, owner, body.issuerDid, context);
     try {
       await this.types.claim(owner, context);

@@ -17,6 +17,13 @@ export const caPeriod = (now: Date): CertificatePeriod => periodOf(now, 7300, 36
 /** A signer lives 3,650 days and signs for a year, so that credentials valid for up to 3,285 days always end before it. */
 export const signerPeriod = (now: Date): CertificatePeriod => periodOf(now, 3650, 365);
 
+/**
+ * When the private key of a replaced signer is destroyed: a day after its successor begins, which is at most an hour before that is made. Another
+ * process may sign with the replaced one for a minute (`MAX_AGE_MS`) and the time of a request.
+ */
+export const replacedKeyDueAt = (successor: Pick<StoredSigner, 'notBefore'>): Date =>
+  new Date(Date.parse(successor.notBefore) + DAY_MS);
+
 /** It begins with the hour: a verifier's clock may be behind, and times of credentials are rounded down to the hour. */
 const periodOf = (now: Date, days: number, daysInUse: number): CertificatePeriod => {
   const begin = Math.floor(now.getTime() / HOUR_MS) * HOUR_MS;
@@ -49,10 +56,10 @@ export const isSignerDue = (state: IssuerCertificatesState, issuer: string, now:
   return !signer || now >= new Date(signer.dueAt);
 };
 
-/** @throws StaleEpoch when a later holder of the lease has renewed a certificate */
+/** @throws StaleEpoch when a later holder of the lease has changed the certificates */
 export const requireEpoch = (state: IssuerCertificatesState, epoch: number | undefined): void => {
   if (epoch !== undefined && epoch < state.epoch)
-    throw new StaleEpoch(`issuer certificates were renewed in epoch ${state.epoch}, after epoch ${epoch}`);
+    throw new StaleEpoch(`issuer certificates were changed in epoch ${state.epoch}, after epoch ${epoch}`);
 };
 
 /** A signer that is due, with the CA that it was made with when that one was due too. */
@@ -68,4 +75,18 @@ export const addSigner = (
     ...(ca ? [{ type: 'IssuerCaCreated' as const, data: { ...ca, ...fence } }] : []),
     { type: 'IssuerSignerCreated', data: { ...signer, ...fence } },
   ];
+};
+
+/** Private keys of signers that newer ones have replaced long enough ago. The keys of CAs remain: a CA signs as long as it lasts. */
+export const destroyReplacedKeys = (
+  state: IssuerCertificatesState,
+  { now, epoch }: { now: Date; epoch: number },
+): Extract<IssuerCertificatesEvent, { type: 'IssuerSignerKeyDestroyed' }>[] => {
+  requireEpoch(state, epoch);
+  const { signers } = state;
+  return signers.flatMap(({ issuer, keyId, isKeyDestroyed }, at) => {
+    const successor = signers.find((it, index) => index > at && it.issuer === issuer);
+    if (isKeyDestroyed || !successor || now < replacedKeyDueAt(successor)) return [];
+    return [{ type: 'IssuerSignerKeyDestroyed', data: { issuer, keyId, epoch } }];
+  });
 };

@@ -17,11 +17,13 @@ export interface StoredSigner extends StoredCertificate {
   issuer: string;
 }
 
-/** Of the lease under which a certificate was renewed; absent where a request needed the first one. */
+/** Of the lease of the periodic job; absent where a request needed the first certificate. */
 interface Fenced {
   epoch?: number;
 }
 
 export type IssuerCertificatesEvent =
   | { type: 'IssuerCaCreated'; data: StoredCertificate & Fenced }
-  | { type: 'IssuerSignerCreated'; data: StoredSigner & Fenced };
+  | { type: 'IssuerSignerCreated'; data: StoredSigner & Fenced }
+  /** The private key of a replaced signer is no longer in the vault. Its certificate remains published. */
+  | { type: 'IssuerSignerKeyDestroyed'; data: { issuer: string; keyId: string } & Fenced };

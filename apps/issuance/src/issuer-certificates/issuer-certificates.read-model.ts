@@ -2,22 +2,23 @@ import { Injectable } from '@nestjs/common';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
 import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
+import { replacedKeyDueAt } from './issuer-certificates.decisions.js';
 import { issuerCertificates } from './issuer-certificates.state.js';
 
 export interface IssuerCertificateTables {
-  /** The newest signer of each issuer. */
-  issuance_issuer_signers: { tenant_id: string; issuer: string; due_at: string };
+  /** The newest signer of each issuer. `due_at`: when the key of the one before it is to be destroyed; after that, or without one, `renew_at`. */
+  issuance_issuer_signers: { tenant_id: string; issuer: string; due_at: string; renew_at: string };
 }
 
 export const issuerSigners: Projection<IssuerCertificateTables> = purgingTenants('issuance', {
   name: 'issuance.issuer-signers',
-  version: 1,
+  version: 2,
   categories: [issuerCertificates.category],
   types: Object.keys(issuerCertificates.types),
   tables: ['issuance_issuer_signers'],
   async create(db) {
     await createTable(db, 'issuance_issuer_signers', {
-      text: ['tenant_id', 'issuer', 'due_at'],
+      text: ['tenant_id', 'issuer', 'due_at', 'renew_at'],
       primaryKey: ['tenant_id', 'issuer'],
       indexes: { issuance_issuer_signers_by_due: ['due_at'] },
     });
@@ -25,16 +26,24 @@ export const issuerSigners: Projection<IssuerCertificateTables> = purgingTenants
   async project(trx, events: readonly RecordedEvent[]) {
     for (const stored of events) {
       const event = readEvent(issuerCertificates, stored);
-      if (event.type !== 'IssuerSignerCreated') continue;
-      const { issuer, dueAt } = event.data;
+      if (event.type === 'IssuerCaCreated') continue;
       const { tenantId } = stored.metadata;
-      await insertRows(trx, 'issuance_issuer_signers', [{ tenant_id: tenantId, issuer, due_at: dueAt }]);
-      await trx
+      const { issuer } = event.data;
+      const known = trx
         .updateTable('issuance_issuer_signers')
-        .set({ due_at: dueAt })
         .where('tenant_id', '=', tenantId)
-        .where('issuer', '=', issuer)
-        .execute();
+        .where('issuer', '=', issuer);
+      if (event.type === 'IssuerSignerKeyDestroyed') {
+        await known.set((row) => ({ due_at: row.ref('renew_at') })).execute();
+        continue;
+      }
+      const { dueAt } = event.data;
+      const replaced = { due_at: replacedKeyDueAt(event.data).toISOString(), renew_at: dueAt };
+      const { numUpdatedRows } = await known.set(replaced).executeTakeFirst();
+      if (numUpdatedRows === 0n)
+        await insertRows(trx, 'issuance_issuer_signers', [
+          { tenant_id: tenantId, issuer, due_at: dueAt, renew_at: dueAt },
+        ]);
     }
   },
 });
@@ -45,7 +54,7 @@ export class IssuerSignersReadModel extends ReadModel<IssuerCertificateTables> {
     super(readModels, health, issuerSigners);
   }
 
-  /** Signers that are due, the first ones first. */
+  /** Signers that are to be renewed, or whose replaced key is to be destroyed, the first ones first. */
   due(now: Date, limit: number): Promise<{ tenant_id: string; issuer: string }[]> {
     return this.running.db
       .selectFrom('issuance_issuer_signers')

@@ -2,6 +2,7 @@ import { given, StaleEpoch } from '@attestry/event-store';
 import {
   addSigner,
   caPeriod,
+  destroyReplacedKeys,
   isSignerDue,
   requireEpoch,
   signerPeriod,
@@ -38,6 +39,10 @@ const caCreated = (data: StoredCertificate & { epoch?: number }): IssuerCertific
 const signerCreated = (data: StoredSigner & { epoch?: number }): IssuerCertificatesEvent => ({
   type: 'IssuerSignerCreated',
   data,
+});
+const keyDestroyed = (keyId: string, epoch = 1, issuer = own): IssuerCertificatesEvent => ({
+  type: 'IssuerSignerKeyDestroyed',
+  data: { issuer, keyId, epoch },
 });
 const BEGIN = '2026-01-01T10:20:30.000Z';
 const first = [caCreated(caOf('ca1', BEGIN)), signerCreated(signerOf('s1', BEGIN))];
@@ -109,9 +114,48 @@ describe('issuer certificates', () => {
 
   it('leave out those that have ended when one is made', () => {
     const later = '2046-01-01T00:00:00.000Z';
-    const state = stateOf([...first, caCreated(caOf('ca2', later)), signerCreated(signerOf('s2', later))]);
+    const events = [caCreated(caOf('ca2', later)), signerCreated(signerOf('s2', later))];
+    const state = stateOf([...first, keyDestroyed('s1'), ...events]);
     expect(state.authorities.map(({ keyId }) => keyId)).toEqual(['ca2']);
     expect(state.signers.map(({ keyId }) => keyId)).toEqual(['s2']);
+    // Not a signer whose key is still in the vault.
+    expect(stateOf([...first, ...events]).signers.map(({ keyId }) => keyId)).toEqual(['s1', 's2']);
+  });
+
+  it('have the private key of a signer destroyed a day after another one has replaced it', () => {
+    const replaced = [...first, signerCreated({ ...signerOf('s2', '2027-01-02T10:20:00Z'), epoch: 3 })];
+    const destroy = (time: string, epoch = 3) => ({ now: at(time), epoch });
+    const due = '2027-01-03T10:00:00.000Z';
+    for (const [events, time] of [
+      [first, '2029-01-01T00:00:00.000Z'],
+      [replaced, '2027-01-03T09:59:59.999Z'],
+    ] as const)
+      given(issuerCertificates, [...events])
+        .when((state) => destroyReplacedKeys(state, destroy(time)))
+        .then([]);
+    given(issuerCertificates, replaced)
+      .when((state) => destroyReplacedKeys(state, destroy(due)))
+      .then([keyDestroyed('s1', 3)]);
+    given(issuerCertificates, [...replaced, keyDestroyed('s1', 3)])
+      .when((state) => destroyReplacedKeys(state, destroy(due)))
+      .then([]);
+    given(issuerCertificates, [...replaced, keyDestroyed('s1', 4)]).thenState({
+      authorities: [caOf('ca1', BEGIN)],
+      signers: [{ ...signerOf('s1', BEGIN), isKeyDestroyed: true }, signerOf('s2', '2027-01-02T10:20:00Z')],
+      epoch: 4,
+    });
+    expect(() => destroyReplacedKeys(stateOf(replaced), destroy(due, 2))).toThrow(StaleEpoch);
+  });
+
+  it('have the keys of signers destroyed by issuer, and every one that was replaced', () => {
+    const events = [
+      ...[...first, signerCreated(signerOf('c1', BEGIN, custom))],
+      ...[signerCreated(signerOf('s2', '2027-01-02T00:00:00Z')), signerCreated(signerOf('s3', '2028-01-03T00:00:00Z'))],
+    ];
+    const destroyed = (time: string) =>
+      destroyReplacedKeys(stateOf(events), { now: at(time), epoch: 1 }).map(({ data }) => data.keyId);
+    expect(destroyed('2028-01-03T23:59:59Z')).toEqual(['s1']);
+    expect(destroyed('2028-01-04T00:00:00Z')).toEqual(['s1', 's2']);
   });
 
   it('are not renewed by a process that has lost the lease to a later one', () => {
@@ -121,7 +165,7 @@ describe('issuer certificates', () => {
     const now = at('2028-02-01T00:00:00Z');
     expect(() => addSigner(stateOf(renewed), { signer, now, epoch: 6 })).toThrow(StaleEpoch);
     expect(() => requireEpoch(stateOf(renewed), 6)).toThrow(
-      'issuer certificates were renewed in epoch 7, after epoch 6',
+      'issuer certificates were changed in epoch 7, after epoch 6',
     );
     given(issuerCertificates, renewed)
       .when((state) => addSigner(state, { signer, now, epoch: 7 }))

@@ -1,28 +1,47 @@
 import type { Aggregate } from '@attestry/event-store';
 import type { IssuerCertificatesEvent, StoredCertificate, StoredSigner } from './issuer-certificates.events.js';
 
-/** Oldest first, without those that had ended when the last one was made. */
+export interface KnownSigner extends StoredSigner {
+  isKeyDestroyed?: true;
+}
+
+/** Oldest first, without those that had ended when the last one was made; signers remain until their key is destroyed. */
 export interface IssuerCertificatesState {
   authorities: readonly StoredCertificate[];
-  signers: readonly StoredSigner[];
-  /** Newest epoch that renewed a certificate. */
+  signers: readonly KnownSigner[];
+  /** Newest epoch that changed the certificates. */
   epoch: number;
 }
 
 /** One stream per tenant: a signer and the CA that it is made with are appended together. */
 export const issuerCertificatesStream = (tenantId: string): string => `issuerCertificates-${tenantId}`;
 
-const evolve = (state: IssuerCertificatesState, { type, data }: IssuerCertificatesEvent): IssuerCertificatesState => {
-  const { epoch = state.epoch, ...added } = data;
-  const lasting = <Kept extends StoredCertificate>(all: readonly Kept[]) =>
-    all.filter(({ notAfter }) => notAfter > data.notBefore);
-  const authorities = lasting(state.authorities);
-  const signers = lasting(state.signers);
-  switch (type) {
-    case 'IssuerCaCreated':
+const lastingAt = (
+  { authorities, signers }: IssuerCertificatesState,
+  time: string,
+): Pick<IssuerCertificatesState, 'authorities' | 'signers'> => ({
+  authorities: authorities.filter(({ notAfter }) => notAfter > time),
+  signers: signers.filter(({ notAfter, isKeyDestroyed }) => notAfter > time || !isKeyDestroyed),
+});
+
+const evolve = (state: IssuerCertificatesState, event: IssuerCertificatesEvent): IssuerCertificatesState => {
+  const epoch = event.data.epoch ?? state.epoch;
+  switch (event.type) {
+    case 'IssuerCaCreated': {
+      const { epoch: _, ...added } = event.data;
+      const { authorities, signers } = lastingAt(state, added.notBefore);
       return { epoch, signers, authorities: [...authorities, added] };
-    case 'IssuerSignerCreated':
-      return { epoch, authorities, signers: [...signers, added as StoredSigner] };
+    }
+    case 'IssuerSignerCreated': {
+      const { epoch: _, ...added } = event.data;
+      const { authorities, signers } = lastingAt(state, added.notBefore);
+      return { epoch, authorities, signers: [...signers, added] };
+    }
+    case 'IssuerSignerKeyDestroyed': {
+      const { keyId } = event.data;
+      const signers = state.signers.map((it) => (it.keyId === keyId ? { ...it, isKeyDestroyed: true as const } : it));
+      return { ...state, epoch, signers };
+    }
   }
 };
 
@@ -30,6 +49,6 @@ export const issuerCertificates: Aggregate<IssuerCertificatesState, IssuerCertif
   category: 'issuerCertificates',
   isAuxiliary: true,
   initial: { authorities: [], signers: [], epoch: 0 },
-  types: { IssuerCaCreated: 1, IssuerSignerCreated: 1 },
+  types: { IssuerCaCreated: 1, IssuerSignerCreated: 1, IssuerSignerKeyDestroyed: 1 },
   evolve,
 };

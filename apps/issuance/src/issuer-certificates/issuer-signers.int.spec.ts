@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   AppError,
+  customDomainVerified,
   releaseIssuerKey,
   reserveIssuerKey,
   retrieveIssuerCa,
@@ -18,7 +19,7 @@ import {
   type SdJwtConfigurationRequest,
 } from '@attestry/contracts';
 import { StaleEpoch } from '@attestry/event-store';
-import { jwkThumbprint, type PublicJwk } from '@attestry/keys';
+import { jwkThumbprint, KeyNotFound, type PublicJwk } from '@attestry/keys';
 import {
   openEngines,
   parseConfig,
@@ -214,6 +215,58 @@ describe('the certificates of a tenant', () => {
     expect(await publishedKeys(tenantId)).toHaveLength(3);
   });
 
+  it('have the private key of a replaced signer destroyed a day later, while its certificate remains published', async () => {
+    const tenantId = newTenant();
+    await configure(tenantId);
+    const issuer = urlOf(tenantId);
+    const replaced = await signers().loadSigner(tenantId, issuer, event(tenantId));
+    const inVault = () => engines.vault.signingKeys.loadSigner(tenantId, replaced.keyId);
+    const destroy = (epoch: number) => signers().destroyReplacedKeys(tenantId, event(tenantId), epoch);
+    ahead = 366 * DAY_MS;
+    await waitUntil(() => isDue(tenantId), { what: 'the signer to be due' });
+    await worker().runJob({ epoch: 3000, isHeld: true });
+    await waitUntil(async () => !(await isDue(tenantId)), { what: 'the signer not to be due' });
+    // For requests that still sign with it.
+    ahead += 22 * 3_600_000;
+    await worker().runJob({ epoch: 3001, isHeld: true });
+    expect((await inVault()).keyId).toBe(replaced.keyId);
+    ahead += 3 * 3_600_000;
+    expect(await isDue(tenantId)).toBe(true);
+    await worker().runJob({ epoch: 3001, isHeld: false });
+    await expect(destroy(2999)).rejects.toThrow(StaleEpoch);
+    expect(await vaultKeys(tenantId)).toBe(3);
+    await worker().runJob({ epoch: 3002, isHeld: true });
+    await expect(inVault()).rejects.toThrow(KeyNotFound);
+    // The CA and the signer that signs now.
+    expect(await vaultKeys(tenantId)).toBe(2);
+    const keys = await publishedKeys(tenantId);
+    expect(keys.map(({ kid }) => kid)[1]).toBe(jwkThumbprint(replaced.publicJwk));
+    const current = await signers().loadSigner(tenantId, issuer, event(tenantId));
+    expect(jwkThumbprint(current.publicJwk)).toBe(keys[0]!.kid);
+    expect(current.sign(Buffer.from('x'))).toHaveLength(64);
+    await waitUntil(async () => !(await isDue(tenantId)), { what: 'nothing to be due' });
+    await expect(destroy(3001)).rejects.toThrow(StaleEpoch);
+    // It is due again when it is to be renewed.
+    expect(await isDue(tenantId, Date.now() + ahead + 366 * DAY_MS)).toBe(true);
+  });
+
+  it('are made for a custom domain when it is verified, and not for a deleted tenant', async () => {
+    const [tenantId, gone] = [newTenant(), newTenant()];
+    await engines.vault.destroyTenant(gone);
+    const verified = (of: string) => ({
+      id: `verified-${of}`,
+      subject: customDomainVerified.subject,
+      headers: { tenantId: of, requestId: 'verify', occurredAt: new Date().toISOString() },
+      data: { tenantId: of, domain: 'brand.example', revision: 1 },
+    });
+    await engines.bus.publish([verified(gone), verified(tenantId)]);
+    const found = await waitUntil(() => signers().findSigner(tenantId, 'http://brand.example'), { what: 'the signer' });
+    const leaf = new X509Certificate(Buffer.from(found!.certificate.x5c[0]!, 'base64'));
+    expect(leaf.subjectAltName).toBe('URI:http://brand.example');
+    expect(await signers().findSigner(tenantId, urlOf(tenantId))).toBeUndefined();
+    expect(await signers().findSigner(gone, 'http://brand.example')).toBeUndefined();
+  });
+
   it('get another CA in time, and the replaced one remains a trust anchor until its end', async () => {
     const tenantId = newTenant();
     await configure(tenantId);
@@ -294,7 +347,8 @@ describe('type metadata', () => {
       name: 'Course',
       claims: [{ path: ['given_name'], mandatory: true, sd: 'always' }],
     });
-    // Lifetime and issuer are not described, and the address that is returned may be sent back.
+    // Lifetime and issuer are not described, nor display without a language; the address that is returned may be sent back.
+    expect((await replace(tenantId, id, { display: [{ name: 'Any language' }] })).vct).toBe(vct);
     expect((await replace(tenantId, id, { expiresIn: { days: 3 }, issuer: { name: 'B' } })).vct).toBe(vct);
     expect((await replace(tenantId, id, { vct })).vct).toBe(vct);
     const changed = await replace(tenantId, id, { description: 'What was learned', vct });
@@ -322,6 +376,7 @@ describe('type metadata', () => {
     expect(created.vct).toBe(vct);
     expect((await refusal(typeAt(tenantId, vctOf(tenantId, 1)))).kind).toBe('notFound');
     expect((await replace(tenantId, id, { vct, expiresIn: { days: 3 } })).vct).toBe(vct);
+    expect((await replace(tenantId, id, { vct, display: [{ locale: 'de', name: 'Kurs' }] })).vct).toBe(vct);
     for (const change of [{ name: 'B' }, { description: 'd' }, { claimMappings: {} }])
       expect((await refusal(replace(tenantId, id, { vct, ...change }))).details).toEqual([
         {

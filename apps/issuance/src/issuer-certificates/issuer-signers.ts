@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache';
 import {
   addSigner,
   caPeriod,
+  destroyReplacedKeys,
   isSignerDue,
   requireEpoch,
   signerPeriod,
@@ -40,7 +41,7 @@ const MAX_AGE_MS = 60_000;
 
 /**
  * The CA of a tenant and the signers of its credential issuer identifiers: the tenant's address, and each custom domain that it issued
- * under. They are made when they are needed, and keys are in the vault before the event that names them.
+ * under. Keys are in the vault before the event that names them.
  */
 @Injectable()
 export class IssuerSigners {
@@ -58,9 +59,20 @@ export class IssuerSigners {
     if (!validSigner(state, issuer, this.clock.now())) await this.renew(tenantId, issuer, context);
   }
 
-  /** The signer of an issuer, made when there is none: the tenant began to use a custom domain, or no renewal has run for years. */
+  /** The signer of an issuer, made when there is none: the tenant's address changed, or no renewal has run for years. */
   async loadSigner(tenantId: string, issuer: string, context: EventContext): Promise<CertifiedSigner> {
-    const stored = await this.findSigner(tenantId, issuer, context);
+    const known = await this.findSigner(tenantId, issuer);
+    if (known) return known;
+    await this.renew(tenantId, issuer, context);
+    const made = await this.findSigner(tenantId, issuer);
+    if (!made) throw new Error(`no signer of ${issuer}`);
+    return made;
+  }
+
+  /** The signer of an issuer; undefined before it is made. */
+  async findSigner(tenantId: string, issuer: string): Promise<CertifiedSigner | undefined> {
+    const stored = await this.storedSigner(tenantId, issuer);
+    if (!stored) return undefined;
     const key = await this.signingKeys.loadSigner(tenantId, stored.keyId);
     const certificate: SignerCertificate = {
       x5c: [stored.certificate],
@@ -71,17 +83,14 @@ export class IssuerSigners {
     return { ...key, certificate };
   }
 
-  private async findSigner(tenantId: string, issuer: string, context: EventContext): Promise<StoredSigner> {
+  private async storedSigner(tenantId: string, issuer: string): Promise<StoredSigner | undefined> {
     const at = `${tenantId} ${issuer}`;
     const now = this.clock.now();
     const recent = this.known.get(at);
     if (recent && Math.abs(now.getTime() - recent.at) < MAX_AGE_MS && now < new Date(recent.signer.notAfter))
       return recent.signer;
-    const signer =
-      validSigner((await this.load(tenantId)).state, issuer, now) ??
-      validSigner(await this.renew(tenantId, issuer, context), issuer, now);
-    if (!signer) throw new Error(`no signer of ${issuer}`);
-    this.known.set(at, { signer, at: now.getTime() });
+    const signer = validSigner((await this.load(tenantId)).state, issuer, now);
+    if (signer) this.known.set(at, { signer, at: now.getTime() });
     return signer;
   }
 
@@ -108,14 +117,9 @@ export class IssuerSigners {
   /**
    * Makes another signer of an issuer when one is due, and another CA when that is due too.
    * @param epoch of the lease under which it is renewed
-   * @throws StaleEpoch when a later holder of the lease has renewed a certificate; KeyNotFound when the tenant was deleted
+   * @throws StaleEpoch when a later holder of the lease has changed the certificates; KeyNotFound when the tenant was deleted
    */
-  async renew(
-    tenantId: string,
-    issuer: string,
-    context: EventContext,
-    epoch?: number,
-  ): Promise<IssuerCertificatesState> {
+  async renew(tenantId: string, issuer: string, context: EventContext, epoch?: number): Promise<void> {
     const created: string[] = [];
     let state: IssuerCertificatesState;
     try {
@@ -131,7 +135,25 @@ export class IssuerSigners {
       throw error;
     }
     await this.destroyUnused(tenantId, created, state);
-    return state;
+  }
+
+  /**
+   * Destroys the private keys of signers that were replaced a day ago or longer. First in the vault: after a failure the next run destroys them
+   * again, which is no error, and appends.
+   * @throws StaleEpoch when a later holder of the lease has changed the certificates
+   */
+  async destroyReplacedKeys(tenantId: string, context: EventContext, epoch: number): Promise<void> {
+    await this.streams.runDecision(
+      issuerCertificates,
+      issuerCertificatesStream(tenantId),
+      async (state) => {
+        const destroyed = destroyReplacedKeys(state, { now: this.clock.now(), epoch });
+        const keyIds = destroyed.map(({ data }) => data.keyId);
+        if (keyIds.length) await this.signingKeys.destroySigningKeys(tenantId, keyIds);
+        return destroyed;
+      },
+      context,
+    );
   }
 
   private async makeSigner(

@@ -10,7 +10,10 @@ const PAUSE_MS = 60_000;
 /** Signers of one run; the next runs do the others. */
 const MOST = 100;
 
-/** Replaces issuer signers that are due, and their CA. A signer that is due still signs: its certificate lives much longer. */
+/**
+ * Replaces issuer signers that are due, and their CA, and destroys the private keys of the replaced ones a day later. A signer that is due still
+ * signs: its certificate lives much longer.
+ */
 @Injectable()
 export class RenewIssuerSigners extends PeriodicWork {
   constructor(
@@ -27,8 +30,10 @@ export class RenewIssuerSigners extends PeriodicWork {
   async runJob(term: Pick<Term, 'epoch' | 'isHeld'>): Promise<void> {
     for (const { tenant_id: tenantId, issuer } of await this.readModel.due(this.clock.now(), MOST)) {
       if (!term.isHeld) return;
+      const context = serviceContext(NAME, tenantId);
       try {
-        await this.signers.renew(tenantId, issuer, serviceContext(NAME, tenantId), term.epoch);
+        await this.signers.renew(tenantId, issuer, context, term.epoch);
+        await this.signers.destroyReplacedKeys(tenantId, context, term.epoch);
       } catch (error) {
         // The tenant was deleted.
         if (!(error instanceof KeyNotFound)) throw error;

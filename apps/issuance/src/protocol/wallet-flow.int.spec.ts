@@ -25,6 +25,7 @@ import {
   retrieveAuthorizationServerMetadata,
   retrieveCredentialDocument,
   retrieveIssuerCa,
+  retrieveJwtVcIssuer,
   retrieveIssuerMetadata,
   retrieveOauthKeys,
   retrieveOfferContent,
@@ -1266,6 +1267,15 @@ describe('metadata', () => {
     brands.delete(TENANT);
     ahead += 1000;
     expect(await get()).not.toHaveProperty('display');
+  });
+
+  it('is unsigned for an issuer without a signer, which an unauthenticated read does not make [T167]', async () => {
+    const publicUrl = 'https://unverified.example';
+    const { headers, body } = await answerFor({ accept: 'application/jwt' }, { publicUrl });
+    expect(headers).toEqual({ vary: 'Accept-Language, Accept' });
+    expect(body).toMatchObject({ credential_issuer: publicUrl });
+    const read = { ...contextFor(retrieveJwtVcIssuer.name, { kind: 'public' }), publicUrl };
+    await expect(client.call(retrieveJwtVcIssuer, {}, read)).rejects.toThrow('Resource Not Found');
   });
 
   it('is signed with the key of the issuer when the caller prefers that', async () => {

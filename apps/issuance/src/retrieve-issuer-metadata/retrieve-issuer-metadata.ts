@@ -1,10 +1,10 @@
 import { Inject } from '@nestjs/common';
 import { httpAnswer, retrieveIssuerMetadata, type ContextOf, type HttpAnswer } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
-import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
-import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
+import { IssuerSigners, type CertifiedSigner } from '../issuer-certificates/issuer-signers.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { MultilingualMetadata } from './display-languages.js';
@@ -42,31 +42,26 @@ export class RetrieveIssuerMetadata {
     const all = this.metadataOf({ issuer: publicUrl, baseUrl: tenant.baseUrl, brand }, configurations);
     const { headers } = rawOf(request);
     const { metadata, contentLanguage } = all.select(headers['accept-language']);
-    const isSigned = prefersSigned(headers['accept']);
+    // Unsigned until the issuer has a signer (OID4VCI §12.2.2 allows both): an unauthenticated request makes none.
+    const signer = prefersSigned(headers['accept'])
+      ? await this.issuerSigners.findSigner(tenant.id, publicUrl)
+      : undefined;
     return httpAnswer({
       headers: {
         vary: 'Accept-Language, Accept',
         ...(contentLanguage !== undefined && { 'content-language': contentLanguage }),
-        ...(isSigned && { 'content-type': 'application/jwt' }),
+        ...(signer && { 'content-type': 'application/jwt' }),
       },
-      body: isSigned ? await this.sign(metadata, context) : metadata,
+      body: signer ? await this.sign(metadata, publicUrl, signer) : metadata,
     });
   }
 
-  /** With the key and the certificate that sign credentials of the issuer; a tenant without them gets them here. */
-  private async sign(
-    metadata: Record<string, unknown>,
-    context: ContextOf<typeof retrieveIssuerMetadata>,
-  ): Promise<string> {
-    const { tenant, publicUrl: issuer } = context;
-    const signer = await this.issuerSigners.loadSigner(tenant.id, issuer, eventContext(context));
+  /** With the key and the certificate that sign credentials of the issuer. */
+  private sign(metadata: Record<string, unknown>, issuer: string, signer: CertifiedSigner): Promise<string> {
     return signMetadata(
       metadata,
       { issuer, time: this.clock.now() },
-      {
-        header: { alg: 'ES256', x5c: signer.certificate.x5c },
-        sign: (data) => signer.signAside(data),
-      },
+      { header: { alg: 'ES256', x5c: signer.certificate.x5c }, sign: (data) => signer.signAside(data) },
     );
   }
 

@@ -17,6 +17,7 @@ import {
 } from '../credential-configuration/credential-configuration.state.js';
 import { checkRequest } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
+import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 
 @Operation(...configurationOperationOf('update'))
 export class UpdateCredentialConfiguration {
@@ -24,6 +25,7 @@ export class UpdateCredentialConfiguration {
     private readonly streams: Streams,
     private readonly formats: Formats,
     private readonly configurations: ConfigurationsReadModel,
+    private readonly issuerSigners: IssuerSigners,
   ) {}
 
   async execute(
@@ -41,6 +43,8 @@ export class UpdateCredentialConfiguration {
     // Before anything is fetched or published for a request that is refused.
     replaceConfigurationContent(loaded.state, { ...change, content: current });
     const content = await module.contentOf(body, current, context);
+    // The configuration may be of a release in which only some formats made the signer, or the tenant's address may have changed.
+    await this.issuerSigners.ensure(context.tenant.id, context.tenant.baseUrl, eventContext(context));
     const replaced = await this.streams.decideOn(
       credentialConfiguration,
       stream,

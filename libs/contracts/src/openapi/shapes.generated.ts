@@ -1598,7 +1598,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'array',
         items: { $ref: '#/components/schemas/CredentialDisplay' },
         description:
-          'The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name, description and issuer. Default: one entry from those alone. It is no part of the type metadata.',
+          'The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name, description and issuer. Default: one entry from those alone. Entries with a `locale` are part of the type metadata.',
       },
       claimMappings: {
         type: 'object',

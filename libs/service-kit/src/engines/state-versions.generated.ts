@@ -14,7 +14,7 @@ export const STATE_VERSIONS: Readonly<Record<string, string>> = {
   deliveryInterest: 'LXpofTjvfKO16Rk-',
   did: 'DQM-XHhA-yoSNvyg',
   issuanceSession: 'UB0BICHoecXTTphf',
-  issuerCertificates: '0R4FWOv_EtXudil8',
+  issuerCertificates: 'EDEJ928OgUEGpHmP',
   linkedDomain: 'E5m_P4AVSqwv0uDk',
   managementClient: 'YiL8i9pG3Tqazb8r',
   managementUser: 'PpuneTneHoVtM-n0',

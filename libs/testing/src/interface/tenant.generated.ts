@@ -1619,7 +1619,7 @@ export interface components {
       /** @description Claim sources are not supported yet: any value is rejected. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       claimSourceId?: unknown;
       description?: string;
-      /** @description The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name, description and issuer. Default: one entry from those alone. It is no part of the type metadata. */
+      /** @description The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name, description and issuer. Default: one entry from those alone. Entries with a `locale` are part of the type metadata. */
       display?: {
         /** @description Color as `#rrggbb`. */
         background_color?: string;

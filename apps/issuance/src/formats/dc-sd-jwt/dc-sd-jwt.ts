@@ -53,16 +53,17 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
     const { baseUrl } = context.tenant;
     const { type } = request;
     const vct = request.vct ?? undefined;
+    const described = sdJwtContentOf(request, { vct: vct ?? '' });
     // A configuration that is retrieved and then replaced has the address of its version, maybe under an earlier base URL.
     const isOwn = vct === replaced?.vct && replaced?.vctIntegrity !== undefined;
     const isOfType = typeAddressFault(type) === undefined && vct?.startsWith(typeAddress(baseUrl, type));
     if (vct === undefined || isOwn || isOfType)
-      return sdJwtContentOf(request, await this.publish(type, descriptionOf(request), context));
+      return sdJwtContentOf(request, await this.publish(type, descriptionOf(described), context));
     if (vct.startsWith(typesAddress(baseUrl)))
       throw invalidBody('vct', 'must not be an address of type metadata of this tenant', vct);
-    if (vct === replaced?.vct && isTypeChanged(descriptionOf(replaced), descriptionOf(request)))
+    if (vct === replaced?.vct && isTypeChanged(withoutDisplay(replaced), withoutDisplay(described)))
       throw invalidBody('vct', 'must be another one, because name, description or claims of the type change', vct);
-    return sdJwtContentOf(request, { vct });
+    return described;
   }
 
   recordOf(configuration: SdJwt): SdJwtConfiguration {
@@ -177,13 +178,28 @@ const certified = (signer: IssuingSigner): CertifiedSigner => {
   return { ...signer, certificate };
 };
 
-const descriptionOf = ({
+type Described = Pick<SdJwtContent, 'name' | 'description' | 'issuer' | 'display' | 'claimMappings'>;
+
+/** What wallets display, in the type metadata as in the issuer metadata. */
+const descriptionOf = (content: Described): TypeDescription => {
+  const { name, description, display, claimMappings } = content;
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    display: displayOf(display, displayDefaults(content)),
+    claims: Object.fromEntries(
+      Object.entries(claimMappings).map(([claim, mapping]) => {
+        const { mandatory, ...displayed } = claimOf(mapping);
+        return [claim, { required: mandatory, ...displayed }];
+      }),
+    ),
+  };
+};
+
+/** What an own `vct` stands for: its type metadata are not published here, so a change of what wallets display leaves it as it is. */
+const withoutDisplay = ({ name, description, claimMappings }: Described): TypeDescription => ({
   name,
-  description,
-  claimMappings,
-}: Pick<SdJwtConfigurationRequest, 'name' | 'description' | 'claimMappings'>): TypeDescription => ({
-  name,
-  ...(description !== undefined && description !== null && { description }),
+  ...(description !== undefined && { description }),
   claims: Object.fromEntries(
     Object.entries(claimMappings).map(([claim, { required }]) => [claim, { required: required === true }]),
   ),

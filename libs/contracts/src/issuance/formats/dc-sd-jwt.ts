@@ -40,7 +40,7 @@ export class SdJwtConfigurationRequest {
 
   /**
    * The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name,
-   * description and issuer. Default: one entry from those alone. It is no part of the type metadata.
+   * description and issuer. Default: one entry from those alone. Entries with a `locale` are part of the type metadata.
    */
   @Optional() @NestedList(CredentialDisplay, MAX_DISPLAY_ENTRIES) display?: CredentialDisplay[];
 
