@@ -2974,12 +2974,18 @@ export interface operations {
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "ldp_vc:Types",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
-           *         "dc+sd-jwt:UniversityDegree"
+           *         "dc+sd-jwt:UniversityDegree",
+           *         "cwt:UniversityDegree",
+           *         "cwt_vc:UniversityDiploma"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -3043,6 +3049,15 @@ export interface operations {
            *       "batch_credential_issuance": {
            *         "batch_size": 10
            *       },
+           *       "display": [
+           *         {
+           *           "name": "Acme",
+           *           "logo": {
+           *             "uri": "https://brand.example/logo.png",
+           *             "alt_text": "Acme"
+           *           }
+           *         }
+           *       ],
            *       "credential_configurations_supported": {
            *         "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60": {
            *           "format": "ldp_vc",
@@ -3100,12 +3115,18 @@ export interface operations {
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "ldp_vc:Types",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
-           *         "dc+sd-jwt:UniversityDegree"
+           *         "dc+sd-jwt:UniversityDegree",
+           *         "cwt:UniversityDegree",
+           *         "cwt_vc:UniversityDiploma"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -5882,6 +5903,26 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "StudentCard",
+           *           "issuer": "did:web:attestry.example:u",
+           *           "contexts": [
+           *             "https://university.example/contexts/diploma/v1"
+           *           ],
+           *           "claimMappings": {
+           *             "given_name": {
+           *               "mapFrom": "claims.given_name"
+           *             }
+           *           },
+           *           "revocable": false
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfCompactSemanticConfiguration'];
         };
       };
@@ -5909,7 +5950,10 @@ export interface operations {
       content: {
         /**
          * @example {
-         *       "type": "UniversityDegree",
+         *       "type": "UniversityDiploma",
+         *       "contexts": [
+         *         "https://university.example/contexts/diploma/v1"
+         *       ],
          *       "claimMappings": {
          *         "given_name": {
          *           "mapFrom": "claims.given_name"
@@ -5933,6 +5977,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "UniversityDiploma",
+           *       "issuer": "did:web:attestry.example:u",
+           *       "contexts": [
+           *         "https://university.example/contexts/diploma/v1"
+           *       ],
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "revocable": false
+           *     }
+           */
           'application/json': components['schemas']['CompactSemanticConfiguration'];
         };
       };
@@ -5972,6 +6032,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "issuer": "did:web:attestry.example:u",
+           *       "contexts": [
+           *         "https://university.example/contexts/diploma/v1"
+           *       ],
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "revocable": false
+           *     }
+           */
           'application/json': components['schemas']['CompactSemanticConfiguration'];
         };
       };
@@ -6001,7 +6077,10 @@ export interface operations {
       content: {
         /**
          * @example {
-         *       "type": "UniversityDegree",
+         *       "type": "UniversityDiploma",
+         *       "contexts": [
+         *         "https://university.example/contexts/diploma/v1"
+         *       ],
          *       "claimMappings": {
          *         "given_name": {
          *           "mapFrom": "claims.given_name"
@@ -6025,6 +6104,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "issuer": "did:web:attestry.example:u",
+           *       "contexts": [
+           *         "https://university.example/contexts/diploma/v1"
+           *       ],
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "revocable": false
+           *     }
+           */
           'application/json': components['schemas']['CompactSemanticConfiguration'];
         };
       };
@@ -6107,6 +6202,23 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "StudentCard",
+           *           "issuer": "did:web:attestry.example:u",
+           *           "claimMappings": {
+           *             "given_name": {
+           *               "mapFrom": "claims.given_name"
+           *             }
+           *           },
+           *           "revocable": false
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfCompactConfiguration'];
         };
       };
@@ -6158,6 +6270,19 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "UniversityDegree",
+           *       "issuer": "did:web:attestry.example:u",
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "revocable": false
+           *     }
+           */
           'application/json': components['schemas']['CompactConfiguration'];
         };
       };
@@ -6197,6 +6322,19 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "issuer": "did:web:attestry.example:u",
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "revocable": false
+           *     }
+           */
           'application/json': components['schemas']['CompactConfiguration'];
         };
       };
@@ -6250,6 +6388,19 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "issuer": "did:web:attestry.example:u",
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "revocable": false
+           *     }
+           */
           'application/json': components['schemas']['CompactConfiguration'];
         };
       };

@@ -1,7 +1,7 @@
 import { ArrayMaxSize, IsArray, IsString, Matches, MaxLength } from 'class-validator';
 import { Optional } from '../../validators.js';
 import { configurationOperations, ENTRY_FAULT } from '../credential-configurations.js';
-import { CompactConfiguration, CompactConfigurationRequest, compactConfigurations } from './cwt.js';
+import { CompactConfiguration, CompactConfigurationRequest } from './cwt.js';
 
 export class CompactSemanticConfigurationRequest extends CompactConfigurationRequest {
   /** URLs of further JSON-LD contexts of the credentials, beside that of the VC Data Model 1.1. They are not fetched. */
@@ -24,5 +24,9 @@ export const compactSemanticConfigurations = configurationOperations({
   since: 'v2.1.0',
   request: CompactSemanticConfigurationRequest,
   configuration: CompactSemanticConfiguration,
-  example: compactConfigurations.create.example!,
+  example: {
+    type: 'UniversityDiploma',
+    contexts: ['https://university.example/contexts/diploma/v1'],
+    claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+  },
 });
