@@ -124,7 +124,7 @@ describe('a third-party wallet obtains', () => {
   });
 
   it('in a batch, in which nothing but issuer, type, claims and times is alike', async () => {
-    const keys = [await didKey(), await makeHolderKey('EdDSA', 'did:key'), await makeHolderKey('ES256', 'jwk')];
+    const keys = [await didKey(), await makeHolderKey('EdDSA', 'did:key'), await makeHolderKey('ES256', 'did:jwk')];
     for (const configuration of [cwt, cwtVc]) {
       const batch = await Promise.all((await collect(configuration, ...keys)).map(verifyCwt));
       expect(batch.map((one) => one.claims.get(2))).toEqual(keys.map((key) => key.did));
@@ -243,11 +243,15 @@ describe('a configuration', () => {
   });
 
   it('issues with a did:web of the tenant only, and never changes it [T136]', async () => {
-    const foreign = expectStatus(await other.api.dids.create({ method: 'web', options: { url: other.host } }), 201).did;
+    const foreignAt = async (url: string) =>
+      expectStatus(await other.api.dids.create({ method: 'web', options: { url } }), 201).did;
+    const [hosted, foreign] = [await foreignAt(other.host), await foreignAt('cwt-other.example')];
     const more = { ...request, type: 'Foreign' };
-    expect(detailsOf(await tenant.api.compact.create({ ...more, issuer: foreign }))).toEqual([
-      detail('issuer', 'must be a DID of this tenant', foreign),
-    ]);
+    for (const [issuer, msg] of [
+      [hosted, "must not be under a host of the platform other than the tenant's own"],
+      [foreign, 'must be a DID of this tenant'],
+    ] as const)
+      expect(detailsOf(await tenant.api.compact.create({ ...more, issuer }))).toEqual([detail('issuer', msg, issuer)]);
     expect(detailsOf(await tenant.api.compact.update(cwt, { ...request, issuer: foreign }))).toEqual([
       detail('issuer', 'must not change', foreign),
     ]);
