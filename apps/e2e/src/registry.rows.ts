@@ -750,7 +750,16 @@ export const ROWS: Record<string, Row> = {
     wrong: () => ({ token: 'not-a-token', body: {} }),
     refusal: { status: 401, error: 'invalid_token' },
   },
-  'issuance.retrieve-issuer-metadata': publicDocument,
+  'issuance.retrieve-issuer-metadata': {
+    ...publicDocument,
+    // Its `display` is the brand of a verified domain, at most a second old: the example must not depend on the time.
+    right: async (world) => {
+      await withoutDomain(world);
+      const isUnbranded = async () => !('display' in (await world.tenant.api.metadata()).body);
+      await waitUntil(isUnbranded, { what: 'metadata without the brand of an earlier domain' });
+      return {};
+    },
+  },
   'issuance.retrieve-authorization-server-metadata': publicDocument,
   'issuance.retrieve-oauth-keys': publicDocument,
   'issuance.retrieve-jwt-vc-issuer': publicDocument,
