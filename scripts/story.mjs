@@ -78,25 +78,29 @@ async function story(kit, cli, start, subdomain, receiverOptions) {
     claimMappings: { given_name: { mapFrom: 'claims.given_name' }, course: { mapFrom: 'claims.course' } },
     expiresIn: { years: 1 },
   };
-  const [jwtVc, ldpVc, sdJwt] = await step('Credentials are configured', async () => {
+  const compact = { claimMappings: request.claimMappings, expiresIn: request.expiresIn };
+  const configured = await step('Credentials are configured', async () => {
     const configurations = [
       kit.expectStatus(await api.jwtVc.create(request), 201).id,
       kit.expectStatus(await api.webSemantic.create(request), 201).id,
       kit.expectStatus(await api.sdJwt.create(request), 201).id,
+      kit.expectStatus(await api.compact.create({ ...compact, type: 'CourseCompletion' }), 201).id,
+      kit.expectStatus(await api.compactSemantic.create({ ...compact, type: 'SemanticCourseCompletion' }), 201).id,
     ];
-    return [configurations, 'CourseCompletion as jwt_vc_json, as ldp_vc (eddsa-rdfc-2022) and as dc+sd-jwt'];
+    return [configurations, 'CourseCompletion as jwt_vc_json, ldp_vc (eddsa-rdfc-2022), dc+sd-jwt, cwt and cwt_vc'];
   });
+  const [jwtVc] = configured;
 
   const offer = await step('An offer is created', async () => {
     const claims = { given_name: 'Ada', course: 'Difference engines' };
     const created = kit.expectStatus(
-      await api.offers.create({ credentials: [jwtVc, ldpVc, sdJwt], claims, transactionCodeConfiguration: {} }),
+      await api.offers.create({ credentials: configured, claims, transactionCodeConfiguration: {} }),
       200,
     );
     return [created, `${short(created.uri, 60)}, transaction code ${created.transactionCode}`];
   });
 
-  const [key, jwt, ldp, sd] = await step('A third-party wallet redeems the offer', async () => {
+  const [key, jwt, ldp, sd, cwt, semanticCwt] = await step('A third-party wallet redeems the offer', async () => {
     const key = await kit.makeHolderKey('ES256', 'did:key');
     const collectOptions = { transactionCode: offer.transactionCode, keys: [key] };
     const { credentials } = await new kit.Wallet().collect(offer.uri, collectOptions);
@@ -111,12 +115,16 @@ async function story(kit, cli, start, subdomain, receiverOptions) {
     const disclosed = await kit.verifySdJwt(sd, key, ['course']);
     if (disclosed.payload.course !== course || 'given_name' in disclosed.payload)
       throw new Error('the holder disclosed other claims');
+    const { claims: flat } = await kit.verifyCwt(cwt);
+    const { vc } = Object.fromEntries((await kit.verifyCwt(semanticCwt)).claims);
+    if (flat.get('course') !== course || vc.credentialSubject.course !== course || flat.get(2) !== key.did)
+      throw new Error('a CWT has another holder or other claims');
     if (given_name !== 'Ada' || payload.iss !== did)
       throw new Error('the credential has another issuer or other claims');
     const claims = `${given_name}, ${course}`;
     return [
       undefined,
-      `jose: jwt_vc_json (${header.alg}) is valid, with "${claims}"; @digitalbazaar/vc: ldp_vc is valid; @sd-jwt/sd-jwt-vc: dc+sd-jwt is valid, with "${course}" alone`,
+      `jose: jwt_vc_json (${header.alg}) is valid, with "${claims}"; @digitalbazaar/vc: ldp_vc is valid; @sd-jwt/sd-jwt-vc: dc+sd-jwt is valid, with "${course}" alone; cbor2 and WebCrypto: cwt and cwt_vc are valid`,
     ];
   });
 

@@ -131,8 +131,9 @@ const reserve = (
   configurationId: string,
   did?: string,
   algorithms: IssuerKey['algorithm'][] = ['P-256', 'Ed25519'],
+  more: { method?: 'web'; member?: 'issuer' } = {},
 ): Promise<IssuerKey> => {
-  const body = { configurationId, algorithms, ...(did !== undefined && { did }) };
+  const body = { configurationId, algorithms, ...(did !== undefined && { did }), ...more };
   return issuance.call(reserveIssuerKey, { body }, context(tenant));
 };
 const release = (tenant: TenantContext, configurationId: string, did: string) =>
@@ -594,6 +595,28 @@ describe('reserving an issuer key', () => {
     for await (const did of lists.issuers(tenant.id, uuid(), ['Ed25519'])) candidates.push(did);
     expect(candidates).toEqual(made.filter((_, i) => i !== 0 && i !== 3));
     expect(await reserve(tenant, uuid(), undefined, ['Ed25519'])).toMatchObject({ did: made[1] });
+  });
+
+  it('chooses the oldest did:web where the method is given, and names the member of the caller', async () => {
+    const tenant = newTenant();
+    const web = { method: 'web', member: 'issuer' } as const;
+    await createKey(tenant, 'P-256');
+    const refused = refusal(reserve(tenant, uuid(), undefined, ['P-256'], web));
+    expect((await refused).details).toEqual([
+      { msg: 'the tenant has no did:web with an assertion key of type P-256', param: 'issuer', location: 'body' },
+    ]);
+    pass(1);
+    const { did } = await createWeb(tenant, 'first.example');
+    pass(1);
+    await createWeb(tenant);
+    expect(await reserve(tenant, uuid(), undefined, ['P-256'], web)).toMatchObject({ did, algorithm: 'P-256' });
+    for (const [named, msg] of [
+      ['did:web:nobody.example', 'must be a DID of this tenant'],
+      ['nonsense', 'must be a DID'],
+    ] as const)
+      expect((await refusal(reserve(tenant, uuid(), named, ['P-256'], web))).details).toEqual([
+        { value: named, msg, param: 'issuer', location: 'body' },
+      ]);
   });
 
   it('is refused with param issuerDid when no DID is suitable', async () => {

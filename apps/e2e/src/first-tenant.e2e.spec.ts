@@ -11,6 +11,7 @@ import {
   expectStatus,
   freePort,
   startPlatformProcess,
+  verifyCwt,
   verifyJwtVc,
   verifySdJwt,
   Wallet,
@@ -89,6 +90,24 @@ describe('docs/guides', () => {
     const { payload } = await verifySdJwt(got!.credential as string, got!.key, ['address']);
     expect(payload).toMatchObject({ address: { country: 'GB' } });
     expect(payload).not.toHaveProperty('given_name');
+  });
+
+  it('cwt.md leads to a CWT and a Semantic CWT, whose key is in the DID document', async () => {
+    const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'cwt-guide');
+    const [helpers] = blocksOf('first-tenant.md', 'sh');
+    const address = `TENANT=${tenant.url}`;
+    const { code, output, errors } = await run([helpers!, address, ...blocksOf('cwt.md', 'sh')], {
+      TENANT_TOKEN: tenant.api.client.token!,
+      CREDENTIAL: '',
+    });
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    const [, , did, issuer, types, uri, key] = output.map((text) => text.trim());
+    expect([issuer, types]).toEqual([did, 'VerifiableCredential, SemanticMemberCard']);
+    const { credentials } = await new Wallet().collect(uri!);
+    const [cwt, semantic] = await Promise.all(credentials.map(({ credential }) => verifyCwt(credential as string)));
+    expect([cwt!.claims.get('given_name'), cwt!.claims.get('level')]).toEqual(['Ada', 'gold']);
+    expect(semantic!.claims.get('vc')).toMatchObject({ credentialSubject: { address: { country: 'GB' } } });
+    expect(key!.split('\n')).toContain(`${did}#${cwt!.kid}`);
   });
 
   it('webhooks.md verifies a delivery and refuses a modified one', async () => {

@@ -115,6 +115,8 @@ describe('an example in the interface definition', () => {
     'issuance.update-credential-configuration.jwt-vc': ['type'],
     'issuance.update-credential-configuration.web-semantic': ['type'],
     'issuance.update-credential-configuration.sd-jwt': ['type'],
+    'issuance.update-credential-configuration.compact': ['type'],
+    'issuance.update-credential-configuration.compact-semantic': ['type'],
     'issuance.create-offer': ['credentials'],
     'issuance.create-pre-authorized-offer': ['credentials'],
     'issuance.exchange-token': ['pre-authorized_code'],

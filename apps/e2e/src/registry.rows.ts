@@ -55,6 +55,8 @@ interface Things {
   jwtVc: string;
   webSemantic: string;
   sdJwt: string;
+  compact: string;
+  compactSemantic: string;
   offer: string;
   user: string;
   webhook: string;
@@ -94,6 +96,7 @@ export const jwtVcRequest = (type = unique('Type')) => ({
 });
 export const webSemanticRequest = jwtVcRequest;
 const sdJwtRequest = jwtVcRequest;
+const compactRequest = (type = unique('Type')) => ({ type, claimMappings });
 
 /** `.example` and `.invalid` are reserved; deliveries to them fail, which is not tested here. */
 const webhookRequest = () => ({
@@ -209,14 +212,16 @@ const makeThings = async (
   const jwtVc = expectStatus(await api.jwtVc.create(jwtVcRequest()), 201).id;
   const webSemantic = expectStatus(await api.webSemantic.create(webSemanticRequest()), 201).id;
   const sdJwt = expectStatus(await api.sdJwt.create(sdJwtRequest()), 201).id;
+  const compact = expectStatus(await api.compact.create(compactRequest()), 201).id;
+  const compactSemantic = expectStatus(await api.compactSemantic.create(compactRequest()), 201).id;
   const offer = expectStatus(await api.offers.create({ credentials: [jwtVc] }), 200).id;
   const user = expectStatus(await api.users.create({ claims: { given_name: 'Ada' } }), 201).id;
   const webhook = expectStatus(await api.webhooks.create(webhookRequest()), 201).id;
   const client = expectStatus(await management.clients.create(tenant.id, { name: 'one', roles: ['holder'] }), 201);
   const { userId: member } = expectStatus(await management.members.invite(tenant.id, invitation()), 200);
   return {
-    ...{ did, unpublished, jwtVc, webSemantic, sdJwt, offer, user, webhook, client: client.clientId, member },
-    authenticationProvider,
+    ...{ did, unpublished, jwtVc, webSemantic, sdJwt, compact, compactSemantic, offer, user, webhook },
+    ...{ client: client.clientId, member, authenticationProvider },
   };
 };
 
@@ -228,7 +233,8 @@ const pageRow: Row = {
 
 const configurationRows = (
   profile: CredentialProfile,
-  thing: 'jwtVc' | 'sdJwt' | 'webSemantic',
+  thing: 'jwtVc' | 'sdJwt' | 'webSemantic' | 'compact' | 'compactSemantic',
+  request: (type?: string) => ReturnType<typeof compactRequest> = jwtVcRequest,
 ): Record<string, Row> => {
   const name = (verb: string, plural = '') => `issuance.${verb}-credential-configuration${plural}.${profile}`;
   const malformed = {
@@ -237,8 +243,8 @@ const configurationRows = (
   };
   return {
     [name('create')]: {
-      right: () => ({ body: jwtVcRequest() }),
-      wrong: () => ({ body: { ...jwtVcRequest(), type: 'white space' } }),
+      right: () => ({ body: request() }),
+      wrong: () => ({ body: { ...request(), type: 'white space' } }),
       refusal: { status: 400, param: 'type', location: 'body' },
     },
     [name('list', 's')]: pageRow,
@@ -250,15 +256,15 @@ const configurationRows = (
     [name('update')]: {
       right: async ({ tenant, own }) => {
         const { type } = expectStatus<{ type: string }>(await tenant.api[thing].retrieve(own[thing]), 200);
-        return { params: { id: own[thing] }, body: jwtVcRequest(type) };
+        return { params: { id: own[thing] }, body: request(type) };
       },
-      wrong: ({ own }) => ({ params: { id: own[thing] }, body: { ...jwtVcRequest(), claimMappings: [] } }),
+      wrong: ({ own }) => ({ params: { id: own[thing] }, body: { ...request(), claimMappings: [] } }),
       refusal: { status: 400, param: 'claimMappings', location: 'body' },
-      foreign: ({ foreign }) => ({ params: { id: foreign[thing] }, body: jwtVcRequest() }),
+      foreign: ({ foreign }) => ({ params: { id: foreign[thing] }, body: request() }),
     },
     [name('delete')]: {
       right: async ({ tenant }) => ({
-        params: { id: expectStatus<{ id: string }>(await tenant.api[thing].create(jwtVcRequest()), 201).id },
+        params: { id: expectStatus<{ id: string }>(await tenant.api[thing].create(request() as never), 201).id },
       }),
       ...malformed,
       foreign: ({ foreign }) => ({ params: { id: foreign[thing] } }),
@@ -670,6 +676,8 @@ export const ROWS: Record<string, Row> = {
   ...configurationRows('jwt-vc', 'jwtVc'),
   ...configurationRows('web-semantic', 'webSemantic'),
   ...configurationRows('sd-jwt', 'sdJwt'),
+  ...configurationRows('compact', 'compact', compactRequest),
+  ...configurationRows('compact-semantic', 'compactSemantic', compactRequest),
 
   'issuance.create-offer': {
     right: ({ own }) => ({ body: { credentials: [own.jwtVc] } }),

@@ -9,6 +9,8 @@ import {
   AppError,
   callersOf,
   checkCredentialConfiguration,
+  compactConfigurations,
+  compactSemanticConfigurations,
   createUser,
   credentialIssued,
   deleteUser,
@@ -22,6 +24,7 @@ import {
   updateUser,
   userDeleted,
   webSemanticConfigurations,
+  type CompactSemanticConfiguration,
   type JwtVcConfiguration,
   type Operation,
   type OperationContext,
@@ -88,7 +91,7 @@ const open = async () => {
     const { body } = data as { body: ReserveIssuerKeyRequest };
     dids.requested.push(body);
     if (body.did === 'did:web:other.example') {
-      const details = [{ msg: 'Invalid value', param: 'issuerDid', location: 'body' as const }];
+      const details = [{ msg: 'Invalid value', param: body.member ?? 'issuerDid', location: 'body' as const }];
       return { ok: false, error: new AppError('invalid', 'Validation Error', { details }).toWire() };
     }
     dids.reservations.set(body.configurationId, DID);
@@ -321,6 +324,89 @@ describe.each([
     dids.failReleases = 2;
     await call(operations.delete, { params: { id } });
     await until(() => !dids.reservations.has(id));
+  });
+});
+
+describe('compact and compact-semantic configurations', () => {
+  const cwt = (more: object = {}) => ({
+    type: `Type${++serial}`,
+    claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+    ...more,
+  });
+  const create = (operations: typeof compactConfigurations | typeof compactSemanticConfigurations, more: object = {}) =>
+    call<CompactSemanticConfiguration>(operations.create, { body: cwt(more) });
+  const taken = (type: string) => [
+    { value: type, msg: 'is used by another credential configuration', param: 'type', location: 'body' },
+  ];
+
+  it.each([
+    ['compact', compactConfigurations, {}],
+    ['compact-semantic', compactSemanticConfigurations, { contexts: ['https://acme.example/c'] }],
+  ] as const)('%s ones are created, retrieved, listed, replaced and deleted', async (_profile, operations, own) => {
+    const created = await create(operations, { ...own, expiresIn: { years: 1 }, display: [{ name: 'Card' }] });
+    expect(created).toEqual({
+      ...{ id: created.id, type: created.type, issuer: DID, revocable: false, ...own },
+      ...{ display: [{ name: 'Card' }], expiresIn: { years: 1 } },
+      claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+    });
+    expect(dids.requested.at(-1)).toEqual({
+      ...{ algorithms: ['P-256'], method: 'web', member: 'issuer' },
+      configurationId: created.id,
+    });
+    const params = { id: created.id };
+    const { type } = created;
+    expect(await call(operations.retrieve, { params })).toEqual(created);
+    expect(await call(operations.list, { query: { type } })).toEqual({ data: [created] });
+
+    const { id: _, ...back } = created;
+    expect(await call(operations.update, { params, body: back })).toEqual(created);
+    const replaced = await call<CompactSemanticConfiguration>(operations.update, { params, body: cwt({ type }) });
+    expect(replaced).toMatchObject({ id: created.id, type, issuer: DID });
+    expect(replaced).not.toHaveProperty('expiresIn');
+    if (operations === compactSemanticConfigurations) expect(replaced.contexts).toEqual([]);
+    const elsewhere = cwt({ type, issuer: 'did:web:x.example' });
+    expect((await refusal(call(operations.update, { params, body: elsewhere }))).details).toEqual([
+      { value: 'did:web:x.example', msg: 'must not change', param: 'issuer', location: 'body' },
+    ]);
+    await call(operations.delete, { params });
+    expect((await refusal(call(operations.retrieve, { params }))).code).toBe('NotFound');
+  });
+
+  it('issue with the DID that they name, which dids may refuse', async () => {
+    const { id } = await create(compactConfigurations, { issuer: DID });
+    expect(dids.requested.at(-1)).toMatchObject({ did: DID, configurationId: id });
+    expect(await paramsOf(create(compactConfigurations, { issuer: 'did:web:other.example' }))).toEqual(['issuer']);
+  });
+
+  it('have no type in common, until the other one is deleted', async () => {
+    const { id, type } = await create(compactConfigurations);
+    expect((await refusal(create(compactSemanticConfigurations, { type }))).details).toEqual(taken(type));
+    expect((await refusal(create(compactConfigurations, { type }))).details).toEqual(taken(type));
+    await call(jwtVcConfigurations.create, { body: body({ type }) });
+    await call(compactConfigurations.delete, { params: { id } });
+    const semantic = await create(compactSemanticConfigurations, { type });
+    expect((await refusal(create(compactConfigurations, { type }))).details).toEqual(taken(type));
+    await call(compactSemanticConfigurations.delete, { params: { id: semantic.id } });
+    await create(compactConfigurations, { type });
+  });
+
+  it('created concurrently with one type in both formats: exactly one succeeds, and the others keep no DID', async () => {
+    const before = dids.reservations.size;
+    const type = `Race${++serial}`;
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 12 }, (_, n) =>
+        create(n % 2 ? compactConfigurations : compactSemanticConfigurations, { type }),
+      ),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected')
+        expect(outcome.reason).toMatchObject({ kind: 'invalid', details: [{ param: 'type' }] });
+    expect(dids.reservations.size).toBe(before + 1);
+    const lists = [compactConfigurations, compactSemanticConfigurations].map(({ list }) =>
+      call<PageOf<CompactSemanticConfiguration>>(list, { query: { type } }),
+    );
+    expect((await Promise.all(lists)).flatMap(({ data }) => data)).toHaveLength(1);
   });
 });
 

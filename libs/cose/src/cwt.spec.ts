@@ -3,10 +3,15 @@ import { base32nopad } from '@scure/base';
 import { cdeEncodeOptions, decode, encode, Tag } from 'cbor2';
 import fc from 'fast-check';
 import { ClaimFault } from './claim-fault.js';
-import { prepareCwt, prepareSemanticCwt, type UnsignedCwt, type UnsignedSemanticCwt } from './cwt.js';
+import * as cwts from './cwt.js';
+import type { CwtClaims, CwtFacts, SemanticCwtClaims } from './cwt.js';
 import type { SigningInput } from './signing-input.js';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+type UnsignedCwt = CwtFacts & CwtClaims;
+type UnsignedSemanticCwt = CwtFacts & SemanticCwtClaims;
+const prepareCwt = (cwt: UnsignedCwt) => cwts.prepareCwt(cwt, cwt);
+const prepareSemanticCwt = (cwt: UnsignedSemanticCwt) => cwts.prepareSemanticCwt(cwt, cwt);
 const raw = (key: typeof publicKey | typeof privateKey) => ({ key, dsaEncoding: 'ieee-p1363' as const });
 const facts = {
   issuer: 'did:web:acme.example',

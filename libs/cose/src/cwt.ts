@@ -24,13 +24,13 @@ export interface CwtFacts {
   revocation?: StatusListEntry;
 }
 
-export interface UnsignedCwt extends CwtFacts {
+export interface CwtClaims {
   type: string;
   /** Each a boolean, a string or a number. */
   claims: Readonly<Record<string, unknown>>;
 }
 
-export interface UnsignedSemanticCwt extends CwtFacts {
+export interface SemanticCwtClaims {
   /** Beside the context of the data model 1.1. */
   contexts: readonly string[];
   /** Beside `VerifiableCredential`. */
@@ -53,23 +53,34 @@ const CLAIM = {
 } as const;
 
 /** @throws ClaimFault for a claim that is no boolean, string or finite number */
-export const prepareCwt = (cwt: UnsignedCwt): SigningInput => {
-  const claims = sharedClaims(cwt);
-  claims.set(CLAIM.type, cwt.type);
-  for (const [name, value] of mapOf(['claims'], cwt.claims, scalarClaim)) claims.set(name, value);
-  return signingInput('CSC:/1/', cwt.keyFragment, claims);
+export const scalarClaims = (claims: CwtClaims['claims']): ReadonlyMap<number | string, CborValue> =>
+  mapOf(['claims'], claims, scalarClaim);
+
+/** @throws ClaimFault for a claim that is not made of JSON values */
+export const jsonClaims = (claims: SemanticCwtClaims['credentialSubject']): ReadonlyMap<number | string, CborValue> =>
+  mapOf(['claims'], claims, (name, value) => jsonToCbor([name], value));
+
+/** @throws ClaimFault as `scalarClaims` */
+export const prepareCwt = (facts: CwtFacts, { type, claims: own }: CwtClaims): SigningInput => {
+  const claims = sharedClaims(facts);
+  claims.set(CLAIM.type, type);
+  mapOf(['claims'], own, scalarClaim, claims);
+  return signingInput('CSC:/1/', facts.keyFragment, claims);
 };
 
-/** @throws ClaimFault for a subject that is not made of JSON values */
-export const prepareSemanticCwt = (cwt: UnsignedSemanticCwt): SigningInput => {
-  const claims = sharedClaims(cwt);
+/** @throws ClaimFault as `jsonClaims` */
+export const prepareSemanticCwt = (
+  facts: CwtFacts,
+  { contexts, types, credentialSubject }: SemanticCwtClaims,
+): SigningInput => {
+  const claims = sharedClaims(facts);
   claims.set('vc', {
     version: '1.0.0',
-    '@context': ['https://www.w3.org/2018/credentials/v1', ...cwt.contexts],
-    type: ['VerifiableCredential', ...cwt.types],
-    credentialSubject: mapOf(['credentialSubject'], cwt.credentialSubject, (name, value) => jsonToCbor([name], value)),
+    '@context': ['https://www.w3.org/2018/credentials/v1', ...contexts],
+    type: ['VerifiableCredential', ...types],
+    credentialSubject: jsonClaims(credentialSubject),
   });
-  return signingInput('CSS:/1/', cwt.keyFragment, claims);
+  return signingInput('CSS:/1/', facts.keyFragment, claims);
 };
 
 const scalarClaim = (name: string, value: unknown): CborValue => {
@@ -77,15 +88,16 @@ const scalarClaim = (name: string, value: unknown): CborValue => {
   throw new ClaimFault([name], 'must be a boolean, a string or a number', value);
 };
 
+/** In the order of the encoding, which then has nothing to sort. */
 const sharedClaims = ({ issuer, subject, credentialId, validity, status, revocation }: CwtFacts) => {
   const claims = new Map<number | string, CborValue>([
     [CLAIM.iss, issuer],
     [CLAIM.sub, subject],
-    [CLAIM.nbf, numericDate(validity.validFrom)],
-    [CLAIM.iat, numericDate(validity.signed)],
-    [CLAIM.cti, Buffer.from(credentialId.replaceAll('-', ''), 'hex')],
   ]);
   if (validity.validUntil) claims.set(CLAIM.exp, numericDate(validity.validUntil));
+  claims.set(CLAIM.nbf, numericDate(validity.validFrom));
+  claims.set(CLAIM.iat, numericDate(validity.signed));
+  claims.set(CLAIM.cti, Buffer.from(credentialId.replaceAll('-', ''), 'hex'));
   if (status) claims.set(CLAIM.status, statusListReference(status));
   if (revocation) claims.set(CLAIM.revocation, revocationReference(revocation));
   return claims;

@@ -1,6 +1,14 @@
 export { ClaimFault } from './claim-fault.js';
 export { KeyNotSupported, type EcPublicJwk } from './cose-key.js';
-export { prepareCwt, prepareSemanticCwt, type UnsignedCwt, type UnsignedSemanticCwt } from './cwt.js';
+export {
+  jsonClaims,
+  prepareCwt,
+  prepareSemanticCwt,
+  scalarClaims,
+  type CwtClaims,
+  type CwtFacts,
+  type SemanticCwtClaims,
+} from './cwt.js';
 export { ELEMENT_TYPES, parseDateTime, type ElementType } from './element-types.js';
 export { prepareMdoc, type MdocElement, type UnsignedMdoc } from './mdoc.js';
 export { isMdlDocType, longestMdocLifetimeDays, missingMdlElements } from './mdl.js';

@@ -17,13 +17,13 @@ export const jsonToCbor = (claim: readonly string[], value: unknown): CborValue 
   throw new ClaimFault(claim, 'must consist of JSON values with well-formed text', value);
 };
 
-/** The members of an object as a CBOR map. @throws ClaimFault */
+/** The members of an object as a CBOR map, or in one. @throws ClaimFault */
 export const mapOf = (
   claim: readonly string[],
   value: Record<string, unknown>,
   encode: (name: string, member: unknown) => CborValue,
-): ReadonlyMap<string, CborValue> => {
-  const map = new Map<string, CborValue>();
+  map = new Map<number | string, CborValue>(),
+): ReadonlyMap<number | string, CborValue> => {
   for (const [name, member] of Object.entries(value)) {
     if (!isText(name)) throw new ClaimFault(claim, 'must have names of well-formed text', name);
     map.set(name, encode(name, member));

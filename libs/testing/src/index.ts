@@ -51,6 +51,7 @@ export * from './tenant-api.js';
 export * from './test-certificates.js';
 export * from './test-settings.js';
 export * from './verify-credential.js';
+export * from './verify-cwt.js';
 export * from './verify-domain-linkage.js';
 export * from './verify-mdoc.js';
 export { verifySdJwt, type VerifiedSdJwt } from './verify-sd-jwt.js';

@@ -56,6 +56,34 @@ export class TenantApi {
     };
   }
 
+  get compact() {
+    const { client, answerTo } = this.calls;
+    const path = '/v2/credentials/compact/configurations';
+    const one = '/v2/credentials/compact/configurations/{id}';
+    return {
+      create: (body: Schemas['CompactConfigurationRequest']) => answerTo(client.POST(path, { body })),
+      list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
+      retrieve: (id: string) => answerTo(client.GET(one, { params: { path: { id } } })),
+      update: (id: string, body: Schemas['CompactConfigurationRequest']) =>
+        answerTo(client.PUT(one, { params: { path: { id } }, body })),
+      delete: (id: string) => answerTo(client.DELETE(one, { params: { path: { id } } })),
+    };
+  }
+
+  get compactSemantic() {
+    const { client, answerTo } = this.calls;
+    const path = '/v2/credentials/compact-semantic/configurations';
+    const one = '/v2/credentials/compact-semantic/configurations/{id}';
+    return {
+      create: (body: Schemas['CompactSemanticConfigurationRequest']) => answerTo(client.POST(path, { body })),
+      list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
+      retrieve: (id: string) => answerTo(client.GET(one, { params: { path: { id } } })),
+      update: (id: string, body: Schemas['CompactSemanticConfigurationRequest']) =>
+        answerTo(client.PUT(one, { params: { path: { id } }, body })),
+      delete: (id: string) => answerTo(client.DELETE(one, { params: { path: { id } } })),
+    };
+  }
+
   get webSemantic() {
     const { client, answerTo } = this.calls;
     const path = '/v2/credentials/web-semantic/configurations';

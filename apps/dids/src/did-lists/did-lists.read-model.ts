@@ -62,10 +62,15 @@ export class DidListsReadModel extends ReadModel<DidListTables> {
   }
 
   /**
-   * DIDs of the tenant that can sign with one of the algorithms: first the one that the configuration already holds, then oldest first. The
-   * projection may lag; the stream decides.
+   * DIDs of the tenant, of one method if it is given, that can sign with one of the algorithms: first the one that the configuration already
+   * holds, then oldest first. The projection may lag; the stream decides.
    */
-  async *issuers(tenantId: string, configurationId: string, algorithms: readonly (keyof typeof COLUMN)[]) {
+  async *issuers(
+    tenantId: string,
+    configurationId: string,
+    algorithms: readonly (keyof typeof COLUMN)[],
+    method?: 'web',
+  ) {
     await this.running.ownWrites();
     const { db } = this.running;
     const held = await db
@@ -77,11 +82,13 @@ export class DidListsReadModel extends ReadModel<DidListTables> {
     for (const { did } of held) yield did;
     const columns = algorithms.map((algorithm) => COLUMN[algorithm]);
     if (columns.length === 0) return;
+    let candidates = db
+      .selectFrom('did')
+      .where('tenant_id', '=', tenantId)
+      .where((where) => where.or(columns.map((column) => where(column, '=', 1))));
+    if (method !== undefined) candidates = candidates.where('did', 'like', `did:${method}:%`);
     for (let offset = 0; ; offset += CANDIDATES) {
-      const rows = await db
-        .selectFrom('did')
-        .where('tenant_id', '=', tenantId)
-        .where((where) => where.or(columns.map((column) => where(column, '=', 1))))
+      const rows = await candidates
         .select('did')
         .orderBy('created_at')
         .orderBy('id')

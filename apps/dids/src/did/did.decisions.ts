@@ -40,6 +40,8 @@ export interface ReserveCommand {
   configurationId: string;
   /** Acceptable algorithms, best first. */
   algorithms: readonly KeyAlgorithm[];
+  /** Member of the request that names the DID. */
+  member: 'issuer' | 'issuerDid';
 }
 
 const issuerKeyOf = (state: ActiveDid, algorithm: KeyAlgorithm): DidKey | undefined =>
@@ -47,13 +49,13 @@ const issuerKeyOf = (state: ActiveDid, algorithm: KeyAlgorithm): DidKey | undefi
 
 /** Keeps the DID from deletion for a configuration. Idempotent per configuration. */
 export const reserveIssuerKey = (state: DidState, command: ReserveCommand, now: Date): DidEvent[] => {
-  const { configurationId, algorithms } = command;
-  if (state.status !== 'active') throw invalidBody('issuerDid', 'must be a DID of this tenant', command.did);
+  const { configurationId, algorithms, member } = command;
+  if (state.status !== 'active') throw invalidBody(member, 'must be a DID of this tenant', command.did);
   const reserved = state.reservations.get(configurationId);
   if (reserved && algorithms.includes(reserved.algorithm)) return [];
   const algorithm = algorithms.find((candidate) => issuerKeyOf(state, candidate));
   if (!algorithm)
-    throw invalidBody('issuerDid', `must have an assertion key of type ${algorithms.join(' or ')}`, command.did);
+    throw invalidBody(member, `must have an assertion key of type ${algorithms.join(' or ')}`, command.did);
   return [{ type: 'DidReserved', data: { configurationId, algorithm, reservedAt: now.toISOString() } }];
 };
 

@@ -118,7 +118,7 @@ describe('reserving', () => {
   const reserve =
     (...algorithms: DidKey['algorithm'][]) =>
     (state: Parameters<typeof createDid>[0]) =>
-      reserveIssuerKey(state, { did: DID, configurationId: 'c', algorithms }, at);
+      reserveIssuerKey(state, { did: DID, configurationId: 'c', algorithms, member: 'issuerDid' }, at);
 
   it('selects the best available algorithm', () => {
     given(did, [created])
@@ -237,8 +237,9 @@ describe('deleting', () => {
 
 describe('refusals of a DID', () => {
   const detailsOf = (run: () => unknown) => refusal(run).details;
+  const reservation = { did: DID, configurationId: 'c', member: 'issuerDid' as const };
   const reserve = (events: DidEvent[], ...algorithms: DidKey['algorithm'][]) =>
-    detailsOf(() => reserveIssuerKey(stateAfter(did, events), { did: DID, configurationId: 'c', algorithms }, at));
+    detailsOf(() => reserveIssuerKey(stateAfter(did, events), { ...reservation, algorithms }, at));
 
   it('say that it is being deleted', () =>
     expect(detailsOf(() => createDid(stateAfter(did, [created, started]), command, at))).toEqual([

@@ -34,21 +34,21 @@ export class ReserveIssuerKey {
   }
 
   async execute({ body }: RequestOf<typeof reserveIssuerKey>, context: TenantServiceContext): Promise<IssuerKey> {
-    const { algorithms } = body;
-    const { configurationId } = body;
+    const { configurationId, algorithms, method, member = 'issuerDid' } = body;
     if (body.did !== undefined) {
-      if (!isDid(body.did)) throw invalidBody('issuerDid', 'must be a DID', body.did.slice(0, 200));
-      return this.reserve({ did: body.did, configurationId, algorithms }, context);
+      if (!isDid(body.did)) throw invalidBody(member, 'must be a DID', body.did.slice(0, 200));
+      return this.reserve({ did: body.did, configurationId, algorithms, member }, context);
     }
-    for await (const candidate of this.lists.issuers(context.tenant.id, configurationId, algorithms)) {
+    for await (const candidate of this.lists.issuers(context.tenant.id, configurationId, algorithms, method)) {
       try {
-        return await this.reserve({ did: candidate, configurationId, algorithms }, context);
+        return await this.reserve({ did: candidate, configurationId, algorithms, member }, context);
       } catch (error) {
         // The list may lag: this DID was deleted meanwhile, or never had such a key. Try the next one.
         if (!(error instanceof AppError && error.kind === 'invalid')) throw error;
       }
     }
-    throw invalidBody('issuerDid', `the tenant has no DID with an assertion key of type ${algorithms.join(' or ')}`);
+    const kind = method === undefined ? 'DID' : `did:${method}`;
+    throw invalidBody(member, `the tenant has no ${kind} with an assertion key of type ${algorithms.join(' or ')}`);
   }
 
   private async reserve(command: ReserveCommand, context: TenantServiceContext): Promise<IssuerKey> {
@@ -56,7 +56,7 @@ export class ReserveIssuerKey {
     // Created before such hosts were refused at creation (ADR 0051: they would be impersonated).
     if (host !== undefined && host !== context.tenant.host && this.isPlatformHost(host))
       throw invalidBody(
-        'issuerDid',
+        command.member,
         "must not be under a host of the platform other than the tenant's own",
         command.did,
       );

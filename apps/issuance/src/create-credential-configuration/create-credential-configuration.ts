@@ -7,6 +7,7 @@ import {
   type ConfigurationOperations,
   type ConfigurationRecord,
   type ContextOf,
+  type ReserveIssuerKeyRequest,
 } from '@attestry/contracts';
 import { EventStoreUnavailable, Streams, type Clock, type Ids } from '@attestry/event-store';
 import {
@@ -32,7 +33,7 @@ import {
   credentialConfigurationStream,
 } from '../credential-configuration/credential-configuration.state.js';
 import { TypeClaims, type TypeOwner } from '../credential-configuration/type-claims.js';
-import { checkRequest, type SignerPolicy } from '../formats/format.js';
+import { checkRequest, requestedDid, type SignerPolicy } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 
@@ -61,24 +62,25 @@ export class CreateCredentialConfiguration {
     context: ContextOf<ConfigurationOperations['create']>,
   ): Promise<ConfigurationRecord> {
     const module = this.formats.ofCall(context);
-    const { format, resources } = module;
+    const { format, resources, sharesTypesWith = format } = module;
     const tenantId = context.tenant.id;
     checkRequest(module, body);
-    const owner: TypeOwner = { tenantId, format, type: body.type, owner: idFor(context, 'configuration', this.ids) };
+    const id = idFor(context, 'configuration', this.ids);
+    const owner: TypeOwner = { tenantId, format: sharesTypesWith, type: body.type, owner: id };
     await this.types.refuseTakenType(owner);
     const content = await module.contentOf(body, undefined, context);
     const { signer } = resources;
     // For every format: the signer also signs the issuer metadata.
     await this.issuerSigners.ensure(tenantId, context.tenant.baseUrl, eventContext(context));
-    const issuerKey = await this.reserveKey(signer, owner, body.issuerDid, context);
+    const issuerKey = await this.reserveKey(signer, id, requestedDid(module, body), context);
     try {
       await this.types.claim(owner, context);
       const created = await this.streams.runDecision(
         credentialConfiguration,
-        credentialConfigurationStream(tenantId, owner.owner),
+        credentialConfigurationStream(tenantId, id),
         (state) =>
           createCredentialConfiguration(state, {
-            id: owner.owner,
+            id,
             format,
             type: body.type,
             issuerKey,
@@ -102,13 +104,14 @@ export class CreateCredentialConfiguration {
   /** Where a certificate's key signs, only the DID that the request names. */
   private async reserveKey(
     signer: SignerPolicy,
-    { owner }: TypeOwner,
-    did: string | undefined,
+    configurationId: string,
+    requested: Pick<ReserveIssuerKeyRequest, 'did' | 'member'>,
     context: ClientContext,
   ): Promise<PinnedIssuerKey | undefined> {
-    if (signer.kind === 'issuerSigner' && did === undefined) return undefined;
-    const algorithms = signer.kind === 'pinnedKey' ? signer.algorithms : ANY_ALGORITHM;
-    const body = { algorithms, configurationId: owner, did };
+    if (signer.kind === 'issuerSigner' && requested.did === undefined) return undefined;
+    const { algorithms, method } =
+      signer.kind === 'pinnedKey' ? signer : { algorithms: ANY_ALGORITHM, method: undefined };
+    const body = { algorithms, method, configurationId, ...requested };
     const { verificationMethod, kmsKeyId, algorithm, ...reserved } = await this.client.call(
       reserveIssuerKey,
       { body },

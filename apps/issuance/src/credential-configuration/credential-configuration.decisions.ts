@@ -54,19 +54,26 @@ export const activeConfiguration = (
 };
 
 /**
- * Replaces everything that may change. `type` and `issuerDid` must be unchanged; an absent `issuerDid` is kept (pinned at creation: ADR
- * 0060).
+ * Replaces everything that may change. `type` and `issuerDid`, which the request calls `member`, must be unchanged; an absent `issuerDid`
+ * is kept (pinned at creation: ADR 0060).
  */
 export const replaceConfigurationContent = (
   state: CredentialConfigurationState,
-  command: { format: CredentialFormat; type: string; issuerDid?: string; content: ConfigurationContent },
+  command: {
+    format: CredentialFormat;
+    type: string;
+    issuerDid?: string;
+    member?: string;
+    content: ConfigurationContent;
+  },
 ): CredentialConfigurationEvent[] => {
   const { type, issuerKey } = activeConfiguration(state, command.format);
+  const { member = 'issuerDid' } = command;
   const details: ErrorDetail[] = [];
   if (command.type !== type)
     details.push({ value: command.type, msg: 'must not change', param: 'type', location: 'body' });
   if (command.issuerDid !== undefined && command.issuerDid !== issuerKey?.did)
-    details.push({ value: command.issuerDid, msg: 'must not change', param: 'issuerDid', location: 'body' });
+    details.push({ value: command.issuerDid, msg: 'must not change', param: member, location: 'body' });
   if (details.length) throw invalid(...details);
   return [{ type: 'CredentialConfigurationContentReplaced', data: { content: command.content } }];
 };

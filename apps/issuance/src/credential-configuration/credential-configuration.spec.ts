@@ -120,6 +120,14 @@ describe('credential configuration', () => {
   it('does not exist before it was created, in any format', () =>
     expect(() => activeConfiguration(credentialConfiguration.initial, 'jwt_vc_json')).toThrow(AppError));
 
+  it('names the member in which the request has the DID', () =>
+    expect(() =>
+      replaceConfigurationContent(credentialConfiguration.evolve(credentialConfiguration.initial, created), {
+        ...{ format: 'jwt_vc_json', type: 'Membership', content },
+        ...{ issuerDid: 'did:web:other.example', member: 'issuer' },
+      }),
+    ).toThrow(expect.objectContaining({ details: [expect.objectContaining({ param: 'issuer' })] })));
+
   it('accepts its own issuerDid', () =>
     given(credentialConfiguration, [created])
       .when((state) =>

@@ -7,6 +7,7 @@ import { credentialType } from './credential-type.claim.js';
 
 export interface TypeOwner {
   tenantId: string;
+  /** Of formats that share their types, one for all of them. */
   format: CredentialFormat;
   type: string;
   /** Configuration id. */
@@ -15,7 +16,7 @@ export interface TypeOwner {
 
 const streamOf = ({ tenantId, format, type }: TypeOwner): string => credentialType.stream(tenantId, format, type);
 
-/** A tenant's types of one format, each claimed by at most one configuration (ADR 0009). */
+/** A tenant's types of one format, or of formats that share them, each claimed by at most one configuration (ADR 0009). */
 @Injectable()
 export class TypeClaims {
   constructor(

@@ -40,7 +40,7 @@ export class DeleteCredentialConfiguration {
   ) {}
 
   async execute({ params }: RequestOf<ConfigurationOperations['delete']>, context: ClientContext): Promise<void> {
-    const { format } = this.formats.ofCall(context);
+    const { format, sharesTypesWith = format } = this.formats.ofCall(context);
     const tenantId = context.tenant.id;
     const stream = credentialConfigurationStream(tenantId, params.id);
     const loaded = await this.streams.load(credentialConfiguration, stream);
@@ -55,7 +55,7 @@ export class DeleteCredentialConfiguration {
     const { requestId, operation, traceparent } = context;
     const release = { requestId, operation, deadline: Date.now() + this.config.ownWriteMs };
     await Promise.all([
-      this.types.release({ tenantId, format, type, owner: id }, context),
+      this.types.release({ tenantId, format: sharesTypesWith, type, owner: id }, context),
       issuerKey &&
         this.issuerKeys
           .release(

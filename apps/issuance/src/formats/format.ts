@@ -6,6 +6,7 @@ import {
   type CredentialFormat,
   type CredentialProfile,
   type ErrorDetail,
+  type ReserveIssuerKeyRequest,
 } from '@attestry/contracts';
 import type { ByteSource, PublicJwk, Signer } from '@attestry/keys';
 import type {
@@ -26,6 +27,10 @@ export type SignerPolicy =
       kind: 'pinnedKey';
       /** Best first. */
       algorithms: PinnedIssuerKey['algorithm'][];
+      /** Method of the DID that is chosen where the request names none. Absent: any. */
+      method?: 'web';
+      /** The member of requests that names the DID. Absent: `issuerDid`. */
+      member?: 'issuer';
     }
   | {
       /** The key of a certificate for the credential issuer identifier, under the tenant's CA (ADR 0060). */
@@ -92,6 +97,8 @@ export interface Format<
   readonly format: CredentialFormat;
   readonly profile: CredentialProfile;
   readonly resources: Resources;
+  /** The format with which it shares types: a type is unique among the configurations of both. Absent: none. */
+  readonly sharesTypesWith?: CredentialFormat;
 
   /** Every fault of a request that needs no look-up; the shape is already checked. */
   faultsOf(request: ConfigurationRequest): ErrorDetail[];
@@ -123,6 +130,15 @@ export interface Format<
     signer: Signer,
   ): Promise<(string | Record<string, unknown>)[]>;
 }
+
+/** The DID that a request names, and the member that names it. */
+export const requestedDid = (
+  { resources: { signer } }: Pick<Format, 'resources'>,
+  request: ConfigurationRequest,
+): Pick<ReserveIssuerKeyRequest, 'did' | 'member'> => {
+  const member = (signer.kind === 'pinnedKey' && signer.member) || 'issuerDid';
+  return { member, did: (request as { issuer?: string; issuerDid?: string })[member] };
+};
 
 /** @throws AppError 400 with a detail per fault */
 export const checkRequest = (format: Pick<Format, 'faultsOf'>, request: ConfigurationRequest): void => {

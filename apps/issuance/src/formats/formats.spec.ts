@@ -1,6 +1,8 @@
 import type { ErrorDetail, WebSemanticConfigurationRequest } from '@attestry/contracts';
 import type { PinnedIssuerKey } from '../credential-configuration/credential-configuration.events.js';
-import { checkRequest } from './format.js';
+import { checkRequest, requestedDid } from './format.js';
+import { Cwt } from './cwt/cwt.js';
+import { CwtVc } from './cwt-vc/cwt-vc.js';
 import { DcSdJwt } from './dc-sd-jwt/dc-sd-jwt.js';
 import { Formats } from './formats.js';
 import { JwtVcJson } from './jwt-vc-json/jwt-vc-json.js';
@@ -10,7 +12,13 @@ import { vcContentOf } from './vc-configuration.decisions.js';
 
 // No test here canonicalizes or fetches.
 const unused = undefined as never;
-const formats = new Formats([new LdpVc(unused, unused, unused, unused), new JwtVcJson(), new DcSdJwt(unused)]);
+const formats = new Formats([
+  new LdpVc(unused, unused, unused, unused),
+  new JwtVcJson(),
+  new DcSdJwt(unused),
+  new Cwt(),
+  new CwtVc(),
+]);
 const { byName } = formats;
 const ofCall = (operation: string) => formats.ofCall({ operation });
 
@@ -290,18 +298,38 @@ describe('rules of a configuration', () => {
     ).not.toContain('canary'));
 });
 
+const didWeb = { kind: 'pinnedKey', algorithms: ['P-256'], method: 'web', member: 'issuer' };
+
 describe('the formats', () => {
   it('have a profile each, and keys that can sign, best first, or certificates', () =>
     expect(Object.values(byName).map(({ format, profile, resources }) => [format, profile, resources])).toEqual([
       ['ldp_vc', 'web-semantic', { signer: { kind: 'pinnedKey', algorithms: ['Ed25519'] } }],
       ['jwt_vc_json', 'jwt-vc', { signer: { kind: 'pinnedKey', algorithms: ['P-256', 'Ed25519'] } }],
       ['dc+sd-jwt', 'sd-jwt', { signer: { kind: 'issuerSigner' } }],
+      ['cwt', 'compact', { signer: didWeb }],
+      ['cwt_vc', 'compact-semantic', { signer: didWeb }],
+    ]));
+
+  it('read the DID of a request from its member', () => {
+    const both = { ...request(), issuer: 'did:web:a', issuerDid: 'did:web:b' };
+    expect(requestedDid(byName.cwt, both as never)).toEqual({ member: 'issuer', did: 'did:web:a' });
+    expect(requestedDid(byName.cwt_vc, { type: 'T' })).toEqual({ member: 'issuer' });
+    for (const format of [byName.ldp_vc, byName['dc+sd-jwt']])
+      expect(requestedDid(format, both as never)).toEqual({ member: 'issuerDid', did: 'did:web:b' });
+  });
+
+  it('share types only where one format names the other', () =>
+    expect(Object.values(byName).map(({ sharesTypesWith }) => sharesTypesWith)).toEqual([
+      ...[undefined, undefined, undefined, undefined],
+      'cwt',
     ]));
 
   it('are found by the operations on their configurations', () => {
     expect(ofCall('issuance.create-credential-configuration.web-semantic')).toBe(byName.ldp_vc);
     expect(ofCall('issuance.delete-credential-configuration.jwt-vc')).toBe(byName.jwt_vc_json);
     expect(ofCall('issuance.update-credential-configuration.sd-jwt')).toBe(byName['dc+sd-jwt']);
+    expect(ofCall('issuance.list-credential-configurations.compact')).toBe(byName.cwt);
+    expect(ofCall('issuance.create-credential-configuration.compact-semantic')).toBe(byName.cwt_vc);
     expect(() => ofCall('issuance.create-offer')).toThrow('issuance.create-offer names no credential format');
   });
 });

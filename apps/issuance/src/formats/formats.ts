@@ -1,6 +1,8 @@
 import type { Provider, Type } from '@nestjs/common';
 import { CONFIGURATION_OPERATIONS, type CallContext, type CredentialFormat } from '@attestry/contracts';
 import type { Format } from './format.js';
+import { Cwt } from './cwt/cwt.js';
+import { CwtVc } from './cwt-vc/cwt-vc.js';
 import { DcSdJwt } from './dc-sd-jwt/dc-sd-jwt.js';
 import { JwtVcJson } from './jwt-vc-json/jwt-vc-json.js';
 import { LdpVc } from './ldp-vc/ldp-vc.js';
@@ -9,6 +11,8 @@ const CLASSES: Readonly<Record<CredentialFormat, Type<Format>>> = {
   ldp_vc: LdpVc,
   jwt_vc_json: JwtVcJson,
   'dc+sd-jwt': DcSdJwt,
+  cwt: Cwt,
+  cwt_vc: CwtVc,
 };
 
 export class Formats {

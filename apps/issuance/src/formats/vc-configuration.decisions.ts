@@ -40,6 +40,12 @@ const RESERVED_CLAIMS = new Set(['id', 'type', '__proto__', 'constructor', 'prot
 const UNITS = ['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
 const isPositive = (duration: Duration): boolean => UNITS.reduce((sum, unit) => sum + (duration[unit] ?? 0), 0) > 0;
 
+/** Of a member of `credentialSubject`. */
+export const subjectNameFault = (name: string): string | undefined => {
+  if (name.startsWith('@')) return 'must not start with @';
+  return RESERVED_CLAIMS.has(name) ? 'is a reserved name' : undefined;
+};
+
 /** Every fault of a request that needs no look-up. */
 export const vcFaults = (
   request: JwtVcConfigurationRequest,
@@ -70,10 +76,7 @@ export const vcFaults = (
 
   details.push(...displayFaults(request.display, displayDefaults(request)));
 
-  const nameFault = (name: string): string | undefined => {
-    if (name.startsWith('@')) return 'must not start with @';
-    return RESERVED_CLAIMS.has(name) ? 'is a reserved name' : termFault?.(name);
-  };
+  const nameFault = (name: string): string | undefined => subjectNameFault(name) ?? termFault?.(name);
   details.push(...claimMappingFaults(request.claimMappings, { nameFault, valueFault }));
 
   if (request.expiresIn && !isPositive(request.expiresIn))

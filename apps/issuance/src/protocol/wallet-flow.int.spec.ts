@@ -2,11 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generateKeyPairSync, X509Certificate, type KeyObject } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, verify, X509Certificate, type KeyObject } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { compactVerify, decodeProtectedHeader, importJWK, jwtVerify, SignJWT, type JWK } from 'jose';
 import {
   AppError,
+  compactConfigurations,
+  compactSemanticConfigurations,
   createPreAuthorizedOffer,
   createUser,
   customDomainVerified,
@@ -45,6 +47,7 @@ import {
   type PageOf,
   type PreAuthorizedOffer,
   type PreAuthorizedOfferRequest,
+  type ReserveIssuerKeyRequest,
   type UserCredential,
   type VerifiedBrand,
 } from '@attestry/contracts';
@@ -62,7 +65,7 @@ import {
   type ResponseOf,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS } from '@attestry/testing';
+import { chosenEngines, decodeCwt, TEST_SETTINGS } from '@attestry/testing';
 import type { FeedMessage } from '@attestry/messaging';
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import { issuanceService } from '../index.js';
@@ -274,9 +277,10 @@ const open = async () => {
   });
   engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
   engines.bus.serve(reserveIssuerKey.subject, async (data) => {
-    const { algorithms } = (data as { body: { algorithms: ('P-256' | 'Ed25519')[] } }).body;
+    const { algorithms, method } = (data as { body: ReserveIssuerKeyRequest }).body;
     const { publicJwk: _, ...key } = issuerKeys.get(algorithms[0]!)!;
-    return { ok: true, data: key };
+    const web = { did: 'did:web:acme.example', verificationMethod: 'did:web:acme.example#k123456789' };
+    return { ok: true, data: { ...key, ...(method && web) } };
   });
   engines.bus.serve(retrieveBrand.subject, async (_data, { tenant }) => ({
     ok: true,
@@ -1051,6 +1055,79 @@ describe('the credential endpoint', () => {
     expect(await code(collect(bad, { credential_configuration_id: ldpVc, proofs: again }))).toBe(
       'credential_request_denied',
     );
+  });
+
+  it.each([
+    ['cwt', 'compact', 'CSC:/1/', compactConfigurations],
+    ['cwt_vc', 'compact-semantic', 'CSS:/1/', compactSemanticConfigurations],
+  ] as const)(
+    'issues a batch of %s (%s), bound to the key of each proof',
+    async (format, profile, prefix, operations) => {
+      const issuedTo = async (userId: string) =>
+        ((await admin(listUserCredentials, { params: { userId } })) as PageOf<UserCredential>).data;
+      const claimMappings = {
+        given_name: { mapFrom: 'claims.given_name', required: true },
+        level: { mapFrom: 'claims.level', defaultValue: 3 },
+      };
+      const request = { type: 'Compact', claimMappings, expiresIn: { days: 30 } };
+      const { id } = (await admin(operations.create, { body: request })) as { id: string };
+      const { made, token } = await start(id);
+      const holders = [makeHolder(), makeHolder('EdDSA'), makeHolder()];
+      const nonce = await nonceFor();
+      const [first, second, third] = await Promise.all([
+        prove(holders[0]!, nonce, 'did:key'),
+        prove(holders[1]!, nonce, 'did:key'),
+        prove(holders[2]!, nonce, 'jwk'),
+      ]);
+      const proofs = { jwt: [first, second, third] };
+      const { credentials } = await collect(token, { credential_configuration_id: id, proofs });
+      const decoded = await Promise.all(credentials.map(({ credential }) => decodeCwt(credential as string)));
+      const key = createPublicKey({ key: issuerKeys.get('P-256')!.publicJwk as never, format: 'jwk' });
+      for (const { prefix: got, kid, signed, signature, claims } of decoded) {
+        expect([got, kid, claims.get(1)]).toEqual([prefix, 'k123456789', 'did:web:acme.example']);
+        expect(verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, signature)).toBe(true);
+        const own =
+          format === 'cwt'
+            ? Object.fromEntries(claims)
+            : (claims.get('vc') as Record<string, object>)['credentialSubject'];
+        expect(own).toMatchObject({ given_name: 'Ada', level: 3 });
+      }
+      expect(decoded.map(({ claims }) => claims.get(2))).toEqual([
+        encodeDidKey(holders[0]!.jwk),
+        encodeDidKey(holders[1]!.jwk),
+        encodeDidJwk(holders[2]!.jwk),
+      ]);
+      // Times are rounded, so that they do not link the credentials.
+      expect(decoded.map(({ claims }) => (claims.get(5) as number) % 3600)).toEqual([0, 0, 0]);
+      await eventually(async () => (await issuedTo(made.userId)).length === 3);
+      const issuedOnes = await issuedTo(made.userId);
+      expect(issuedOnes.map((one) => one.id.replaceAll('-', '')).sort()).toEqual(
+        decoded.map(({ claims }) => Buffer.from(claims.get(7) as Uint8Array).toString('hex')).sort(),
+      );
+      for (const one of issuedOnes) expect(one).toMatchObject({ format, profile, type: 'Compact' });
+      await admin(operations.delete, { params: { id } });
+    },
+  );
+
+  it('refuses a claim of a cwt that is an object, of the offer at once, of the user at the credential endpoint', async () => {
+    const claimMappings = { given_name: { mapFrom: 'claims.given_name' } };
+    const body = { type: 'Scalars', claimMappings };
+    const { id } = (await admin(compactConfigurations.create, { body })) as { id: string };
+    const fault = 'given_name must be a boolean, a string or a number, not an object';
+    const claims = { given_name: { canary: 1 } };
+    expect((await refusal(offer({ credentials: [id], claims }))).details).toEqual([
+      {
+        msg: `must not make the claims of a credential impossible to encode: ${fault}`,
+        param: 'claims',
+        location: 'body',
+      },
+    ]);
+    const { id: userId } = await admin(createUser, { body: { claims } });
+    const { token } = await start(id, { userId, claims: {} });
+    const proofs = { jwt: [await prove(makeHolder(), await nonceFor(), 'did:key')] };
+    const denied = await refusal(collect(token, { credential_configuration_id: id, proofs }));
+    expect([denied.code, denied.message]).toEqual(['credential_request_denied', fault]);
+    await admin(compactConfigurations.delete, { params: { id } });
   });
 
   it('stores the credential for delivery only while a webhook subscribes to it', async () => {

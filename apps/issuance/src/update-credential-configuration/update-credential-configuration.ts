@@ -15,7 +15,7 @@ import {
   credentialConfiguration,
   credentialConfigurationStream,
 } from '../credential-configuration/credential-configuration.state.js';
-import { checkRequest } from '../formats/format.js';
+import { checkRequest, requestedDid } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 
@@ -39,7 +39,8 @@ export class UpdateCredentialConfiguration {
     const loaded = await this.streams.load(credentialConfiguration, stream);
     const { content: current } = activeConfiguration(loaded.state, format);
     checkRequest(module, body);
-    const change = { format, type: body.type, issuerDid: body.issuerDid };
+    const { did: issuerDid, member } = requestedDid(module, body);
+    const change = { format, type: body.type, issuerDid, member };
     // Before anything is fetched or published for a request that is refused.
     replaceConfigurationContent(loaded.state, { ...change, content: current });
     const content = await module.contentOf(body, current, context);

@@ -189,15 +189,19 @@ export class IssuerKey {
 }
 
 export class ReserveIssuerKeyRequest {
-  /** Default: the tenant's first DID with a key of one of the `algorithms`. */
+  /** Default: the tenant's first DID, of the `method` if there is one, with a key of one of the `algorithms`. */
   @Optional() @IsString() @Length(7, 2048) did?: string;
+  /** Method of the DID that is chosen where the request names none. Default: any. */
+  @Optional() @IsIn(['web']) method?: 'web';
+  /** Member that names the DID in the request to issuance, for the details of a refusal. Default: `issuerDid`. */
+  @Optional() @IsIn(['issuer', 'issuerDid']) member?: 'issuer' | 'issuerDid';
   /** Accepted key types, preferred first. */
   @IsArray() @ArrayMaxSize(2) @IsIn(['P-256', 'Ed25519'], { each: true }) algorithms: ('P-256' | 'Ed25519')[];
   /** Credential configuration that keeps the DID from being deleted. */
   @Uuid() configurationId: string;
 }
 
-/** 400 with `param: issuerDid` when no DID has a suitable key. */
+/** 400 with the `member` as `param` when no DID has a suitable key. */
 export const reserveIssuerKey = defineOperation({
   name: 'dids.reserve-issuer-key',
   summary: 'Choose a DID and a key for a credential configuration and reserve the DID, so that it cannot be deleted',

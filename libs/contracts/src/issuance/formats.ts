@@ -1,8 +1,12 @@
 import type { ConfigurationOperations } from './credential-configurations.js';
+import { compactSemanticConfigurations } from './formats/cwt-vc.js';
+import { compactConfigurations } from './formats/cwt.js';
 import { sdJwtConfigurations } from './formats/dc-sd-jwt.js';
 import { jwtVcConfigurations } from './formats/jwt-vc-json.js';
 import { webSemanticConfigurations } from './formats/ldp-vc.js';
 
+export * from './formats/cwt-vc.js';
+export * from './formats/cwt.js';
 export * from './formats/dc-sd-jwt.js';
 export * from './formats/jwt-vc-json.js';
 export * from './formats/ldp-vc.js';
@@ -12,6 +16,8 @@ export const PROFILES = {
   ldp_vc: 'web-semantic',
   jwt_vc_json: 'jwt-vc',
   'dc+sd-jwt': 'sd-jwt',
+  cwt: 'compact',
+  cwt_vc: 'compact-semantic',
 } as const;
 /** Credential format (OID4VCI 1.0 Appendix A). */
 export type CredentialFormat = keyof typeof PROFILES;
@@ -23,6 +29,8 @@ export const CONFIGURATION_OPERATIONS: Readonly<Record<CredentialFormat, Configu
   ldp_vc: webSemanticConfigurations,
   jwt_vc_json: jwtVcConfigurations,
   'dc+sd-jwt': sdJwtConfigurations,
+  cwt: compactConfigurations,
+  cwt_vc: compactSemanticConfigurations,
 };
 
 /** One of these operations, of every format. */

@@ -241,6 +241,123 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['clientId', 'tenantId'],
   },
+  CompactConfiguration: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      type: { type: 'string' },
+      issuer: { type: 'string', description: 'DID whose key signs the credentials.' },
+      display: { type: 'array', items: { $ref: '#/components/schemas/CredentialDisplay' } },
+      claimMappings: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClaimMapping' } },
+      expiresIn: { $ref: '#/components/schemas/Duration' },
+      maxIssuances: { type: 'number' },
+      revocable: { type: 'boolean' },
+    },
+    required: ['id', 'type', 'issuer', 'claimMappings', 'revocable'],
+  },
+  CompactConfigurationRequest: {
+    type: 'object',
+    properties: {
+      type: {
+        type: 'string',
+        description:
+          "Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`.",
+      },
+      issuer: {
+        type: 'string',
+        description:
+          'did:web of the tenant whose P-256 key signs the credentials. Default: the first one. Cannot be changed later.',
+      },
+      display: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/CredentialDisplay' },
+        description:
+          'The credential as wallets display it, one entry per language. Default: one entry, whose name is the type.',
+      },
+      claimMappings: {
+        type: 'object',
+        additionalProperties: { $ref: '#/components/schemas/ClaimMapping' },
+        description: 'Mapping of each claim of the credential, by claim name.',
+      },
+      expiresIn: {
+        $ref: '#/components/schemas/Duration',
+        description: 'Validity of the credentials, at least 2 hours. Default: they do not expire.',
+      },
+      maxIssuances: {
+        type: 'number',
+        description:
+          'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
+      },
+      revocable: {
+        type: 'boolean',
+        description: 'Revocation is not supported yet: `true` is rejected, and the default is `false`.',
+      },
+      claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
+    },
+    required: ['type', 'claimMappings'],
+  },
+  CompactSemanticConfiguration: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      type: { type: 'string' },
+      issuer: { type: 'string', description: 'DID whose key signs the credentials.' },
+      display: { type: 'array', items: { $ref: '#/components/schemas/CredentialDisplay' } },
+      claimMappings: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClaimMapping' } },
+      expiresIn: { $ref: '#/components/schemas/Duration' },
+      maxIssuances: { type: 'number' },
+      revocable: { type: 'boolean' },
+      contexts: { type: 'array', items: { type: 'string' } },
+    },
+    required: ['claimMappings', 'contexts', 'id', 'issuer', 'revocable', 'type'],
+  },
+  CompactSemanticConfigurationRequest: {
+    type: 'object',
+    properties: {
+      type: {
+        type: 'string',
+        description:
+          "Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`.",
+      },
+      issuer: {
+        type: 'string',
+        description:
+          'did:web of the tenant whose P-256 key signs the credentials. Default: the first one. Cannot be changed later.',
+      },
+      display: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/CredentialDisplay' },
+        description:
+          'The credential as wallets display it, one entry per language. Default: one entry, whose name is the type.',
+      },
+      claimMappings: {
+        type: 'object',
+        additionalProperties: { $ref: '#/components/schemas/ClaimMapping' },
+        description: 'Mapping of each claim of the credential, by claim name.',
+      },
+      expiresIn: {
+        $ref: '#/components/schemas/Duration',
+        description: 'Validity of the credentials, at least 2 hours. Default: they do not expire.',
+      },
+      maxIssuances: {
+        type: 'number',
+        description:
+          'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
+      },
+      revocable: {
+        type: 'boolean',
+        description: 'Revocation is not supported yet: `true` is rejected, and the default is `false`.',
+      },
+      claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
+      contexts: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'URLs of further JSON-LD contexts of the credentials, beside that of the VC Data Model 1.1. They are not fetched.',
+      },
+    },
+    required: ['claimMappings', 'type'],
+  },
   ConfigurationParams: {
     type: 'object',
     properties: { id: { type: 'string', description: 'Id of the credential configuration.' } },
@@ -346,7 +463,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CredentialEvent: { type: 'string', enum: ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] },
   CredentialFormat: {
     type: 'string',
-    enum: ['ldp_vc', 'jwt_vc_json', 'dc+sd-jwt'],
+    enum: ['ldp_vc', 'jwt_vc_json', 'dc+sd-jwt', 'cwt', 'cwt_vc'],
     description: 'Credential format (OID4VCI 1.0 Appendix A).',
   },
   CredentialIssuer: {
@@ -1735,7 +1852,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       id: { type: 'string' },
       type: { type: 'string' },
-      profile: { type: 'string', enum: ['web-semantic', 'jwt-vc', 'sd-jwt'] },
+      profile: { type: 'string', enum: ['web-semantic', 'jwt-vc', 'sd-jwt', 'compact', 'compact-semantic'] },
       format: { $ref: '#/components/schemas/CredentialFormat' },
       sessionId: { type: 'string' },
       credentialConfigurationId: { type: 'string' },

@@ -827,6 +827,110 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/compact-semantic/configurations': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve compact-semantic credential configurations
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['listCredentialConfigurationsCompactSemantic'];
+    put?: never;
+    /**
+     * Create a compact-semantic credential configuration
+     * @description Requires one of the roles: `admin`, `issuer`.
+     */
+    post: operations['createCredentialConfigurationCompactSemantic'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/compact-semantic/configurations/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve a compact-semantic credential configuration
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveCredentialConfigurationCompactSemantic'];
+    /**
+     * Replace a compact-semantic credential configuration
+     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     */
+    put: operations['updateCredentialConfigurationCompactSemantic'];
+    post?: never;
+    /**
+     * Delete a compact-semantic credential configuration
+     * @description Existing offers of this configuration fail with `unknown_credential_configuration`. Requires one of the roles: `admin`, `issuer`.
+     */
+    delete: operations['deleteCredentialConfigurationCompactSemantic'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/compact/configurations': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve compact credential configurations
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['listCredentialConfigurationsCompact'];
+    put?: never;
+    /**
+     * Create a compact credential configuration
+     * @description Requires one of the roles: `admin`, `issuer`.
+     */
+    post: operations['createCredentialConfigurationCompact'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/compact/configurations/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve a compact credential configuration
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveCredentialConfigurationCompact'];
+    /**
+     * Replace a compact credential configuration
+     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     */
+    put: operations['updateCredentialConfigurationCompact'];
+    post?: never;
+    /**
+     * Delete a compact credential configuration
+     * @description Existing offers of this configuration fail with `unknown_credential_configuration`. Requires one of the roles: `admin`, `issuer`.
+     */
+    delete: operations['deleteCredentialConfigurationCompact'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/jwt-vc/configurations': {
     parameters: {
       query?: never;
@@ -1087,6 +1191,161 @@ export interface components {
       /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
       required?: boolean;
     };
+    CompactConfiguration: {
+      claimMappings: {
+        [key: string]: components['schemas']['ClaimMapping'];
+      };
+      display?: components['schemas']['CredentialDisplay'][];
+      expiresIn?: components['schemas']['Duration'];
+      id: string;
+      /** @description DID whose key signs the credentials. */
+      issuer: string;
+      maxIssuances?: number;
+      revocable: boolean;
+      type: string;
+    };
+    CompactConfigurationRequest: {
+      /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
+      claimMappings: {
+        [key: string]: {
+          /** @description Value if `mapFrom` is absent or has no value. */
+          defaultValue?: unknown;
+          /** @description Names of the claim as wallets display it, one per language; at most 20. */
+          display?: {
+            /** @description Language tag (BCP 47). */
+            locale?: string;
+            /** @description 1 to 1024 characters. */
+            name: string;
+          }[];
+          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. */
+          mapFrom?: string;
+          /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
+          required?: boolean;
+        };
+      };
+      /** @description Claim sources are not supported yet: any value is rejected. At most 32 levels, 1000 values in total and 4096 characters in each string. */
+      claimSourceId?: unknown;
+      /** @description The credential as wallets display it, one entry per language. Default: one entry, whose name is the type. */
+      display?: {
+        /** @description Color as `#rrggbb`. */
+        background_color?: string;
+        background_image?: {
+          /** @description https or data URL. */
+          uri: string;
+        };
+        /** @description Default: the description of the configuration. */
+        description?: string;
+        /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
+        locale?: string;
+        logo?: {
+          alt_text?: string;
+          /** @description https or data URL. */
+          uri: string;
+        };
+        /** @description Default: the name of the configuration. */
+        name?: string;
+        /** @description Color as `#rrggbb`. */
+        text_color?: string;
+      }[];
+      /** @description Validity of the credentials, at least 2 hours. Default: they do not expire. */
+      expiresIn?: {
+        days?: number;
+        hours?: number;
+        minutes?: number;
+        months?: number;
+        seconds?: number;
+        weeks?: number;
+        years?: number;
+      };
+      readonly id?: string;
+      /** @description did:web of the tenant whose P-256 key signs the credentials. Default: the first one. Cannot be changed later. */
+      issuer?: string;
+      /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
+      maxIssuances?: number;
+      /** @description Revocation is not supported yet: `true` is rejected, and the default is `false`. */
+      revocable?: boolean;
+      /** @description Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`. */
+      type: string;
+    };
+    CompactSemanticConfiguration: {
+      claimMappings: {
+        [key: string]: components['schemas']['ClaimMapping'];
+      };
+      contexts: string[];
+      display?: components['schemas']['CredentialDisplay'][];
+      expiresIn?: components['schemas']['Duration'];
+      id: string;
+      /** @description DID whose key signs the credentials. */
+      issuer: string;
+      maxIssuances?: number;
+      revocable: boolean;
+      type: string;
+    };
+    CompactSemanticConfigurationRequest: {
+      /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
+      claimMappings: {
+        [key: string]: {
+          /** @description Value if `mapFrom` is absent or has no value. */
+          defaultValue?: unknown;
+          /** @description Names of the claim as wallets display it, one per language; at most 20. */
+          display?: {
+            /** @description Language tag (BCP 47). */
+            locale?: string;
+            /** @description 1 to 1024 characters. */
+            name: string;
+          }[];
+          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. */
+          mapFrom?: string;
+          /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
+          required?: boolean;
+        };
+      };
+      /** @description Claim sources are not supported yet: any value is rejected. At most 32 levels, 1000 values in total and 4096 characters in each string. */
+      claimSourceId?: unknown;
+      /** @description URLs of further JSON-LD contexts of the credentials, beside that of the VC Data Model 1.1. They are not fetched. */
+      contexts?: string[];
+      /** @description The credential as wallets display it, one entry per language. Default: one entry, whose name is the type. */
+      display?: {
+        /** @description Color as `#rrggbb`. */
+        background_color?: string;
+        background_image?: {
+          /** @description https or data URL. */
+          uri: string;
+        };
+        /** @description Default: the description of the configuration. */
+        description?: string;
+        /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
+        locale?: string;
+        logo?: {
+          alt_text?: string;
+          /** @description https or data URL. */
+          uri: string;
+        };
+        /** @description Default: the name of the configuration. */
+        name?: string;
+        /** @description Color as `#rrggbb`. */
+        text_color?: string;
+      }[];
+      /** @description Validity of the credentials, at least 2 hours. Default: they do not expire. */
+      expiresIn?: {
+        days?: number;
+        hours?: number;
+        minutes?: number;
+        months?: number;
+        seconds?: number;
+        weeks?: number;
+        years?: number;
+      };
+      readonly id?: string;
+      /** @description did:web of the tenant whose P-256 key signs the credentials. Default: the first one. Cannot be changed later. */
+      issuer?: string;
+      /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
+      maxIssuances?: number;
+      /** @description Revocation is not supported yet: `true` is rejected, and the default is `false`. */
+      revocable?: boolean;
+      /** @description Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`. */
+      type: string;
+    };
     CreateDidRequest: {
       readonly did?: string;
       readonly localMetadata?: components['schemas']['LocalDidMetadata'];
@@ -1138,7 +1397,7 @@ export interface components {
      * @description Credential format (OID4VCI 1.0 Appendix A).
      * @enum {string}
      */
-    CredentialFormat: 'ldp_vc' | 'jwt_vc_json' | 'dc+sd-jwt';
+    CredentialFormat: 'ldp_vc' | 'jwt_vc_json' | 'dc+sd-jwt' | 'cwt' | 'cwt_vc';
     CredentialIssuer: {
       /** @description https or data URL. */
       iconUrl?: string;
@@ -1459,6 +1718,16 @@ export interface components {
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
+    PageOfCompactConfiguration: {
+      data: components['schemas']['CompactConfiguration'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
+    PageOfCompactSemanticConfiguration: {
+      data: components['schemas']['CompactSemanticConfiguration'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
     PageOfJwtVcConfiguration: {
       data: components['schemas']['JwtVcConfiguration'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
@@ -1709,7 +1978,7 @@ export interface components {
       /** @description Id of the pre-authorized offer from which the credential was issued. */
       offerId?: string;
       /** @enum {string} */
-      profile: 'web-semantic' | 'jwt-vc' | 'sd-jwt';
+      profile: 'web-semantic' | 'jwt-vc' | 'sd-jwt' | 'compact' | 'compact-semantic';
       sessionId: string;
       type: string;
       validFrom: string;
@@ -2705,12 +2974,18 @@ export interface operations {
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "ldp_vc:Types",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
-           *         "dc+sd-jwt:UniversityDegree"
+           *         "dc+sd-jwt:UniversityDegree",
+           *         "cwt:UniversityDegree",
+           *         "cwt_vc:UniversityDiploma"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -2840,12 +3115,18 @@ export interface operations {
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "ldp_vc:Types",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
-           *         "dc+sd-jwt:UniversityDegree"
+           *         "dc+sd-jwt:UniversityDegree",
+           *         "cwt:UniversityDegree",
+           *         "cwt_vc:UniversityDiploma"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -5578,6 +5859,586 @@ export interface operations {
            */
           'application/json': components['schemas']['WebhookKeyRotation'];
         };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listCredentialConfigurationsCompactSemantic: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+        /** @description Only the configuration with exactly this `type`. */
+        type?: string;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "StudentCard",
+           *           "issuer": "did:web:attestry.example:u",
+           *           "contexts": [
+           *             "https://university.example/contexts/diploma/v1"
+           *           ],
+           *           "claimMappings": {
+           *             "given_name": {
+           *               "mapFrom": "claims.given_name"
+           *             }
+           *           },
+           *           "revocable": false
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['PageOfCompactSemanticConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  createCredentialConfigurationCompactSemantic: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
+        'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "type": "UniversityDiploma",
+         *       "contexts": [
+         *         "https://university.example/contexts/diploma/v1"
+         *       ],
+         *       "claimMappings": {
+         *         "given_name": {
+         *           "mapFrom": "claims.given_name"
+         *         }
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['CompactSemanticConfigurationRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "UniversityDiploma",
+           *       "issuer": "did:web:attestry.example:u",
+           *       "contexts": [
+           *         "https://university.example/contexts/diploma/v1"
+           *       ],
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "revocable": false
+           *     }
+           */
+          'application/json': components['schemas']['CompactSemanticConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveCredentialConfigurationCompactSemantic: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "issuer": "did:web:attestry.example:u",
+           *       "contexts": [
+           *         "https://university.example/contexts/diploma/v1"
+           *       ],
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "revocable": false
+           *     }
+           */
+          'application/json': components['schemas']['CompactSemanticConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateCredentialConfigurationCompactSemantic: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the credential configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "type": "UniversityDiploma",
+         *       "contexts": [
+         *         "https://university.example/contexts/diploma/v1"
+         *       ],
+         *       "claimMappings": {
+         *         "given_name": {
+         *           "mapFrom": "claims.given_name"
+         *         }
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['CompactSemanticConfigurationRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "issuer": "did:web:attestry.example:u",
+           *       "contexts": [
+           *         "https://university.example/contexts/diploma/v1"
+           *       ],
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "revocable": false
+           *     }
+           */
+          'application/json': components['schemas']['CompactSemanticConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteCredentialConfigurationCompactSemantic: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listCredentialConfigurationsCompact: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+        /** @description Only the configuration with exactly this `type`. */
+        type?: string;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "StudentCard",
+           *           "issuer": "did:web:attestry.example:u",
+           *           "claimMappings": {
+           *             "given_name": {
+           *               "mapFrom": "claims.given_name"
+           *             }
+           *           },
+           *           "revocable": false
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['PageOfCompactConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  createCredentialConfigurationCompact: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
+        'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "type": "UniversityDegree",
+         *       "claimMappings": {
+         *         "given_name": {
+         *           "mapFrom": "claims.given_name"
+         *         }
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['CompactConfigurationRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "UniversityDegree",
+           *       "issuer": "did:web:attestry.example:u",
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "revocable": false
+           *     }
+           */
+          'application/json': components['schemas']['CompactConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveCredentialConfigurationCompact: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "issuer": "did:web:attestry.example:u",
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "revocable": false
+           *     }
+           */
+          'application/json': components['schemas']['CompactConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateCredentialConfigurationCompact: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the credential configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "type": "UniversityDegree",
+         *       "claimMappings": {
+         *         "given_name": {
+         *           "mapFrom": "claims.given_name"
+         *         }
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['CompactConfigurationRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "issuer": "did:web:attestry.example:u",
+           *       "claimMappings": {
+           *         "given_name": {
+           *           "mapFrom": "claims.given_name"
+           *         }
+           *       },
+           *       "revocable": false
+           *     }
+           */
+          'application/json': components['schemas']['CompactConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteCredentialConfigurationCompact: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];

@@ -1,0 +1,90 @@
+import type {
+  ClaimMapping,
+  CompactConfiguration,
+  CompactConfigurationRequest,
+  Duration,
+  ErrorDetail,
+} from '@attestry/contracts';
+import type { PinnedConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { ConfigurationContent } from '../credential-configuration/credential-configuration.events.js';
+import { claimMappingFaults, type ClaimRules } from './claim-mappings.decisions.js';
+import { expiresTooSoon } from './credential-times.js';
+import { displayFaults } from './display.decisions.js';
+import { present } from './vc-configuration.decisions.js';
+
+/** What is stored of a configuration whose credentials are CWTs. */
+export interface CwtContent extends ConfigurationContent {
+  claimMappings: Record<string, ClaimMapping>;
+  expiresIn?: Duration;
+}
+
+/** Every fault of a request that needs no look-up. */
+export const cwtFaults = (
+  request: CompactConfigurationRequest,
+  { nameFault, valueFault }: ClaimRules,
+): ErrorDetail[] => {
+  const details: ErrorDetail[] = [];
+  const fault = (param: string, msg: string, value?: unknown) =>
+    details.push({ ...(value !== undefined && { value }), msg, param, location: 'body' });
+  const { type, issuer, display, claimMappings, expiresIn, revocable, claimSourceId } = request;
+
+  if (type === 'VerifiableCredential') fault('type', 'must not be VerifiableCredential', type);
+  if (issuer !== undefined && !issuer.startsWith('did:web:'))
+    fault('issuer', 'must be a did:web of this tenant', issuer);
+  details.push(...displayFaults(display, { name: type }));
+  const wellFormed = (name: string) => (name.isWellFormed() ? nameFault(name) : 'must be well-formed Unicode');
+  details.push(...claimMappingFaults(claimMappings, { nameFault: wellFormed, valueFault }));
+  if (expiresIn && expiresTooSoon(expiresIn)) fault('expiresIn', 'must be at least 2 hours', expiresIn);
+  if (revocable === true) fault('revocable', 'is not supported yet', true);
+  if (claimSourceId !== undefined && claimSourceId !== null) fault('claimSourceId', 'is not supported yet');
+  return details;
+};
+
+export const cwtContentOf = (request: CompactConfigurationRequest): CwtContent => {
+  const { display, claimMappings, expiresIn, maxIssuances } = request;
+  return present({
+    display: display?.map((entry) => present({ ...entry })),
+    claimMappings,
+    expiresIn: expiresIn && present({ ...expiresIn }),
+    maxIssuances,
+  }) as CwtContent;
+};
+
+export const cwtRecordOf = ({
+  id,
+  type,
+  issuerKey,
+  content,
+}: PinnedConfiguration<CwtContent>): CompactConfiguration => ({
+  id,
+  type,
+  issuer: issuerKey.did,
+  ...content,
+  revocable: false,
+});
+
+/** Characters of all names and texts, and values, of the claims of one credential: a claim of a user may be mapped to many. */
+const MAX_CHARACTERS = 65_536;
+const MAX_VALUES = 1000;
+const MAX_DEPTH = 32;
+
+/** Why claims are too large for one credential: `exceed …` or `nest …`, after "must not". */
+export const cwtSizeFault = (claims: Readonly<Record<string, unknown>>): string | undefined => {
+  let characters = 0;
+  let values = 0;
+  const faultOf = (value: unknown, depth: number): string | undefined => {
+    if (++values > MAX_VALUES) return `exceed ${MAX_VALUES} values in total`;
+    if (typeof value === 'string') characters += value.length;
+    if (characters > MAX_CHARACTERS) return `exceed ${MAX_CHARACTERS} characters in total`;
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (depth === MAX_DEPTH) return `nest deeper than ${MAX_DEPTH} levels`;
+    const isArray = Array.isArray(value);
+    for (const [name, member] of Object.entries(value)) {
+      if (!isArray) characters += name.length;
+      const fault = faultOf(member, depth + 1);
+      if (fault) return fault;
+    }
+    return undefined;
+  };
+  return faultOf(claims, 0);
+};

@@ -1,0 +1,106 @@
+import { oauthError } from '@attestry/contracts';
+import { ClaimFault, type CwtFacts, type SigningInput } from '@attestry/cose';
+import type { Signer } from '@attestry/keys';
+import type { PinnedConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { mapClaims, mapKnownClaims, type UserObject } from '../protocol/map-claims.js';
+import { credentialTimes, TimesFault } from './credential-times.js';
+import { cwtSizeFault, type CwtContent } from './cwt-configuration.decisions.js';
+import { claimOf, displayOf } from './display.decisions.js';
+import type { FormatMetadata, PinnedFacts, Resources, UnsignedCredential } from './format.js';
+import { addDuration } from './validity.js';
+
+type Cwt = PinnedConfiguration<CwtContent>;
+
+export interface UnsignedCwtCredential extends UnsignedCredential {
+  input: SigningInput;
+}
+
+export const CWT_RESOURCES: Resources = {
+  signer: { kind: 'pinnedKey', algorithms: ['P-256'], method: 'web', member: 'issuer' },
+};
+
+/** @throws AppError credential_request_denied when a required claim has no value, or the claims are too large */
+export const mapCwtClaims = ({ content }: Cwt, from: UserObject): Record<string, unknown> => {
+  const claims = mapClaims(content.claimMappings, from);
+  const fault = cwtSizeFault(claims);
+  if (fault) throw denied(`the claims of the credential must not ${fault}`);
+  return claims;
+};
+
+/** @param encode throws ClaimFault */
+export const cwtOfferFault = (
+  { content }: Cwt,
+  claims: Record<string, unknown>,
+  encode: (claims: Record<string, unknown>) => unknown,
+): string | undefined => {
+  const known = mapKnownClaims(content.claimMappings, { claims });
+  const tooLarge = cwtSizeFault(known);
+  if (tooLarge) return tooLarge;
+  const msg = encodingFault(() => encode(known))?.message;
+  return msg && `impossible to encode: ${msg}`;
+};
+
+/** The claim that cannot be encoded, if there is one. */
+export const encodingFault = (encode: () => unknown): ClaimFault | undefined => {
+  try {
+    encode();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ClaimFault) return error;
+    throw error;
+  }
+};
+
+/**
+ * @param encode with the facts that both formats share
+ * @throws AppError credential_request_denied when the claims cannot be encoded
+ */
+export const prepareCwtCredential = <Content extends CwtContent>(
+  { configuration, holder, time, credentialId }: PinnedFacts<Content>,
+  encode: (shared: CwtFacts) => SigningInput,
+): UnsignedCwtCredential => {
+  const { content, issuerKey } = configuration;
+  const { did, verificationMethod } = issuerKey;
+  try {
+    const validity = credentialTimes({
+      issuedAt: time,
+      ...(content.expiresIn && { validUntil: addDuration(time, content.expiresIn) }),
+    });
+    const keyFragment = verificationMethod.slice(verificationMethod.indexOf('#') + 1);
+    const input = encode({ issuer: did, keyFragment, subject: holder.did, credentialId, validity });
+    const { validFrom, validUntil } = validity;
+    return { credentialId, holderKey: holder.publicJwk, validFrom, ...(validUntil && { validUntil }), input };
+  } catch (error) {
+    // Neither message contains a value of a claim.
+    if (error instanceof TimesFault || error instanceof ClaimFault) throw denied(error.message);
+    throw error;
+  }
+};
+
+export const signCwts = (credentials: readonly UnsignedCwtCredential[], signer: Signer): string[] =>
+  credentials.map(({ input }) => input.assemble(signer.sign(input.toBeSigned)));
+
+/**
+ * @param named the member with the type
+ * @param claimsAt path of the claims in a decoded credential
+ */
+export const cwtMetadataOf = ({ type, content }: Cwt, named: object, claimsAt: readonly string[]): FormatMetadata => {
+  const display = displayOf(content.display, { name: type });
+  const claims = Object.entries(content.claimMappings).map(([name, mapping]) => ({
+    path: [...claimsAt, name],
+    ...claimOf(mapping),
+  }));
+  const shared = { ...named, cryptographic_binding_methods_supported: ['did:key'] };
+  return {
+    supported: {
+      ...shared,
+      credential_signing_alg_values_supported: ['ES256'],
+      proof_types_supported: { jwt: { proof_signing_alg_values_supported: ['ES256', 'EdDSA'] } },
+      credential_metadata: { display, ...(claims.length > 0 && { claims }) },
+    },
+    legacy: { ...shared, cryptographic_suites_supported: ['ES256'], display },
+  };
+};
+
+const denied = (description: string) =>
+  oauthError('credential_request_denied', description, { check: 'formats/cwt-credential' });

@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import type { CompactConfiguration, CompactConfigurationRequest, ErrorDetail } from '@attestry/contracts';
+import { prepareCwt, scalarClaims } from '@attestry/cose';
+import type { Signer } from '@attestry/keys';
+import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import type { UserObject } from '../../protocol/map-claims.js';
+import { cwtContentOf, cwtFaults, cwtRecordOf, type CwtContent } from '../cwt-configuration.decisions.js';
+import {
+  CWT_RESOURCES,
+  cwtMetadataOf,
+  cwtOfferFault,
+  encodingFault,
+  mapCwtClaims,
+  prepareCwtCredential,
+  signCwts,
+  type UnsignedCwtCredential,
+} from '../cwt-credential.js';
+import type { Format, FormatMetadata, PinnedFacts } from '../format.js';
+
+type CwtConfiguration = PinnedConfiguration<CwtContent>;
+
+/** A CWT (RFC 8392) whose claims are booleans, strings and numbers; specification notes, Encodings of CBOR credentials. */
+@Injectable()
+export class Cwt implements Format<CwtContent, UnsignedCwtCredential> {
+  readonly format = 'cwt';
+  readonly profile = 'compact';
+  readonly resources = CWT_RESOURCES;
+
+  faultsOf(request: CompactConfigurationRequest): ErrorDetail[] {
+    return cwtFaults(request, {
+      nameFault: (name) => (RESERVED_NAMES.has(name) ? 'is a reserved name' : undefined),
+      valueFault: (name, defaultValue) =>
+        defaultValue !== undefined && encodingFault(() => scalarClaims({ [name]: defaultValue }))
+          ? 'must have a boolean, a well-formed string or a number as defaultValue'
+          : undefined,
+    });
+  }
+
+  async contentOf(request: CompactConfigurationRequest): Promise<CwtContent> {
+    return cwtContentOf(request);
+  }
+
+  recordOf(configuration: CwtConfiguration): CompactConfiguration {
+    return cwtRecordOf(configuration);
+  }
+
+  metadataOf(configuration: CwtConfiguration): FormatMetadata {
+    return cwtMetadataOf(configuration, { type: configuration.type }, []);
+  }
+
+  offerFaultOf(configuration: CwtConfiguration, claims: Record<string, unknown>): string | undefined {
+    return cwtOfferFault(configuration, claims, scalarClaims);
+  }
+
+  mapClaims(configuration: CwtConfiguration, from: UserObject): Record<string, unknown> {
+    return mapCwtClaims(configuration, from);
+  }
+
+  prepare(facts: PinnedFacts<CwtContent>): UnsignedCwtCredential {
+    const { configuration, claims } = facts;
+    return prepareCwtCredential(facts, (shared) => prepareCwt(shared, { type: configuration.type, claims }));
+  }
+
+  async sign(_tenantId: string, credentials: readonly UnsignedCwtCredential[], signer: Signer): Promise<string[]> {
+    return signCwts(credentials, signer);
+  }
+}
+
+/**
+ * Names under which decoders return what the platform sets (RFC 8392 §4, JWT), and those that are no data in JavaScript objects, as which
+ * claims are mapped.
+ */
+const RESERVED_NAMES: ReadonlySet<string> = new Set([
+  ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'cti', 'jti', 'cnf', 'type', 'status', 'vc'],
+  ...['__proto__', 'constructor', 'prototype'],
+]);

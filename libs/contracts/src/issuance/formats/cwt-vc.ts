@@ -1,0 +1,32 @@
+import { ArrayMaxSize, IsArray, IsString, Matches, MaxLength } from 'class-validator';
+import { Optional } from '../../validators.js';
+import { configurationOperations, ENTRY_FAULT } from '../credential-configurations.js';
+import { CompactConfiguration, CompactConfigurationRequest } from './cwt.js';
+
+export class CompactSemanticConfigurationRequest extends CompactConfigurationRequest {
+  /** URLs of further JSON-LD contexts of the credentials, beside that of the VC Data Model 1.1. They are not fetched. */
+  @Optional()
+  @IsArray({ message: 'must be an array' })
+  @ArrayMaxSize(10, { message: 'must have at most 10 entries' })
+  @IsString({ each: true, message: 'must contain only strings' })
+  @Matches(/^\S{1,1024}$/, { each: true, message: ENTRY_FAULT })
+  @MaxLength(1024, { each: true, message: ENTRY_FAULT })
+  contexts?: string[];
+}
+
+export class CompactSemanticConfiguration extends CompactConfiguration {
+  contexts: string[];
+}
+
+export const compactSemanticConfigurations = configurationOperations({
+  profile: 'compact-semantic',
+  prefix: 'CREDENTIAL_COMPACT_SEMANTIC_CREDENTIAL_CONFIGURATION',
+  since: 'v2.1.0',
+  request: CompactSemanticConfigurationRequest,
+  configuration: CompactSemanticConfiguration,
+  example: {
+    type: 'UniversityDiploma',
+    contexts: ['https://university.example/contexts/diploma/v1'],
+    claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+  },
+});

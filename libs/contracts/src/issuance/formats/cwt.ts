@@ -1,0 +1,72 @@
+import { IsBoolean, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { BoundedJson, BoundedText, IsRecord, Nested, NestedList, Optional } from '../../validators.js';
+import {
+  configurationOperations,
+  CREDENTIAL_TYPE_PATTERN,
+  CredentialDisplay,
+  Duration,
+  MAX_DISPLAY_ENTRIES,
+  TYPE_FAULT,
+  type ClaimMapping,
+} from '../credential-configurations.js';
+
+export class CompactConfigurationRequest {
+  /**
+   * Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`.
+   */
+  @IsString({ message: 'must be a string' })
+  @Matches(CREDENTIAL_TYPE_PATTERN, { message: TYPE_FAULT })
+  @MaxLength(1024, { message: TYPE_FAULT })
+  type: string;
+
+  /** did:web of the tenant whose P-256 key signs the credentials. Default: the first one. Cannot be changed later. */
+  @Optional() @BoundedText(2048, 7) issuer?: string;
+
+  /** The credential as wallets display it, one entry per language. Default: one entry, whose name is the type. */
+  @Optional() @NestedList(CredentialDisplay, MAX_DISPLAY_ENTRIES) display?: CredentialDisplay[];
+
+  /** Mapping of each claim of the credential, by claim name. */
+  @IsRecord() @BoundedJson({ entries: 200, text: 65_536, values: 20_000 }) claimMappings: Record<string, ClaimMapping>;
+
+  /** Validity of the credentials, at least 2 hours. Default: they do not expire. */
+  @Optional()
+  @Nested(Duration, { message: 'must be an object with years, months, weeks, days, hours, minutes or seconds' })
+  expiresIn?: Duration;
+
+  /** Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
+  @Optional()
+  @IsInt({ message: 'must be an integer' })
+  @Min(1, { message: 'must be at least 1' })
+  @Max(1000, { message: 'must be at most 1000' })
+  maxIssuances?: number;
+
+  /** Revocation is not supported yet: `true` is rejected, and the default is `false`. */
+  @Optional() @IsBoolean({ message: 'must be a boolean' }) revocable?: boolean;
+  /** Claim sources are not supported yet: any value is rejected. */
+  @Optional() @BoundedJson() claimSourceId?: unknown;
+}
+
+export class CompactConfiguration {
+  id: string;
+  type: string;
+  /** DID whose key signs the credentials. */
+  issuer: string;
+  display?: CredentialDisplay[];
+  claimMappings: Record<string, ClaimMapping>;
+  expiresIn?: Duration;
+  maxIssuances?: number;
+  revocable: boolean;
+}
+
+/** Values of claims are booleans, strings and numbers. */
+export const compactConfigurations = configurationOperations({
+  profile: 'compact',
+  prefix: 'CREDENTIAL_COMPACT_CREDENTIAL_CONFIGURATION',
+  since: 'v2.1.0',
+  request: CompactConfigurationRequest,
+  configuration: CompactConfiguration,
+  example: {
+    type: 'UniversityDegree',
+    claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+  },
+});
