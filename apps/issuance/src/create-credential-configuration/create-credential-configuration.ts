@@ -67,7 +67,7 @@ export class CreateCredentialConfiguration {
     const owner: TypeOwner = { tenantId, format, type: body.type, owner: idFor(context, 'configuration', this.ids) };
     await this.types.refuseTakenType(owner);
     const content = await module.contentOf(body, undefined, context);
-    const { signer } = resources;
+    const signer = module.signerOf?.(body) ?? resources.signer;
     if (signer.kind === 'issuerSigner')
       await this.issuerSigners.ensure(tenantId, context.tenant.baseUrl, eventContext(context));
     const issuerKey = await this.reserveKey(signer, owner, body.issuerDid, context);

@@ -93,6 +93,8 @@ export interface Format<
   readonly profile: CredentialProfile;
   readonly resources: Resources;
 
+  /** Where the key depends on the request; of the same kind as that of `resources`. */
+  signerOf?(request: ConfigurationRequest): SignerPolicy;
   /** Every fault of a request that needs no look-up; the shape is already checked. */
   faultsOf(request: ConfigurationRequest): ErrorDetail[];
   /**

@@ -4,7 +4,7 @@ import { checkRequest } from './format.js';
 import { DcSdJwt } from './dc-sd-jwt/dc-sd-jwt.js';
 import { Formats } from './formats.js';
 import { JwtVcJson } from './jwt-vc-json/jwt-vc-json.js';
-import { ldpVcContentOf, trialOf } from './ldp-vc/ldp-vc.decisions.js';
+import { checkProofTypeChange, ldpVcContentOf, trialOf } from './ldp-vc/ldp-vc.decisions.js';
 import { LdpVc } from './ldp-vc/ldp-vc.js';
 import { vcContentOf } from './vc-configuration.decisions.js';
 
@@ -55,6 +55,8 @@ describe('what is stored of a configuration', () => {
     const old = ldpVcContentOf({ ...request({}), proofType: 'Ed25519Signature2018' }, contexts);
     expect(recordOf(old)).toMatchObject({ proofType: 'Ed25519Signature2018' });
     expect(ldpVcContentOf({ ...request({}), proofType: 'eddsa-rdfc-2022' }, [])).not.toHaveProperty('proofType');
+    const ecdsa = ldpVcContentOf({ ...request({}), proofType: 'ecdsa-rdfc-2019' }, contexts);
+    expect(recordOf(ecdsa)).toMatchObject({ proofType: 'ecdsa-rdfc-2019' });
   });
 
   it('is the same text in every release', async () => {
@@ -293,7 +295,7 @@ describe('rules of a configuration', () => {
 describe('the formats', () => {
   it('have a profile each, and keys that can sign, best first, or certificates', () =>
     expect(Object.values(byName).map(({ format, profile, resources }) => [format, profile, resources])).toEqual([
-      ['ldp_vc', 'web-semantic', { signer: { kind: 'pinnedKey', algorithms: ['Ed25519'] } }],
+      ['ldp_vc', 'web-semantic', { signer: { kind: 'pinnedKey', algorithms: ['Ed25519', 'P-256'] } }],
       ['jwt_vc_json', 'jwt-vc', { signer: { kind: 'pinnedKey', algorithms: ['P-256', 'Ed25519'] } }],
       ['dc+sd-jwt', 'sd-jwt', { signer: { kind: 'issuerSigner' } }],
     ]));
@@ -303,6 +305,41 @@ describe('the formats', () => {
     expect(ofCall('issuance.delete-credential-configuration.jwt-vc')).toBe(byName.jwt_vc_json);
     expect(ofCall('issuance.update-credential-configuration.sd-jwt')).toBe(byName['dc+sd-jwt']);
     expect(() => ofCall('issuance.create-offer')).toThrow('issuance.create-offer names no credential format');
+  });
+});
+
+describe('the proof of an ldp_vc configuration', () => {
+  const change = (from: WebSemanticConfigurationRequest, to: WebSemanticConfigurationRequest) => () =>
+    checkProofTypeChange(to, ldpVcContentOf(from, []));
+  const ed25519 = [{}, { proofType: 'eddsa-rdfc-2022' }, { proofType: 'Ed25519Signature2018' }] as const;
+  const ecdsa = request({ proofType: 'ecdsa-rdfc-2019' });
+
+  it('decides with which key is signed [T161]', () => {
+    const keyFor = (more: object) => byName.ldp_vc.signerOf?.(request(more));
+    for (const more of ed25519) expect(keyFor(more)).toEqual({ kind: 'pinnedKey', algorithms: ['Ed25519'] });
+    expect(keyFor(ecdsa)).toEqual({ kind: 'pinnedKey', algorithms: ['P-256'] });
+  });
+
+  it('can be replaced by one that is made with the same kind of key', () => {
+    for (const from of ed25519) for (const to of ed25519) expect(change(request(from), request(to))).not.toThrow();
+    expect(change(ecdsa, ecdsa)).not.toThrow();
+  });
+
+  it('cannot be replaced by one that needs another kind of key', () => {
+    const refused = (value: string, msg: string) =>
+      expect.objectContaining({ kind: 'invalid', details: [{ value, msg, param: 'proofType', location: 'body' }] });
+    for (const from of ed25519)
+      expect(change(request(from), ecdsa)).toThrow(
+        refused(
+          'ecdsa-rdfc-2019',
+          'must be eddsa-rdfc-2022 or Ed25519Signature2018, because the configuration signs with a key of type Ed25519',
+        ),
+      );
+    // An update without `proofType` asks for the default.
+    for (const to of [{}, { proofType: 'eddsa-rdfc-2022' }] as const)
+      expect(change(ecdsa, request(to))).toThrow(
+        refused('eddsa-rdfc-2022', 'must be ecdsa-rdfc-2019, because the configuration signs with a key of type P-256'),
+      );
   });
 });
 

@@ -3,9 +3,9 @@ import { Optional } from '../../validators.js';
 import { configurationOperations, ENTRY_FAULT } from '../credential-configurations.js';
 import { JwtVcConfiguration, jwtVcConfigurations, JwtVcConfigurationRequest } from './jwt-vc-json.js';
 
-/** Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1. */
-export type ProofType = 'eddsa-rdfc-2022' | 'Ed25519Signature2018';
-const PROOF_TYPES: readonly ProofType[] = ['eddsa-rdfc-2022', 'Ed25519Signature2018'];
+/** Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` and `ecdsa-rdfc-2019` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1. */
+export type ProofType = 'eddsa-rdfc-2022' | 'ecdsa-rdfc-2019' | 'Ed25519Signature2018';
+const PROOF_TYPES: readonly ProofType[] = ['eddsa-rdfc-2022', 'ecdsa-rdfc-2019', 'Ed25519Signature2018'];
 
 export class WebSemanticConfigurationRequest extends JwtVcConfigurationRequest {
   /** URLs of further JSON-LD contexts of the credentials. Each is fetched once, when it is configured. */
@@ -17,7 +17,10 @@ export class WebSemanticConfigurationRequest extends JwtVcConfigurationRequest {
   @MaxLength(1024, { each: true, message: ENTRY_FAULT })
   contexts?: string[];
 
-  /** Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets. */
+  /**
+   * Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `ecdsa-rdfc-2019`, for the same model, signs with a P-256 key of the issuer DID, the
+   * others with an Ed25519 key; the kind of key cannot be changed later. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets.
+   */
   @Optional()
   @IsIn(PROOF_TYPES, { message: `must be one of: ${PROOF_TYPES.join(', ')}` })
   proofType?: ProofType;
