@@ -56,7 +56,10 @@ describe('what is stored of a configuration', () => {
     expect(recordOf(old)).toMatchObject({ proofType: 'Ed25519Signature2018' });
     expect(ldpVcContentOf({ ...request({}), proofType: 'eddsa-rdfc-2022' }, [])).not.toHaveProperty('proofType');
     const ecdsa = ldpVcContentOf({ ...request({}), proofType: 'ecdsa-rdfc-2019' }, contexts);
-    expect(recordOf(ecdsa)).toMatchObject({ proofType: 'ecdsa-rdfc-2019' });
+    expect(recordOf(ecdsa)).toMatchObject({ proofType: 'ecdsa-rdfc-2019', persist: false });
+    expect(recordOf(ldpVcContentOf(request({ persist: true }), contexts))).toMatchObject({ persist: true });
+    for (const persist of [false, undefined])
+      expect(ldpVcContentOf(request({ persist }), [])).not.toHaveProperty('persist');
   });
 
   it('is the same text in every release', async () => {
@@ -129,7 +132,6 @@ describe('rules of a configuration', () => {
     ['expiresIn', { expiresIn: {} }],
     ['expiresIn', { expiresIn: { days: 0, hours: 0 } }],
     ['revocable', { revocable: true }],
-    ['persist', { persist: true }],
     ['claimSourceId', { claimSourceId: 'x' }],
     ['contexts.1', { contexts: ['https://a.example/c', 'https://a.example/c'] }],
     ['claimMappings.id', mapping({ defaultValue: 1 }, 'id')],
@@ -183,7 +185,6 @@ describe('rules of a configuration', () => {
     [mapping({ defaultValue: 'é'.repeat(33_000) }), body('claimMappings', 'must be at most 64 KiB of JSON')],
     [{ expiresIn: { days: 0 } }, body('expiresIn', 'must be longer than 0', { days: 0 })],
     [{ revocable: true }, body('revocable', 'is not supported yet', true)],
-    [{ persist: true }, body('persist', 'is not supported yet', true)],
     [{ claimSourceId: 'x' }, body('claimSourceId', 'is not supported yet')],
     [{ contexts: [twice, twice] }, body('contexts.1', 'must not repeat a context', twice)],
     [mapping({ defaultValue: 1 }, ''), body('claimMappings.', 'must have a name of 1 to 1024 characters')],
@@ -284,7 +285,18 @@ describe('rules of a configuration', () => {
     expect(params(mapping({ defaultValue: 1 }, 'given name'), 'jwt_vc_json')).toEqual([]));
 
   it('reports every fault at once', () =>
-    expect(params({ revocable: true, persist: true, expiresIn: {} })).toEqual(['expiresIn', 'revocable', 'persist']));
+    expect(params({ revocable: true, claimSourceId: 'x', expiresIn: {} })).toEqual([
+      'expiresIn',
+      'revocable',
+      'claimSourceId',
+    ]));
+
+  it('keeps credentials only of formats that persist them', () => {
+    expect(params({ persist: true })).toEqual([]);
+    expect(configurationFaults(request({ persist: true }), 'jwt_vc_json')).toEqual([
+      body('persist', 'is not supported yet', true),
+    ]);
+  });
 
   it('never repeats a mapping in the details', () =>
     expect(
@@ -300,10 +312,11 @@ describe('the formats', () => {
       ['dc+sd-jwt', 'sd-jwt', { signer: { kind: 'issuerSigner' } }],
     ]));
 
-  it('are found by the operations on their configurations', () => {
+  it('are found by the operations on their configurations and credentials', () => {
     expect(ofCall('issuance.create-credential-configuration.web-semantic')).toBe(byName.ldp_vc);
     expect(ofCall('issuance.delete-credential-configuration.jwt-vc')).toBe(byName.jwt_vc_json);
     expect(ofCall('issuance.update-credential-configuration.sd-jwt')).toBe(byName['dc+sd-jwt']);
+    expect(ofCall('issuance.list-issued-credentials.web-semantic')).toBe(byName.ldp_vc);
     expect(() => ofCall('issuance.create-offer')).toThrow('issuance.create-offer names no credential format');
   });
 });
@@ -326,19 +339,22 @@ describe('the proof of an ldp_vc configuration', () => {
   });
 
   it('cannot be replaced by one that needs another kind of key', () => {
-    const refused = (value: string, msg: string) =>
-      expect.objectContaining({ kind: 'invalid', details: [{ value, msg, param: 'proofType', location: 'body' }] });
+    const refused = (msg: string, value?: string) =>
+      expect.objectContaining({
+        kind: 'invalid',
+        details: [{ ...(value && { value }), msg, param: 'proofType', location: 'body' }],
+      });
     for (const from of ed25519)
       expect(change(request(from), ecdsa)).toThrow(
         refused(
-          'ecdsa-rdfc-2019',
           'must be eddsa-rdfc-2022 or Ed25519Signature2018, because the configuration signs with a key of type Ed25519',
+          'ecdsa-rdfc-2019',
         ),
       );
     // An update without `proofType` asks for the default.
-    for (const to of [{}, { proofType: 'eddsa-rdfc-2022' }] as const)
-      expect(change(ecdsa, request(to))).toThrow(
-        refused('eddsa-rdfc-2022', 'must be ecdsa-rdfc-2019, because the configuration signs with a key of type P-256'),
+    for (const proofType of [undefined, 'eddsa-rdfc-2022'] as const)
+      expect(change(ecdsa, request({ proofType }))).toThrow(
+        refused('must be ecdsa-rdfc-2019, because the configuration signs with a key of type P-256', proofType),
       );
   });
 });

@@ -6,7 +6,11 @@ import {
   type CredentialFormat,
   type CredentialStatus,
 } from '@attestry/contracts';
-import type { CredentialRecordedData, IssuedCredentialEvent } from './issued-credential.events.js';
+import type {
+  CredentialDeletedData,
+  CredentialRecordedData,
+  IssuedCredentialEvent,
+} from './issued-credential.events.js';
 import type { IssuedCredentialState } from './issued-credential.state.js';
 
 export const recordCredential = (
@@ -15,6 +19,16 @@ export const recordCredential = (
 ): IssuedCredentialEvent[] => {
   if (state.status !== 'absent') throw conflict('The credential exists already');
   return [{ type: 'CredentialRecorded', data }];
+};
+
+/** Also of a credential that an earlier release issued, which has no stream yet (ADR 0070). */
+export const deleteCredential = (
+  state: IssuedCredentialState,
+  issued: Omit<CredentialDeletedData, 'deletedAt'>,
+  now: Date,
+): IssuedCredentialEvent[] => {
+  if (state.status === 'deleted') throw notFound();
+  return [{ type: 'CredentialDeleted', data: { ...issued, deletedAt: now.toISOString() } }];
 };
 
 type Recorded = Extract<IssuedCredentialState, { status: 'recorded' }>;

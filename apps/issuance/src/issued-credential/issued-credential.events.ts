@@ -66,6 +66,13 @@ interface CredentialStatusChanged {
   } & StatusEntry;
 }
 
-export type IssuedCredentialEvent = CredentialRecorded | CredentialStatusChanged;
+/** Its metadata are no longer shown, and what was persisted of it is erased. */
+interface CredentialDeleted {
+  type: 'CredentialDeleted';
+  data: { credentialId: string; userId: string; issuedAt: string; deletedAt: string };
+}
+
+export type IssuedCredentialEvent = CredentialRecorded | CredentialStatusChanged | CredentialDeleted;
+export type CredentialDeletedData = CredentialDeleted['data'];
 export type CredentialRecordedData = CredentialRecorded['data'];
 export type CredentialStatusChangedData = CredentialStatusChanged['data'];

@@ -1,6 +1,6 @@
 import { AppError, type CredentialStatus } from '@attestry/contracts';
 import { given, stateAfter } from '@attestry/event-store';
-import { changeStatus, listedCredential, recordCredential } from './issued-credential.decisions.js';
+import { changeStatus, deleteCredential, listedCredential, recordCredential } from './issued-credential.decisions.js';
 import type { CredentialRecordedData, IssuedCredentialEvent } from './issued-credential.events.js';
 import { issuedCredential, issuedCredentialStream } from './issued-credential.state.js';
 
@@ -64,6 +64,34 @@ describe('an issued credential', () => {
     given(issuedCredential, [withStatus])
       .when(() => [])
       .thenState({ ...data, status: 'recorded', listed: { ...entry, status: 'valid' } }));
+});
+
+describe('a deleted credential', () => {
+  const issued = { credentialId: 'c1', userId: 'u1', issuedAt: facts.issuedAt };
+  const deleted: IssuedCredentialEvent = {
+    type: 'CredentialDeleted',
+    data: { ...issued, deletedAt: now.toISOString() },
+  };
+
+  it('is deleted once, also where an earlier release issued it without a stream', () => {
+    for (const history of [[recorded], []]) {
+      given(issuedCredential, history)
+        .when((state) => deleteCredential(state, issued, now))
+        .then([deleted]);
+      given(issuedCredential, [...history, deleted])
+        .when((state) => deleteCredential(state, issued, now))
+        .thenThrows('NotFound');
+    }
+  });
+
+  it('does not exist any more, and cannot be recorded again', () => {
+    const state = stateAfter(issuedCredential, [withStatus, deleted]);
+    expect(state).toEqual({ status: 'deleted' });
+    expect(refusal(() => changeStatus(state, { format, status: 'invalid' }, now)).code).toBe('NotFound');
+    given(issuedCredential, [recorded, deleted])
+      .when((current) => recordCredential(current, data))
+      .thenThrows('Conflict');
+  });
 });
 
 describe('the status of a credential', () => {

@@ -10,7 +10,8 @@ export type IssuedCredentialState =
       documentKeyId?: string;
       /** Absent for a credential without status. */
       listed?: StatusEntry & { status: CredentialStatus };
-    } & Omit<CredentialRecordedData, 'document' | 'status'>);
+    } & Omit<CredentialRecordedData, 'document' | 'status'>)
+  | { status: 'deleted' };
 
 export const issuedCredentialStream = (tenantId: string, credentialId: string): string =>
   `credential-${tenantId}+${credentialId}`;
@@ -29,12 +30,14 @@ const evolve = (state: IssuedCredentialState, { type, data }: IssuedCredentialEv
     case 'CredentialStatusChanged':
       if (state.status !== 'recorded' || !state.listed) return state;
       return { ...state, listed: { ...state.listed, status: data.status } };
+    case 'CredentialDeleted':
+      return { status: 'deleted' };
   }
 };
 
 export const issuedCredential: Aggregate<IssuedCredentialState, IssuedCredentialEvent> = {
   category: 'credential',
   initial: { status: 'absent' },
-  types: { CredentialRecorded: 1, CredentialStatusChanged: 1 },
+  types: { CredentialRecorded: 1, CredentialStatusChanged: 1, CredentialDeleted: 1 },
   evolve,
 };

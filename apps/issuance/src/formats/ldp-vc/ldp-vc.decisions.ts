@@ -34,19 +34,25 @@ export const checkProofTypeChange = (request: WebSemanticConfigurationRequest, r
   throw invalidBody(
     'proofType',
     `must be ${allowed.join(' or ')}, because the configuration signs with a key of type ${algorithm}`,
-    proofTypeOf(request),
+    request.proofType,
   );
 };
 
 export const ldpVcContentOf = (request: WebSemanticConfigurationRequest, contexts: PinnedContexts): LdpVcContent => ({
   ...vcContentOf(request, contexts),
   ...(proofTypeOf(request) !== DEFAULT_PROOF_TYPE && { proofType: request.proofType as LdpVcContent['proofType'] }),
+  ...(request.persist === true && { persist: true }),
 });
 
 export const ldpVcRecordOf = (configuration: PinnedConfiguration<LdpVcContent>): WebSemanticConfiguration => {
   const { proofType = DEFAULT_PROOF_TYPE, ...content } = configuration.content;
   const contexts = content.contexts.map(({ url }) => url);
-  return { ...vcRecordOf({ ...configuration, content }), contexts, proofType };
+  return {
+    ...vcRecordOf({ ...configuration, content }),
+    contexts,
+    proofType,
+    persist: configuration.content.persist === true,
+  };
 };
 
 /** What a credential of this configuration will name; contexts are tried on it. */

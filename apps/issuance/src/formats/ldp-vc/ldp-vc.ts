@@ -74,7 +74,7 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
   }
 
   faultsOf(request: WebSemanticConfigurationRequest): ErrorDetail[] {
-    return [...vcFaults(request, { termFault, valueFault }), ...contextFaults(request.contexts ?? [])];
+    return [...vcFaults(request, { persists: true, termFault, valueFault }), ...contextFaults(request.contexts ?? [])];
   }
 
   /** A pinned address keeps its document: issued and future credentials read the same. */

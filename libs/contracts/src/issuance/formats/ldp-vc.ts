@@ -1,6 +1,7 @@
-import { ArrayMaxSize, IsArray, IsIn, IsString, Matches, MaxLength } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsString, Matches, MaxLength } from 'class-validator';
 import { Optional } from '../../validators.js';
 import { configurationOperations, ENTRY_FAULT } from '../credential-configurations.js';
+import { registryOperations } from '../credential-registry.js';
 import { JwtVcConfiguration, jwtVcConfigurations, JwtVcConfigurationRequest } from './jwt-vc-json.js';
 
 /** Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` and `ecdsa-rdfc-2019` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1. */
@@ -24,6 +25,12 @@ export class WebSemanticConfigurationRequest extends JwtVcConfigurationRequest {
   @Optional()
   @IsIn(PROOF_TYPES, { message: `must be one of: ${PROOF_TYPES.join(', ')}` })
   proofType?: ProofType;
+
+  /**
+   * True to keep each issued credential, sealed under the key of its user, so that it can be retrieved. Default false: only its metadata are
+   * kept. Applies to credentials issued from then on.
+   */
+  @Optional() @IsBoolean({ message: 'must be a boolean' }) override persist?: boolean;
 }
 
 export class WebSemanticConfiguration extends JwtVcConfiguration {
@@ -37,4 +44,9 @@ export const webSemanticConfigurations = configurationOperations({
   request: WebSemanticConfigurationRequest,
   configuration: WebSemanticConfiguration,
   example: jwtVcConfigurations.create.example!,
+});
+
+export const webSemanticRegistry = registryOperations({
+  profile: 'web-semantic',
+  prefix: 'CREDENTIAL_WEB_SEMANTIC',
 });

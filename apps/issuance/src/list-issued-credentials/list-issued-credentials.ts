@@ -1,0 +1,39 @@
+import {
+  registryOperationOf,
+  type ClientContext,
+  type IssuedCredential,
+  type PageOf,
+  type RegistryOperations,
+} from '@attestry/contracts';
+import { Macs } from '@attestry/keys';
+import { listPage, Operation, type RequestOf } from '@attestry/service-kit';
+import { Formats } from '../formats/formats.js';
+import { issuedCredentialView } from '../issued-credential/issued-credential-view.js';
+import { UsersReadModel } from '../user/users.read-model.js';
+
+@Operation(...registryOperationOf('list'))
+export class ListIssuedCredentials {
+  constructor(
+    private readonly users: UsersReadModel,
+    private readonly formats: Formats,
+    private readonly macs: Macs,
+  ) {}
+
+  async execute(
+    { query }: RequestOf<RegistryOperations['list']>,
+    context: ClientContext,
+  ): Promise<PageOf<IssuedCredential>> {
+    const { format } = this.formats.ofCall(context);
+    const tenantId = context.tenant.id;
+    let rows = this.users.credentialsOf(tenantId, format);
+    if (query.type !== undefined) rows = rows.where('type', '=', query.type);
+    // Credentials that wallets collect have no tag, and there are no others.
+    if (query.tag !== undefined) rows = rows.where('id', 'is', null);
+    const list = [tenantId, 'issued-credentials', format, query.type ?? '', query.tag ?? ''];
+    const found = await listPage(rows, query, this.macs, list, {
+      timeColumn: 'issued_at',
+      key: (row) => ({ time: row.issued_at, id: row.id }),
+    });
+    return { ...found, data: found.data.map(issuedCredentialView) };
+  }
+}
