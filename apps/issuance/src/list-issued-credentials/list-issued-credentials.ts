@@ -6,6 +6,7 @@ import {
   type RegistryOperations,
 } from '@attestry/contracts';
 import { Macs } from '@attestry/keys';
+import { InvalidCursor } from '@attestry/read-model';
 import { listPage, Operation, type RequestOf } from '@attestry/service-kit';
 import { Formats } from '../formats/formats.js';
 import { issuedCredentialView } from '../issued-credential/issued-credential-view.js';
@@ -25,11 +26,12 @@ export class ListIssuedCredentials {
   ): Promise<PageOf<IssuedCredential>> {
     const { format } = this.formats.ofCall(context);
     const tenantId = context.tenant.id;
+    // Credentials that wallets collect have no tag, and there are no others: no list with a tag has a second page.
+    if (query.tag !== undefined && query.cursor !== undefined) throw new InvalidCursor();
+    if (query.tag !== undefined) return { data: [] };
     let rows = this.users.credentialsOf(tenantId, format);
     if (query.type !== undefined) rows = rows.where('type', '=', query.type);
-    // Credentials that wallets collect have no tag, and there are no others.
-    if (query.tag !== undefined) rows = rows.where('id', 'is', null);
-    const list = [tenantId, 'issued-credentials', format, query.type ?? '', query.tag ?? ''];
+    const list = [tenantId, 'issued-credentials', format, query.type ?? ''];
     const found = await listPage(rows, query, this.macs, list, {
       timeColumn: 'issued_at',
       key: (row) => ({ time: row.issued_at, id: row.id }),

@@ -1288,6 +1288,10 @@ describe('the record of issued credentials', () => {
         body: { type: 'KeptLater', name: 'x', issuer: { name: 'Acme' }, claimMappings: {}, ...more },
       });
     const before = await issueTo(later);
+    for (const persist of ['yes', 1])
+      expect((await refusal(change({ persist }))).details).toEqual([
+        { value: persist, msg: 'must be a boolean', param: 'persist', location: 'body' },
+      ]);
     expect(await change({ persist: true })).toMatchObject({ persist: true });
     const during = await issueTo(later);
     expect(await change({})).toMatchObject({ persist: false });
