@@ -28,6 +28,7 @@ const ROLES_OF_GROUP: [RegExp, Role[]][] = [
   [/^[A-Z]+ \/v1\/openid\/offers\b/, ISSUING],
   [/^GET \/v2\/credentials\/[a-z-]+\/configurations\b/, ISSUING],
   [/^(?:POST|PUT|DELETE) \/v2\/credentials\/[a-z-]+\/configurations\b/, WRITING],
+  [/^(?:GET|DELETE) \/v2\/credentials\/[a-z-]+(?:\/:id)?$/, ISSUING],
 ];
 
 /** The same for members of a tenant on the management API. */

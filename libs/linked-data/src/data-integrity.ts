@@ -15,14 +15,14 @@ export interface DataIntegrityOptions {
 }
 
 /** The document names a context that defines `DataIntegrityProof`: credentials v2 or data-integrity v2. */
-export const signDataIntegrity = <Document extends Signable>(
+export const signDataIntegrity = <Document extends Signable, Options extends DataIntegrityOptions>(
   document: Document,
-  options: DataIntegrityOptions,
+  options: Options,
   /** Canonical hashes of the proof options and of the document, in this order (VC-DI-EDDSA §3.2.5, VC-DI-ECDSA §3.2.5). */
   hashes: readonly [Buffer, Buffer],
   /** Ed25519, or ECDSA as r and s without ASN.1. */
   sign: (data: Uint8Array) => Uint8Array,
-): Document & { proof: DataIntegrityOptions & { proofValue: string } } => ({
+): Document & { proof: Options & { proofValue: string } } => ({
   ...document,
   proof: { ...options, proofValue: `z${base58.encode(sign(Buffer.concat(hashes)))}` },
 });

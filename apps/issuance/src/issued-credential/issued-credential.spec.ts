@@ -16,9 +16,9 @@ const facts = {
 const data = facts as unknown as CredentialRecordedData;
 const document = { keyId: 'k1', sealed: 'v1.k1.x.y' };
 const entry = { listId: 'l1', index: 4711 };
-const recorded: IssuedCredentialEvent = { type: 'CredentialRecorded', data };
-const withDocument: IssuedCredentialEvent = { type: 'CredentialRecorded', data: { ...data, document } };
-const withStatus: IssuedCredentialEvent = { type: 'CredentialRecorded', data: { ...data, status: entry } };
+const recorded = { type: 'CredentialRecorded', data } as IssuedCredentialEvent;
+const withDocument = { type: 'CredentialRecorded', data: { ...data, document } } as IssuedCredentialEvent;
+const withStatus = { type: 'CredentialRecorded', data: { ...data, status: entry } } as IssuedCredentialEvent;
 
 const now = new Date('2026-04-01T10:00:00.000Z');
 const format = 'dc+sd-jwt';

@@ -1,7 +1,7 @@
 import {
   registryOperationOf,
   type ClientContext,
-  type IssuedCredential,
+  type RegisteredCredential,
   type PageOf,
   type RegistryOperations,
 } from '@attestry/contracts';
@@ -23,7 +23,7 @@ export class ListIssuedCredentials {
   async execute(
     { query }: RequestOf<RegistryOperations['list']>,
     context: ClientContext,
-  ): Promise<PageOf<IssuedCredential>> {
+  ): Promise<PageOf<RegisteredCredential>> {
     const { format } = this.formats.ofCall(context);
     const tenantId = context.tenant.id;
     // Credentials that wallets collect have no tag, and there are no others: no list with a tag has a second page.

@@ -4,7 +4,7 @@ import type { PersistedCredentialEvent } from './persisted-credential.events.js'
 import { persistedCredential, persistedCredentialStream } from './persisted-credential.state.js';
 
 const data = { credentialId: 'c1', userId: 'u1', sealed: 'v1.c1.x.y' };
-const kept: PersistedCredentialEvent = { type: 'CredentialPersisted', data };
+const kept = { type: 'CredentialPersisted', data } as PersistedCredentialEvent;
 const erased: PersistedCredentialEvent = {
   type: 'PersistedCredentialErased',
   data: { credentialId: 'c1', destroyedKeys: ['c1'] },

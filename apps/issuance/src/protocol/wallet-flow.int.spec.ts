@@ -39,7 +39,6 @@ import {
   type Caller,
   type CredentialFormat,
   type HttpAnswer,
-  type IssuedCredential,
   type IssuerKey,
   type OperationRecord,
   type OperationRecordMessage,
@@ -47,6 +46,7 @@ import {
   type PersistedCredential,
   type PreAuthorizedOffer,
   type PreAuthorizedOfferRequest,
+  type RegisteredCredential,
   type UserCredential,
   type VerifiedBrand,
 } from '@attestry/contracts';
@@ -1247,7 +1247,7 @@ describe('the record of issued credentials', () => {
     admin(webSemanticRegistry.retrieve, { params: { id } }, tenantId) as Promise<PersistedCredential>;
   const remove = (id: string, tenantId = TENANT) => admin(webSemanticRegistry.delete, { params: { id } }, tenantId);
   const list = (query: object = {}, tenantId = TENANT) =>
-    admin(webSemanticRegistry.list, { query }, tenantId) as Promise<PageOf<IssuedCredential>>;
+    admin(webSemanticRegistry.list, { query }, tenantId) as Promise<PageOf<RegisteredCredential>>;
   const sealedDocument = async (id: string): Promise<string> => {
     const [stored] = await engines.events.readStream(persistedCredentialStream(TENANT, id), { limit: 1 });
     return (stored!.data as CredentialPersistedData).sealed;

@@ -15,7 +15,7 @@ export class ListIssuedCredentialsQuery extends PageQuery {
 }
 
 /** Metadata of an issued credential. */
-export class IssuedCredential {
+export class RegisteredCredential {
   id: string;
   /** `type` of the configuration. */
   type: string;
@@ -26,7 +26,7 @@ export class IssuedCredential {
   validUntil?: string;
 }
 
-export class PersistedCredential extends IssuedCredential {
+export class PersistedCredential extends RegisteredCredential {
   /** The credential itself. Absent if its configuration did not have `persist: true` when it was issued. */
   credential?: Record<string, unknown>;
 }
@@ -48,7 +48,7 @@ export const registryOperations = ({ profile, prefix }: { profile: string; prefi
       access: requires('credentials:read'),
       analytics: { prefix: `${prefix}_RETRIEVE_LIST`, category },
       query: ListIssuedCredentialsQuery,
-      response: [IssuedCredential] as const,
+      response: [RegisteredCredential] as const,
       errorStatuses: [400],
     }),
     retrieve: defineOperation({

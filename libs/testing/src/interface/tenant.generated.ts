@@ -931,6 +931,50 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/web-semantic': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the metadata of the issued web-semantic credentials, oldest first
+     * @description Credentials of deleted users are not listed. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['listIssuedCredentialsWebSemantic'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/web-semantic/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve an issued web-semantic credential
+     * @description The credential itself is returned only if it was persisted. Credentials of deleted users do not exist. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveIssuedCredentialWebSemantic'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete the record of an issued web-semantic credential
+     * @description Removes the metadata and the persisted credential. The credential in the wallet is not revoked. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    delete: operations['deleteIssuedCredentialWebSemantic'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/web-semantic/configurations': {
     parameters: {
       query?: never;
@@ -1193,7 +1237,7 @@ export interface components {
     };
     DidConfiguration: {
       '@context': string;
-      /** @description One credential for each DID with an Ed25519 key and each origin of the tenant, newest DID first. */
+      /** @description One credential for each DID with an Ed25519 or P-256 key and each origin of the tenant, newest DID first. */
       entries: components['schemas']['DomainLinkageCredential'][];
       /** @description The same credentials under the member name of the DIF specification. */
       linked_dids: components['schemas']['DomainLinkageCredential'][];
@@ -1231,13 +1275,23 @@ export interface components {
     };
     DomainLinkageProof: {
       created: string;
-      /** @description Detached JWS (RFC 7797). */
-      jws: string;
+      /**
+       * @description Of a `DataIntegrityProof`.
+       * @constant
+       */
+      cryptosuite?: 'ecdsa-rdfc-2019';
+      /** @description Detached JWS (RFC 7797) of an `Ed25519Signature2018`. */
+      jws?: string;
       /** @constant */
       proofPurpose: 'assertionMethod';
-      /** @constant */
-      type: 'Ed25519Signature2018';
-      /** @description DID URL of the Ed25519 key that verifies the proof. */
+      /** @description Signature of a `DataIntegrityProof`, multibase (base58btc). */
+      proofValue?: string;
+      /**
+       * @description `DataIntegrityProof` for a DID without an Ed25519 key.
+       * @enum {string}
+       */
+      type: 'Ed25519Signature2018' | 'DataIntegrityProof';
+      /** @description DID URL of the key that verifies the proof. */
       verificationMethod: string;
     };
     DomainLinkageSubject: {
@@ -1407,7 +1461,7 @@ export interface components {
       maxIssuances?: number;
       /** @description Display name of the credential. */
       name: string;
-      /** @description Persisting credentials is not supported yet: `true` is rejected. */
+      /** @description Credentials of this format are not persisted: `true` is rejected. */
       persist?: boolean;
       /** @description Revocation is not supported yet: `true` is rejected. */
       revocable?: boolean;
@@ -1469,6 +1523,11 @@ export interface components {
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
+    PageOfRegisteredCredential: {
+      data: components['schemas']['RegisteredCredential'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
     PageOfSdJwtConfiguration: {
       data: components['schemas']['SdJwtConfiguration'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
@@ -1498,6 +1557,20 @@ export interface components {
       data: components['schemas']['WebSemanticConfiguration'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
+    };
+    PersistedCredential: {
+      /** @description The credential itself. Absent if its configuration did not have `persist: true` when it was issued. */
+      credential?: {
+        [key: string]: unknown;
+      };
+      credentialConfigurationId: string;
+      id: string;
+      issuanceDate: string;
+      /** @description `type` of the configuration. */
+      type: string;
+      userId: string;
+      validFrom: string;
+      validUntil?: string;
     };
     PreAuthorizedOffer: {
       /** @description Expiry of the offer and its pre-authorized code. */
@@ -1565,10 +1638,21 @@ export interface components {
       publishedUntil: string;
     };
     /**
-     * @description Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1.
+     * @description Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` and `ecdsa-rdfc-2019` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1.
      * @enum {string}
      */
-    ProofType: 'eddsa-rdfc-2022' | 'Ed25519Signature2018';
+    ProofType: 'eddsa-rdfc-2022' | 'ecdsa-rdfc-2019' | 'Ed25519Signature2018';
+    /** @description Metadata of an issued credential. */
+    RegisteredCredential: {
+      credentialConfigurationId: string;
+      id: string;
+      issuanceDate: string;
+      /** @description `type` of the configuration. */
+      type: string;
+      userId: string;
+      validFrom: string;
+      validUntil?: string;
+    };
     /** @enum {string} */
     RegistrationStatus: 'COMPLETED' | 'PROCESSING' | 'FAILED';
     /** @description For a DID of the tenant its record, for any other DID its resolved DID document. */
@@ -1895,9 +1979,9 @@ export interface components {
       maxIssuances?: number;
       /** @description Display name of the credential. */
       name: string;
-      /** @description Persisting credentials is not supported yet: `true` is rejected. */
+      /** @description True to keep each issued credential, sealed under the key of its user, so that it can be retrieved. Default false: only its metadata are kept. Applies to credentials issued from then on. */
       persist?: boolean;
-      /** @description Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets. */
+      /** @description Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `ecdsa-rdfc-2019`, for the same model, signs with a P-256 key of the issuer DID, the others with an Ed25519 key; the kind of key cannot be changed later. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets. */
       proofType?: components['schemas']['ProofType'];
       /** @description Revocation is not supported yet: `true` is rejected. */
       revocable?: boolean;
@@ -6166,6 +6250,121 @@ export interface operations {
       header?: never;
       path: {
         /** @description Id of the credential configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listIssuedCredentialsWebSemantic: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+        /** @description Only credentials with exactly this tag. Credentials that wallets collect have none. */
+        tag?: string;
+        /** @description Only credentials with exactly this `type`. */
+        type?: string;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PageOfRegisteredCredential'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveIssuedCredentialWebSemantic: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PersistedCredential'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteIssuedCredentialWebSemantic: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential. */
         id: string;
       };
       cookie?: never;
