@@ -2481,25 +2481,27 @@ export interface operations {
            *         {
            *           "@context": [
            *             "https://www.w3.org/2018/credentials/v1",
-           *             "https://identity.foundation/.well-known/did-configuration/v1"
+           *             "https://identity.foundation/.well-known/did-configuration/v1",
+           *             "https://w3id.org/security/data-integrity/v2"
            *           ],
            *           "type": [
            *             "VerifiableCredential",
            *             "DomainLinkageCredential"
            *           ],
-           *           "issuer": "did:web:university.example",
+           *           "issuer": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "issuanceDate": "2026-01-15T09:30:00.000Z",
            *           "expirationDate": "2026-01-15T09:30:00.000Z",
            *           "credentialSubject": {
-           *             "id": "did:web:university.example",
+           *             "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "origin": "https://university.example"
            *           },
            *           "proof": {
-           *             "type": "Ed25519Signature2018",
+           *             "type": "DataIntegrityProof",
+           *             "cryptosuite": "ecdsa-rdfc-2019",
            *             "created": "2026-01-15T09:30:00.000Z",
-           *             "verificationMethod": "did:web:university.example#kq3Zb8XnW0",
+           *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *           }
            *         }
            *       ],
@@ -2507,25 +2509,27 @@ export interface operations {
            *         {
            *           "@context": [
            *             "https://www.w3.org/2018/credentials/v1",
-           *             "https://identity.foundation/.well-known/did-configuration/v1"
+           *             "https://identity.foundation/.well-known/did-configuration/v1",
+           *             "https://w3id.org/security/data-integrity/v2"
            *           ],
            *           "type": [
            *             "VerifiableCredential",
            *             "DomainLinkageCredential"
            *           ],
-           *           "issuer": "did:web:university.example",
+           *           "issuer": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "issuanceDate": "2026-01-15T09:30:00.000Z",
            *           "expirationDate": "2026-01-15T09:30:00.000Z",
            *           "credentialSubject": {
-           *             "id": "did:web:university.example",
+           *             "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "origin": "https://university.example"
            *           },
            *           "proof": {
-           *             "type": "Ed25519Signature2018",
+           *             "type": "DataIntegrityProof",
+           *             "cryptosuite": "ecdsa-rdfc-2019",
            *             "created": "2026-01-15T09:30:00.000Z",
-           *             "verificationMethod": "did:web:university.example#kq3Zb8XnW0",
+           *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *           }
            *         }
            *       ]
@@ -2567,25 +2571,27 @@ export interface operations {
            *         {
            *           "@context": [
            *             "https://www.w3.org/2018/credentials/v1",
-           *             "https://identity.foundation/.well-known/did-configuration/v1"
+           *             "https://identity.foundation/.well-known/did-configuration/v1",
+           *             "https://w3id.org/security/data-integrity/v2"
            *           ],
            *           "type": [
            *             "VerifiableCredential",
            *             "DomainLinkageCredential"
            *           ],
-           *           "issuer": "did:web:university.example",
+           *           "issuer": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "issuanceDate": "2026-01-15T09:30:00.000Z",
            *           "expirationDate": "2026-01-15T09:30:00.000Z",
            *           "credentialSubject": {
-           *             "id": "did:web:university.example",
+           *             "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "origin": "https://university.example"
            *           },
            *           "proof": {
-           *             "type": "Ed25519Signature2018",
+           *             "type": "DataIntegrityProof",
+           *             "cryptosuite": "ecdsa-rdfc-2019",
            *             "created": "2026-01-15T09:30:00.000Z",
-           *             "verificationMethod": "did:web:university.example#kq3Zb8XnW0",
+           *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *           }
            *         }
            *       ],
@@ -2593,25 +2599,27 @@ export interface operations {
            *         {
            *           "@context": [
            *             "https://www.w3.org/2018/credentials/v1",
-           *             "https://identity.foundation/.well-known/did-configuration/v1"
+           *             "https://identity.foundation/.well-known/did-configuration/v1",
+           *             "https://w3id.org/security/data-integrity/v2"
            *           ],
            *           "type": [
            *             "VerifiableCredential",
            *             "DomainLinkageCredential"
            *           ],
-           *           "issuer": "did:web:university.example",
+           *           "issuer": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "issuanceDate": "2026-01-15T09:30:00.000Z",
            *           "expirationDate": "2026-01-15T09:30:00.000Z",
            *           "credentialSubject": {
-           *             "id": "did:web:university.example",
+           *             "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "origin": "https://university.example"
            *           },
            *           "proof": {
-           *             "type": "Ed25519Signature2018",
+           *             "type": "DataIntegrityProof",
+           *             "cryptosuite": "ecdsa-rdfc-2019",
            *             "created": "2026-01-15T09:30:00.000Z",
-           *             "verificationMethod": "did:web:university.example#kq3Zb8XnW0",
+           *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *           }
            *         }
            *       ]
@@ -2789,9 +2797,11 @@ export interface operations {
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "ldp_vc:Types",
+           *         "ldp_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
            *         "dc+sd-jwt:UniversityDegree"
@@ -2915,9 +2925,11 @@ export interface operations {
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "ldp_vc:Types",
+           *         "ldp_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
            *         "dc+sd-jwt:UniversityDegree"
@@ -4208,7 +4220,7 @@ export interface operations {
         content: {
           /**
            * @example {
-           *       "c_nonce": "mwsi0pk2.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *       "c_nonce": "mwsi0pk2.iTSW-Dtpyw_RFWlmUfjMkg.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
            *     }
            */
           'application/json': components['schemas']['NonceResponse'];
@@ -6313,6 +6325,20 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "StudentCard",
+           *           "credentialConfigurationId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *           "issuanceDate": "2026-01-15T09:30:00.000Z",
+           *           "validFrom": "2026-01-15T09:30:00.000Z"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfRegisteredCredential'];
         };
       };
@@ -6347,6 +6373,45 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "credentialConfigurationId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *       "issuanceDate": "2026-01-15T09:30:00.000Z",
+           *       "validFrom": "2026-01-15T09:30:00.000Z",
+           *       "credential": {
+           *         "@context": [
+           *           "https://www.w3.org/ns/credentials/v2",
+           *           "https://contexts.attestry.example/v1"
+           *         ],
+           *         "id": "urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *         "type": [
+           *           "VerifiableCredential",
+           *           "StudentCard"
+           *         ],
+           *         "issuer": {
+           *           "name": "Test issuer",
+           *           "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *         },
+           *         "validFrom": "2026-01-15T09:30:00.000Z",
+           *         "name": "Test credential",
+           *         "credentialSubject": {
+           *           "given_name": "Ada",
+           *           "id": "did:jwk:kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn"
+           *         },
+           *         "proof": {
+           *           "type": "DataIntegrityProof",
+           *           "cryptosuite": "eddsa-rdfc-2022",
+           *           "created": "2026-01-15T09:30:00.000Z",
+           *           "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *           "proofPurpose": "assertionMethod",
+           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
+           *         }
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['PersistedCredential'];
         };
       };
