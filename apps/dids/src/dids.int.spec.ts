@@ -648,7 +648,7 @@ describe('domain linkage', () => {
     },
   });
 
-  it('has a credential for every DID with an Ed25519 key, newest first, that an independent library verifies [T24] [T25] [T26]', async () => {
+  it('has a credential for every DID with an Ed25519 or P-256 key, newest first, that an independent library verifies [T24] [T26] [T160]', async () => {
     const tenant = newTenant();
     expect(await configuration(tenant)).toEqual({
       '@context': 'https://identity.foundation/.well-known/did-configuration/v1',
@@ -657,28 +657,51 @@ describe('domain linkage', () => {
     });
     const key = await createKey(tenant);
     pass(1000);
-    await createKey(tenant, 'P-256');
+    const p256 = await createKey(tenant, 'P-256');
+    pass(1000);
+    await createKey(tenant, 'Bls12381G2');
     const web = await createWeb(tenant);
     pass(1000);
     const path = await createWeb(tenant, `${tenant.host}/a`);
     const { entries, linked_dids } = await configuration(tenant);
     expect(linked_dids).toEqual(entries);
-    expect(entries.map(({ issuer }) => issuer)).toEqual([path.did, web.did, key.did]);
+    expect(entries.map(({ issuer }) => issuer)).toEqual([path.did, web.did, p256.did, key.did]);
     for (const entry of entries) {
       await verifyDomainLinkage({ ...entry }, tenant.baseUrl, verification(tenant));
       const { proof, ...unsigned } = entry;
       expect(proof).toEqual({
-        type: 'Ed25519Signature2018',
+        ...(entry.issuer === p256.did
+          ? {
+              type: 'DataIntegrityProof',
+              cryptosuite: 'ecdsa-rdfc-2019',
+              proofValue: expect.stringMatching(/^z[1-9A-HJ-NP-Za-km-z]{80,90}$/),
+            }
+          : {
+              type: 'Ed25519Signature2018',
+              jws: expect.stringMatching(/^eyJhbGciOiJFZERTQSIsImI2NCI6ZmFsc2UsImNyaXQiOlsiYjY0Il19\.\.[\w-]{86}$/),
+            }),
         created: unsigned.issuanceDate,
         verificationMethod: expect.stringMatching(`^${entry.issuer}#`),
         proofPurpose: 'assertionMethod',
-        jws: expect.stringMatching(/^eyJhbGciOiJFZERTQSIsImI2NCI6ZmFsc2UsImNyaXQiOlsiYjY0Il19\.\.[\w-]{86}$/),
       });
       const forged = { ...entry, credentialSubject: { ...entry.credentialSubject, origin: 'https://evil.example' } };
       await expect(verifyDomainLinkage(forged, 'https://evil.example', verification(tenant))).rejects.toThrow('verif');
       const later = { ...verification(tenant), now: new Date(Date.parse(entry.expirationDate) + 600_000) };
       await expect(verifyDomainLinkage({ ...entry }, tenant.baseUrl, later)).rejects.toThrow('verif');
     }
+  });
+
+  it('is signed again by another process with a P-256 key, as its signatures are random', async () => {
+    const tenant = newTenant();
+    await createKey(tenant, 'P-256');
+    const before = await configuration(tenant);
+    expect(await configuration(tenant)).toEqual(before);
+    await stop();
+    await start();
+    const [{ proof: _, ...document }] = before.entries as [(typeof before.entries)[number]];
+    const [after] = (await configuration(tenant)).entries;
+    expect(after).toMatchObject(document);
+    await verifyDomainLinkage({ ...after! }, tenant.baseUrl, verification(tenant));
   });
 
   it('is the same at every request, in every process', async () => {

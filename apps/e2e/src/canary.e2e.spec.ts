@@ -146,6 +146,17 @@ beforeAll(async () => {
     claimsToPersist: ['seat'],
   });
   watchCredential(credentials[0]!.credential);
+  // The signature of a persisted credential is in its document alone.
+  const { id: persisting } = expectStatus(
+    await tenant.api.webSemantic.create({
+      ...{ type: 'Kept', name: 'Kept credential', issuer: { name: 'University' }, issuerDid: issuer.did },
+      ...{ claimMappings: { given_name: { mapFrom: 'claims.given_name' } }, persist: true },
+    }),
+    201,
+  );
+  const kept = await issue(tenant, { credentials: [persisting], userId: user.id });
+  const { proof } = kept.credentials[0]!.credential as { proof: { proofValue: string } };
+  values.push({ name: 'persisted credential', value: watch('persisted credential, proof value', proof.proofValue) });
   const open = expectStatus(
     await tenant.api.offers.create({
       credentials: [issuer.jwtVc],
@@ -269,7 +280,9 @@ describe('a deleted user', () => {
     await platform.end();
     const before = await copied(readable);
     // The values of the user and of their open offer; the key of the redeemed session may already be destroyed.
-    expect(before).toEqual(expect.arrayContaining(['claim: user', 'claim: persisted', 'claim: open offer']));
+    expect(before).toEqual(
+      expect.arrayContaining(['claim: user', 'claim: persisted', 'claim: open offer', 'persisted credential']),
+    );
     await platform.restart();
 
     expectStatus(await tenant.api.users.delete(person.id), 204);

@@ -13,7 +13,9 @@ import {
   startPlatformProcess,
   verifyCwt,
   verifyJwtVc,
+  verifyLdpVc,
   verifySdJwt,
+  waitUntil,
   Wallet,
   WebhookReceiver,
   type PlatformProcess,
@@ -108,6 +110,25 @@ describe('docs/guides', () => {
     expect([cwt!.claims.get('given_name'), cwt!.claims.get('level')]).toEqual(['Ada', 'gold']);
     expect(semantic!.claims.get('vc')).toMatchObject({ credentialSubject: { address: { country: 'GB' } } });
     expect(key!.split('\n')).toContain(`${did}#${cwt!.kid}`);
+  });
+
+  it('json-credentials.md leads to a credential that is kept until it is deleted', async () => {
+    const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'json-guide');
+    const [helpers] = blocksOf('first-tenant.md', 'sh');
+    const before = [helpers!, `TENANT=${tenant.url}`];
+    const blocks = blocksOf('json-credentials.md', 'sh');
+    const env = { TENANT_TOKEN: tenant.api.client.token!, CREDENTIAL: '' };
+    const made = await run([...before, ...blocks.slice(0, 2)], env);
+    expect({ code: made.code, errors: made.errors }).toEqual({ code: 0, errors: '' });
+    const [got] = (await new Wallet().collect(made.output[3]!.trim())).credentials;
+    await verifyLdpVc(got!.credential as Record<string, unknown>);
+    const { list } = tenant.api.webSemanticCredentials;
+    const isListed = async () => expectStatus(await list(), 200).data.length > 0;
+    await waitUntil(isListed, { what: 'the record of the credential' });
+    const kept = await run([...before, ...blocks.slice(2)], env);
+    expect({ code: kept.code, errors: kept.errors }).toEqual({ code: 0, errors: '' });
+    expect(kept.output[3]!.trim()).toBe('ecdsa-rdfc-2019');
+    expect(expectStatus(await list(), 200)).toEqual({ data: [] });
   });
 
   it('webhooks.md verifies a delivery and refuses a modified one', async () => {

@@ -61,6 +61,10 @@ beforeAll(async () => {
   configurations['ldp did:key'] = expectStatus(await webSemantic.create(request('A', ed25519)), 201).id;
   const old = { ...request('D', web), proofType: 'Ed25519Signature2018' as const };
   configurations['ldp VCDM 1.1'] = expectStatus(await webSemantic.create(old), 201).id;
+  for (const [name, did] of [['did:key', p256] as const, ['did:web', web] as const]) {
+    const ecdsa = { ...request(`Ecdsa${name.slice(4)}`, did), proofType: 'ecdsa-rdfc-2019' as const };
+    configurations[`ldp ecdsa ${name}`] = expectStatus(await webSemantic.create(ecdsa), 201).id;
+  }
   configurations['ldp did:web'] = expectStatus(await webSemantic.create(request('B', web)), 201).id;
 }, PLATFORM_START_MS);
 
@@ -177,6 +181,23 @@ describe('a third-party wallet obtains a credential [T76, T79, T84, T86]', () =>
     expect(subjectOf(vc)).toMatchObject({ id: key.did, given_name: 'Zoë', country: 'FR' });
     expect(vc['proof']).toMatchObject({ type: 'DataIntegrityProof', cryptosuite: 'eddsa-rdfc-2022' });
     expect(Date.parse(vc['validUntil'] as string)).toBeGreaterThan(Date.parse(vc['validFrom'] as string));
+  });
+
+  it.each(['did:key', 'did:web'])('signed by the P-256 key of a %s when configured [T161]', async (method) => {
+    const { uri } = await offerOf([`ldp ecdsa ${method}`]);
+    const [got] = (await new Wallet().collect(uri)).credentials;
+    const vc = got!.credential as Record<string, unknown>;
+    await verifyLdpVc(vc);
+    expect(subjectOf(vc)).toMatchObject({ given_name: 'Zoë', country: 'FR' });
+    expect(vc['proof']).toMatchObject({ type: 'DataIntegrityProof', cryptosuite: 'ecdsa-rdfc-2019' });
+    const changed = { ...vc, credentialSubject: { ...subjectOf(vc), given_name: 'Mallory' } };
+    await expect(verifyLdpVc(changed)).rejects.toThrow(/verif/i);
+    const metadata = expectStatus(await tenant.api.metadata(), 200) as unknown as {
+      credential_configurations_supported: Record<string, object>;
+    };
+    expect(metadata.credential_configurations_supported[id(`ldp ecdsa ${method}`)]).toMatchObject({
+      credential_signing_alg_values_supported: ['ecdsa-rdfc-2019'],
+    });
   });
 
   it('as VCDM 1.1 with Ed25519Signature2018 when configured', async () => {

@@ -54,6 +54,7 @@ interface Things {
   unpublished: string;
   jwtVc: string;
   webSemantic: string;
+  webSemanticCredential: string;
   sdJwt: string;
   compact: string;
   compactSemantic: string;
@@ -214,6 +215,7 @@ const makeThings = async (
   const sdJwt = expectStatus(await api.sdJwt.create(sdJwtRequest()), 201).id;
   const compact = expectStatus(await api.compact.create(compactRequest()), 201).id;
   const compactSemantic = expectStatus(await api.compactSemantic.create(compactRequest()), 201).id;
+  const webSemanticCredential = await issuedCredential({ tenant });
   const offer = expectStatus(await api.offers.create({ credentials: [jwtVc] }), 200).id;
   const user = expectStatus(await api.users.create({ claims: { given_name: 'Ada' } }), 201).id;
   const webhook = expectStatus(await api.webhooks.create(webhookRequest()), 201).id;
@@ -221,7 +223,7 @@ const makeThings = async (
   const { userId: member } = expectStatus(await management.members.invite(tenant.id, invitation()), 200);
   return {
     ...{ did, unpublished, jwtVc, webSemantic, sdJwt, compact, compactSemantic, offer, user, webhook },
-    ...{ client: client.clientId, member, authenticationProvider },
+    ...{ client: client.clientId, member, authenticationProvider, webSemanticCredential },
   };
 };
 
@@ -296,6 +298,41 @@ const userWithCredential = async (world: World): Promise<string> => {
   const isListed = async () => expectStatus(await users.credentials(userId), 200).data.length > 0;
   await waitUntil(isListed, { what: 'the record of a credential' });
   return userId;
+};
+
+/** The id of a credential of a new configuration that the platform has listed. */
+const issuedCredential = async ({ tenant: { api } }: { tenant: TenantUnderTest }): Promise<string> => {
+  const request = { ...webSemanticRequest(), persist: true };
+  const { id, type } = expectStatus(await api.webSemantic.create(request), 201);
+  const offered = { credentials: [id], claims: { given_name: 'Ada' } };
+  await wallet.collect(expectStatus(await api.offers.create(offered), 200).uri);
+  const [credential] = await waitUntil(
+    async () => {
+      const { data } = expectStatus(await api.webSemanticCredentials.list({ type }), 200);
+      return data.length > 0 && data;
+    },
+    { what: 'the record of a credential' },
+  );
+  return credential!.id;
+};
+
+const registryRows = (profile: 'web-semantic', thing: 'webSemanticCredential'): Record<string, Row> => {
+  const one: Pick<Row, 'wrong' | 'refusal' | 'foreign'> = {
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign[thing] } }),
+  };
+  return {
+    [`issuance.list-issued-credentials.${profile}`]: pageRow,
+    [`issuance.retrieve-issued-credential.${profile}`]: {
+      right: ({ own }) => ({ params: { id: own[thing] } }),
+      ...one,
+    },
+    [`issuance.delete-issued-credential.${profile}`]: {
+      right: async (world) => ({ params: { id: await issuedCredential(world) } }),
+      ...one,
+    },
+  };
 };
 
 const brand = { name: 'Acme', logoUrl: 'https://brand.example/logo.png' };
@@ -678,6 +715,7 @@ export const ROWS: Record<string, Row> = {
   ...configurationRows('sd-jwt', 'sdJwt'),
   ...configurationRows('compact', 'compact', compactRequest),
   ...configurationRows('compact-semantic', 'compactSemantic', compactRequest),
+  ...registryRows('web-semantic', 'webSemanticCredential'),
 
   'issuance.create-offer': {
     right: ({ own }) => ({ body: { credentials: [own.jwtVc] } }),

@@ -410,6 +410,26 @@ describe('compact and compact-semantic configurations', () => {
   });
 });
 
+describe('the proof of web-semantic configurations', () => {
+  it('decides which key is reserved, and can only be replaced by one of the same kind of key [T161]', async () => {
+    const { create, update, retrieve } = webSemanticConfigurations;
+    const request = body({ proofType: 'ecdsa-rdfc-2019' });
+    const created = await call<WebSemanticConfiguration>(create, { body: request });
+    expect(created.proofType).toBe('ecdsa-rdfc-2019');
+    expect(dids.requested.at(-1)).toMatchObject({ algorithms: ['P-256'] });
+    const params = { id: created.id };
+    const replaced = await call(update, { params, body: { ...request, name: 'Member' } });
+    expect(replaced).toMatchObject({ name: 'Member', proofType: 'ecdsa-rdfc-2019' });
+    for (const proofType of [undefined, 'eddsa-rdfc-2022', 'Ed25519Signature2018'] as const)
+      expect(await paramsOf(call(update, { params, body: { ...request, proofType } }))).toEqual(['proofType']);
+    expect(await call(retrieve, { params })).toEqual(replaced);
+    const unknown = await refusal(call(create, { body: { ...body(), proofType: 'BbsSignatureProof2022' } }));
+    expect(unknown.details).toMatchObject([
+      { param: 'proofType', msg: 'must be one of: eddsa-rdfc-2022, ecdsa-rdfc-2019, Ed25519Signature2018' },
+    ]);
+  });
+});
+
 const nested = (open: string, levels: number, close: string) => `${open.repeat(levels)}1${close.repeat(levels)}`;
 
 describe('JSON-LD contexts', () => {

@@ -20,6 +20,8 @@ import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
 import { IssuerSignersReadModel } from './issuer-certificates/issuer-certificates.read-model.js';
 import { RenewIssuerSigners } from './issuer-certificates/renew-issuer-signers.worker.js';
 import { KnownUsers } from './known-users/known-users.js';
+import { CredentialErasures } from './persisted-credential/credential-erasures.js';
+import { PersistedCredentials } from './persisted-credential/persisted-credentials.js';
 import { SessionKeys } from './session-keys/session-keys.js';
 import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.directory.js';
 import { useCases } from './use-cases.generated.js';
@@ -44,6 +46,8 @@ import { useCases } from './use-cases.generated.js';
     UserClaims,
     UsersReadModel,
     Erasures,
+    PersistedCredentials,
+    CredentialErasures,
 
     // Offers and the OID4VCI protocol
     PendingAuthorizations,

@@ -8,18 +8,21 @@ import { CreateOffer } from './create-offer/create-offer.js';
 import { CreatePreAuthorizedOffer } from './create-pre-authorized-offer/create-pre-authorized-offer.js';
 import { CreateUser } from './create-user/create-user.js';
 import { DeleteCredentialConfiguration } from './delete-credential-configuration/delete-credential-configuration.js';
+import { DeleteIssuedCredential } from './delete-issued-credential/delete-issued-credential.js';
 import { DeletePreAuthorizedOffer } from './delete-pre-authorized-offer/delete-pre-authorized-offer.js';
 import { DeleteUser } from './delete-user/delete-user.js';
 import { ExchangeToken } from './exchange-token/exchange-token.js';
 import { IssueCredential } from './issue-credential/issue-credential.js';
 import { IssueNonce } from './issue-nonce/issue-nonce.js';
 import { ListCredentialConfigurations } from './list-credential-configurations/list-credential-configurations.js';
+import { ListIssuedCredentials } from './list-issued-credentials/list-issued-credentials.js';
 import { ListUserCredentials } from './list-user-credentials/list-user-credentials.js';
 import { ListUsers } from './list-users/list-users.js';
 import { RetrieveAuthorizationServerMetadata } from './retrieve-authorization-server-metadata/retrieve-authorization-server-metadata.js';
 import { RetrieveContext } from './retrieve-context/retrieve-context.js';
 import { RetrieveCredentialConfiguration } from './retrieve-credential-configuration/retrieve-credential-configuration.js';
 import { RetrieveCredentialDocument } from './retrieve-credential-document/retrieve-credential-document.js';
+import { RetrieveIssuedCredential } from './retrieve-issued-credential/retrieve-issued-credential.js';
 import { RetrieveIssuerCa } from './retrieve-issuer-ca/retrieve-issuer-ca.js';
 import { RetrieveIssuerMetadata } from './retrieve-issuer-metadata/retrieve-issuer-metadata.js';
 import { RetrieveJwtVcIssuer } from './retrieve-jwt-vc-issuer/retrieve-jwt-vc-issuer.js';
@@ -38,6 +41,9 @@ export const useCases = [
   RetrieveCredentialConfiguration,
   UpdateCredentialConfiguration,
   DeleteCredentialConfiguration,
+  ListIssuedCredentials,
+  RetrieveIssuedCredential,
+  DeleteIssuedCredential,
   CheckCredentialConfiguration,
   CountDomainConfigurations,
   CreateOffer,

@@ -4,7 +4,7 @@ import * as dids from './dids/dids.operations.js';
 import { retrieveContext } from './issuance/contexts.js';
 import { checkCredentialConfiguration, countDomainConfigurations } from './issuance/credential-configurations.js';
 import { retrieveCredentialDocument } from './issuance/credential-documents.js';
-import { CONFIGURATION_OPERATIONS } from './issuance/formats.js';
+import { CONFIGURATION_OPERATIONS, REGISTRY_OPERATIONS } from './issuance/formats.js';
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
 import * as offers from './issuance/offers.js';
 import * as protocol from './issuance/protocol.js';
@@ -31,6 +31,8 @@ export * from './dids/dids.operations.js';
 export * from './dids/dids.integration-events.js';
 export * from './issuance/credential-configurations.js';
 export * from './issuance/credential-documents.js';
+export * from './issuance/credential-registry.js';
+export * from './issuance/credential-status.js';
 export * from './issuance/contexts.js';
 export * from './issuance/formats.js';
 export * from './issuance/offers.js';
@@ -53,6 +55,7 @@ export const OPERATIONS: readonly Operation[] = [
   signIn,
   dids,
   ...Object.values(CONFIGURATION_OPERATIONS),
+  ...Object.values(REGISTRY_OPERATIONS),
   { checkCredentialConfiguration, countDomainConfigurations },
   offers,
   protocol,

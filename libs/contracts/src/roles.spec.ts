@@ -67,7 +67,6 @@ const UNDECLARED = [
   'The same: create, update, revoke, delete',
   'Status and revocation of a credential',
   'Status lists and revocation lists',
-  'Issued credentials: list, retrieve, delete',
   'Signing outside OID4VCI',
 ];
 

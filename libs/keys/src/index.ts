@@ -12,7 +12,7 @@ export {
   type SingleUseValue,
 } from './key-vault.js';
 export { Macs, type SecretMac } from './macs.js';
-export { ERASED, isErased, Sealing, type DataPurpose, type Erased, type Sealed } from './sealing.js';
+export { ERASED, isErased, Sealing, type DataPurpose, type Erased, type NewKey, type Sealed } from './sealing.js';
 export {
   SigningKeys,
   type KeyAlgorithm,

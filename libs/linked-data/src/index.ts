@@ -4,6 +4,7 @@ export {
   DocumentFault,
   type CanonicalizationOptions,
 } from './canonicalization.js';
+export { signDataIntegrity, type Cryptosuite, type DataIntegrityOptions } from './data-integrity.js';
 export {
   ED25519_SIGNATURE_2018,
   proofOptionsDocument,
@@ -14,6 +15,7 @@ export {
 export {
   CREDENTIALS_V1,
   CREDENTIALS_V2,
+  DATA_INTEGRITY_V2,
   DID_CONFIGURATION_V1,
   sharedContexts,
   WELL_KNOWN_CONTEXTS,

@@ -5,6 +5,19 @@ declare module '@digitalbazaar/data-integrity' {
   }
 }
 
+declare module '@digitalbazaar/data-integrity-context' {
+  const contexts: { contexts: ReadonlyMap<string, object> };
+  export default contexts;
+}
+
+declare module '@digitalbazaar/ecdsa-multikey' {
+  export const from: (key: { publicKeyMultibase: string }) => Promise<unknown>;
+}
+
+declare module '@digitalbazaar/ecdsa-rdfc-2019-cryptosuite' {
+  export const cryptosuite: unknown;
+}
+
 declare module '@digitalbazaar/eddsa-rdfc-2022-cryptosuite' {
   export const cryptosuite: unknown;
 }

@@ -85,23 +85,33 @@ export const remainingKeys = (dataDir: string, masterKey: string): RemainingKeys
 /** `v1.<key id>.<iv>.<ciphertext and tag>`; a key id may hold dots. */
 const SEALED = /v1\.[\x21\x23-\x7e]{1,200}?\.([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{22,})/g;
 
+const sealedIn = (text: string): [string, Buffer][] =>
+  [...text.matchAll(SEALED)].map(([, iv, content]) => [iv! + content!, Buffer.from(iv! + content!, 'base64url')]);
+
 /** Every sealed value in every file of the folder: iv, ciphertext, tag. */
 export const sealedValues = async (dataDir: string): Promise<Buffer[]> => {
   const found = new Map<string, Buffer>();
   for (const entry of await readdir(dataDir, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const text = (await readFile(join(entry.parentPath, entry.name))).toString('latin1');
-    for (const [, iv, content] of text.matchAll(SEALED))
-      found.set(iv! + content!, Buffer.from(iv! + content!, 'base64url'));
+    for (const [at, value] of sealedIn(text)) found.set(at, value);
   }
   return [...found.values()];
 };
 
-/** Every sealed value under every key, whatever it was meant for. */
+/** Every sealed value under every key, whatever it was meant for, and what is sealed in it. */
 export const decryptEverything = async (dataDir: string, keys: RemainingKeys): Promise<Buffer[]> => {
   const all = [...keys.tenantKeys, ...keys.dataKeys].map(({ key }) => key);
   const plain: Buffer[] = [];
-  for (const sealed of await sealedValues(dataDir)) for (const key of all) plain.push(decrypt(key, sealed));
+  const values = await sealedValues(dataDir);
+  // The list grows: a value may be sealed twice.
+  for (const sealed of values)
+    for (const key of all) {
+      const opened = decrypt(key, sealed);
+      plain.push(opened);
+      const text = opened.toString('latin1');
+      if (text.startsWith('v1.')) values.push(...sealedIn(text).map(([, value]) => value));
+    }
   return plain;
 };
 

@@ -98,6 +98,18 @@ export class TenantApi {
     };
   }
 
+  /** Issued credentials of the JSON format. */
+  get webSemanticCredentials() {
+    const { client, answerTo } = this.calls;
+    const path = '/v2/credentials/web-semantic';
+    const one = '/v2/credentials/web-semantic/{id}';
+    return {
+      list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
+      retrieve: (id: string) => answerTo(client.GET(one, { params: { path: { id } } })),
+      delete: (id: string) => answerTo(client.DELETE(one, { params: { path: { id } } })),
+    };
+  }
+
   get offers() {
     const { client, answerTo } = this.calls;
     return {

@@ -1,5 +1,3 @@
-import { DataIntegrityProof } from '@digitalbazaar/data-integrity';
-import { cryptosuite } from '@digitalbazaar/eddsa-rdfc-2022-cryptosuite';
 import {
   defaultDocumentLoader,
   verifyCredential,
@@ -10,7 +8,8 @@ import {
 import { decodeProtectedHeader, importJWK, jwtVerify, type JWTPayload } from 'jose';
 import { jwkOf, resolveDid, verificationMethodOf } from './did-resolution.js';
 import { hostFetch } from './host-fetch.js';
-import { verifyEd25519Signature2018 } from './verify-domain-linkage.js';
+import { suiteFor } from './proof-suites.js';
+import { verifyLinkedDataProof } from './verify-domain-linkage.js';
 
 /** A verification method taken out of its document needs the context of its type. */
 const CONTEXT_OF: Record<string, string> = {
@@ -40,11 +39,11 @@ const documentLoader: DocumentLoader = async (url) => {
   return defaultDocumentLoader(url);
 };
 
-/** Verifies an `ldp_vc` of suite eddsa-rdfc-2022 or Ed25519Signature2018 with the libraries of Digital Bazaar. @throws Error saying what they found */
+/** Verifies an `ldp_vc` of any suite with the libraries of Digital Bazaar. @throws Error saying what they found */
 export const verifyLdpVc = async (credential: Record<string, unknown>): Promise<void> => {
   if ((credential['proof'] as { type?: string }).type === 'Ed25519Signature2018')
-    return verifyEd25519Signature2018(credential, {}, documentLoader);
-  const suite = new DataIntegrityProof({ cryptosuite });
+    return verifyLinkedDataProof(credential, {}, documentLoader);
+  const suite = suiteFor(credential);
   const { verified, error } = await verifyCredential({ credential, suite, documentLoader });
   if (!verified) throw new Error(`the credential does not verify: ${messagesOf(error).join('; ')}`, { cause: error });
 };

@@ -1,8 +1,10 @@
+import dataIntegrity from '@digitalbazaar/data-integrity-context';
 import { driver } from '@digitalbazaar/did-method-key';
-import { Ed25519Signature2018 } from '@digitalbazaar/ed25519-signature-2018';
+import { from as ecdsaMultikey } from '@digitalbazaar/ecdsa-multikey';
 import { Ed25519VerificationKey2018 } from '@digitalbazaar/ed25519-verification-key-2018';
 import { defaultDocumentLoader, verifyCredential, type DocumentLoader } from '@digitalbazaar/vc';
 import { resolveDid, type DidDocument } from './did-resolution.js';
+import { suiteFor } from './proof-suites.js';
 
 const V1 = 'https://identity.foundation/.well-known/did-configuration/v1';
 const TERMS = 'https://identity.foundation/.well-known/resources/did-configuration/#';
@@ -25,8 +27,9 @@ didKeys.use({
   fromMultibase: async ({ publicKeyMultibase: fingerprint }) =>
     Ed25519VerificationKey2018.fromFingerprint({ fingerprint }),
 });
+didKeys.use({ multibaseMultikeyHeader: 'zDna', fromMultibase: ecdsaMultikey });
 
-/** The document that the library of Digital Bazaar makes of an Ed25519 did:key. */
+/** The document that the library of Digital Bazaar makes of an Ed25519 or P-256 did:key. */
 export const didKey = async (did: string): Promise<DidDocument> => (await didKeys.get({ did })) as DidDocument;
 
 /** A did:key is resolved by that library, any other by `others`. */
@@ -40,22 +43,29 @@ export interface LinkageVerification {
   resolve?: (did: string) => Promise<DidDocument>;
 }
 
-/** Verifies what Digital Bazaar's libraries verify of an Ed25519Signature2018 credential. @throws Error saying what they found */
-export const verifyEd25519Signature2018 = async (
+const SUITE_CONTEXTS: Readonly<Record<string, string>> = {
+  Multikey: 'https://w3id.org/security/multikey/v1',
+  Ed25519VerificationKey2018: Ed25519VerificationKey2018.SUITE_CONTEXT,
+};
+
+/** Verifies what Digital Bazaar's libraries verify of a credential. @throws Error saying what they found */
+export const verifyLinkedDataProof = async (
   credential: Record<string, unknown>,
   { now = new Date(), resolve = resolveDid }: LinkageVerification = {},
   contexts: DocumentLoader = defaultDocumentLoader,
 ): Promise<void> => {
   const documentLoader: DocumentLoader = async (url) => {
-    if (!url.startsWith('did:'))
-      return url === V1 ? { contextUrl: null, documentUrl: url, document: CONTEXT } : contexts(url);
+    if (!url.startsWith('did:')) {
+      const known = url === V1 ? CONTEXT : dataIntegrity.contexts.get(url);
+      return known ? { contextUrl: null, documentUrl: url, document: known } : contexts(url);
+    }
     const document = await documentOf(url.split('#', 1)[0]!, resolve);
     const method = document.verificationMethod?.find(({ id }) => id === url);
     if (!method) return { contextUrl: null, documentUrl: url, document };
-    const inItself = { '@context': Ed25519VerificationKey2018.SUITE_CONTEXT, ...method };
+    const inItself = { '@context': SUITE_CONTEXTS[method.type], ...method };
     return { contextUrl: null, documentUrl: url, document: inItself };
   };
-  const suite = new Ed25519Signature2018();
+  const suite = suiteFor(credential);
   const { verified, error } = await verifyCredential({ credential, suite, documentLoader, now });
   if (!verified) throw new Error(`does not verify: ${JSON.stringify(error)}`, { cause: error });
 };
@@ -80,5 +90,5 @@ export const verifyDomainLinkage = async (
   if (issuer !== credentialSubject.id) throw new Error('issuer and subject differ');
   if (typeof issuanceDate !== 'string' || typeof expirationDate !== 'string') throw new Error('a date is missing');
   if (credentialSubject.origin !== origin) throw new Error(`is for ${credentialSubject.origin}, not ${origin}`);
-  await verifyEd25519Signature2018(credential, verification);
+  await verifyLinkedDataProof(credential, verification);
 };

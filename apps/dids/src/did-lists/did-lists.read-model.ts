@@ -43,12 +43,12 @@ export class DidListsReadModel extends ReadModel<DidListTables> {
     };
   }
 
-  /** DIDs that can sign with Ed25519, newest first. */
+  /** DIDs that can sign domain linkage, newest first. */
   async linkedDids(tenantId: string, limit: number): Promise<LinkedDid[]> {
     const rows = await this.running.db
       .selectFrom('did')
       .where('tenant_id', '=', tenantId)
-      .where('signs_ed25519', '=', 1)
+      .where((where) => where.or([where('signs_ed25519', '=', 1), where('signs_p256', '=', 1)]))
       .select(['did', 'registered', 'keys'])
       .orderBy('created_at', 'desc')
       .orderBy('id', 'desc')

@@ -22,6 +22,7 @@ describe('a domain linkage', () => {
     );
     expect(made).toEqual({
       kmsKeyId: 'kms-Ed25519',
+      suite: 'Ed25519Signature2018',
       verificationMethod: `${DID}#Ed25519`,
       created: '2026-03-01T10:00:00Z',
       credential: {
@@ -52,7 +53,26 @@ describe('a domain linkage', () => {
   });
 
   it.each<[string, DidKey[]]>([
-    ['a P-256 key only', [key('P-256', 'assertionMethod')]],
+    ['has only a P-256 key', [key('P-256', 'assertionMethod')]],
+    ['does not assert with its Ed25519 key', [key('Ed25519', 'authentication'), key('P-256', 'assertionMethod')]],
+  ])('is a Data Integrity proof of the P-256 key of a DID that %s, with the context of such proofs [T160]', (_, keys) =>
+    expect(domainLinkage(linked(keys), ORIGIN, period)).toMatchObject({
+      kmsKeyId: 'kms-P-256',
+      suite: 'ecdsa-rdfc-2019',
+      verificationMethod: `${DID}#P-256`,
+      credential: {
+        '@context': [
+          'https://www.w3.org/2018/credentials/v1',
+          'https://identity.foundation/.well-known/did-configuration/v1',
+          'https://w3id.org/security/data-integrity/v2',
+        ],
+      },
+    }),
+  );
+
+  it.each<[string, DidKey[]]>([
+    ['a BLS12-381 key only', [key('Bls12381G2', 'assertionMethod')]],
+    ['a P-256 key that is not an assertion method', [key('P-256', 'authentication')]],
     ['an Ed25519 key that is not an assertion method', [key('Ed25519', 'authentication')]],
     ['no key', []],
   ])('is not created with %s', (_, keys) => expect(domainLinkage(linked(keys), ORIGIN, period)).toBeUndefined());

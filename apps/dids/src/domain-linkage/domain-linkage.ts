@@ -1,6 +1,7 @@
+import { CREDENTIALS_V1, DATA_INTEGRITY_V2, DID_CONFIGURATION_V1, ED25519_SIGNATURE_2018 } from '@attestry/linked-data';
 import type { DidKey } from '../did/did.events.js';
 
-/** Ed25519 keys sign linkage; BBS proofs are not offered. */
+/** Ed25519 and P-256 keys sign linkage; BBS proofs are not offered. */
 export interface LinkedDid {
   did: string;
   /** Milliseconds since the epoch. */
@@ -8,9 +9,12 @@ export interface LinkedDid {
   keys: readonly DidKey[];
 }
 
-/** The text to sign, and the key. */
+export type LinkageSuite = typeof ED25519_SIGNATURE_2018 | 'ecdsa-rdfc-2019';
+
+/** The text to sign, the key and how it signs. */
 export interface DomainLinkage {
   kmsKeyId: string;
+  suite: LinkageSuite;
   verificationMethod: string;
   /** RFC 3339, whole seconds. */
   created: string;
@@ -30,29 +34,35 @@ export const PERIOD_MS = 90 * 86_400_000;
 /** Number of the period that contains a time. */
 export const periodOf = (now: Date): number => Math.floor(now.getTime() / PERIOD_MS);
 
-const CONTEXTS = [
-  'https://www.w3.org/2018/credentials/v1',
-  // The standard's own; the older …/contexts/did-configuration-v0.2.jsonld has the same terms.
-  'https://identity.foundation/.well-known/did-configuration/v1',
-];
+// Of the DIF the standard's own; the older …/contexts/did-configuration-v0.2.jsonld has the same terms.
+const CONTEXTS = [CREDENTIALS_V1, DID_CONFIGURATION_V1];
+/** Best first: Ed25519Signature2018 is older and known to more verifiers. Credentials v1 does not define `DataIntegrityProof`. */
+const SUITES = [
+  { algorithm: 'Ed25519', suite: ED25519_SIGNATURE_2018, contexts: CONTEXTS },
+  { algorithm: 'P-256', suite: 'ecdsa-rdfc-2019', contexts: [...CONTEXTS, DATA_INTEGRITY_V2] },
+] as const;
 
 const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
 /**
  * DIF Well Known DID Configuration, Domain Linkage Credential: no id, with an expiry, issuer and subject the DID. The
- * same for the whole period, so that every process makes the same one. `undefined` for a DID without Ed25519 key.
+ * same for the whole period, so that every process makes the same one. `undefined` for a DID with neither an Ed25519 nor a P-256 key.
  */
 export const domainLinkage = (linked: LinkedDid, origin: string, period: number): DomainLinkage | undefined => {
   const { did, registered, keys } = linked;
-  const key = keys.find(({ algorithm, purposes }) => algorithm === 'Ed25519' && purposes.includes('assertionMethod'));
-  if (!key) return undefined;
+  const asserting = keys.filter(({ purposes }) => purposes.includes('assertionMethod'));
+  const keyOf = (wanted: string) => asserting.find(({ algorithm }) => algorithm === wanted);
+  const chosen = SUITES.find(({ algorithm }) => keyOf(algorithm));
+  if (!chosen) return undefined;
+  const key = keyOf(chosen.algorithm)!;
   const created = seconds(Math.max(registered, period * PERIOD_MS));
   return {
     kmsKeyId: key.kmsKeyId,
+    suite: chosen.suite,
     verificationMethod: key.didDocumentKeyId,
     created,
     credential: {
-      '@context': CONTEXTS,
+      '@context': [...chosen.contexts],
       type: ['VerifiableCredential', 'DomainLinkageCredential'],
       issuer: did,
       issuanceDate: created,

@@ -8,8 +8,8 @@ import {
   Canonicalization,
   ED25519_SIGNATURE_2018,
   proofOptionsDocument,
+  signDataIntegrity,
   signEd25519Signature2018,
-  type ProofOptions,
 } from '@attestry/linked-data';
 import { CLOCK } from '@attestry/service-kit';
 import { domainLinkage, periodOf, type DomainLinkage, type LinkedDid } from './domain-linkage.js';
@@ -21,7 +21,7 @@ type Signed = Promise<DomainLinkageCredential | undefined>;
 
 /**
  * Domain linkage credentials, signed once and cached. Nothing is stored: Ed25519 signatures are deterministic, so another process, or this
- * one after a restart, produces the same.
+ * one after a restart, produces the same; with a P-256 key it produces another signature, which is as valid.
  */
 @Injectable()
 export class LinkageCredentials {
@@ -33,7 +33,7 @@ export class LinkageCredentials {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** For each DID and origin, in this order; DIDs without Ed25519 key, or whose key has just been destroyed, are left out. */
+  /** For each DID and origin, in this order; DIDs without such a key, or whose key has just been destroyed, are left out. */
   async entries(
     tenantId: string,
     dids: readonly LinkedDid[],
@@ -65,20 +65,21 @@ export class LinkageCredentials {
   }
 
   private async sign(tenantId: string, linkage: DomainLinkage): Signed {
-    const { credential, created, verificationMethod, kmsKeyId } = linkage;
+    const { credential, created, verificationMethod, kmsKeyId, suite } = linkage;
     try {
       const signer = await this.signingKeys.loadSigner(tenantId, kmsKeyId);
-      const proof: ProofOptions = {
-        type: ED25519_SIGNATURE_2018,
-        created,
-        verificationMethod,
-        proofPurpose: 'assertionMethod',
-      };
-      const [options, document] = await this.canonicalization.hashes(tenantId, [
-        proofOptionsDocument(credential, proof),
-        credential,
-      ]);
-      const signed = signEd25519Signature2018(credential, proof, [options!, document!], (data) => signer.sign(data));
+      const common = { created, verificationMethod, proofPurpose: 'assertionMethod' } as const;
+      const proof =
+        suite === ED25519_SIGNATURE_2018
+          ? ({ type: suite, ...common } as const)
+          : ({ type: 'DataIntegrityProof', cryptosuite: suite, ...common } as const);
+      const documents = [proofOptionsDocument(credential, proof), credential];
+      const [options, document] = await this.canonicalization.hashes(tenantId, documents);
+      const sign = (data: Uint8Array) => signer.sign(data);
+      const signed =
+        proof.type === ED25519_SIGNATURE_2018
+          ? signEd25519Signature2018(credential, proof, [options!, document!], sign)
+          : signDataIntegrity(credential, proof, [options!, document!], sign);
       // Canonicalization takes milliseconds of this thread; other work runs between two.
       await setImmediate();
       return signed;

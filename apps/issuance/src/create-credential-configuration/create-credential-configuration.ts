@@ -69,7 +69,7 @@ export class CreateCredentialConfiguration {
     const owner: TypeOwner = { tenantId, format: sharesTypesWith, type: body.type, owner: id };
     await this.types.refuseTakenType(owner);
     const content = await module.contentOf(body, undefined, context);
-    const { signer } = resources;
+    const signer = module.signerOf?.(body) ?? resources.signer;
     // For every format: the signer also signs the issuer metadata.
     await this.issuerSigners.ensure(tenantId, context.tenant.baseUrl, eventContext(context));
     const issuerKey = await this.reserveKey(signer, id, requestedDid(module, body), context);

@@ -100,6 +100,8 @@ export interface Format<
   /** The format with which it shares types: a type is unique among the configurations of both. Absent: none. */
   readonly sharesTypesWith?: CredentialFormat;
 
+  /** Where the key depends on the request; of the same kind as that of `resources`. */
+  signerOf?(request: ConfigurationRequest): SignerPolicy;
   /** Every fault of a request that needs no look-up; the shape is already checked. */
   faultsOf(request: ConfigurationRequest): ErrorDetail[];
   /**

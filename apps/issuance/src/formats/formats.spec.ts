@@ -6,7 +6,7 @@ import { CwtVc } from './cwt-vc/cwt-vc.js';
 import { DcSdJwt } from './dc-sd-jwt/dc-sd-jwt.js';
 import { Formats } from './formats.js';
 import { JwtVcJson } from './jwt-vc-json/jwt-vc-json.js';
-import { ldpVcContentOf, trialOf } from './ldp-vc/ldp-vc.decisions.js';
+import { checkProofTypeChange, ldpVcContentOf, trialOf } from './ldp-vc/ldp-vc.decisions.js';
 import { LdpVc } from './ldp-vc/ldp-vc.js';
 import { vcContentOf } from './vc-configuration.decisions.js';
 
@@ -63,6 +63,11 @@ describe('what is stored of a configuration', () => {
     const old = ldpVcContentOf({ ...request({}), proofType: 'Ed25519Signature2018' }, contexts);
     expect(recordOf(old)).toMatchObject({ proofType: 'Ed25519Signature2018' });
     expect(ldpVcContentOf({ ...request({}), proofType: 'eddsa-rdfc-2022' }, [])).not.toHaveProperty('proofType');
+    const ecdsa = ldpVcContentOf({ ...request({}), proofType: 'ecdsa-rdfc-2019' }, contexts);
+    expect(recordOf(ecdsa)).toMatchObject({ proofType: 'ecdsa-rdfc-2019', persist: false });
+    expect(recordOf(ldpVcContentOf(request({ persist: true }), contexts))).toMatchObject({ persist: true });
+    for (const persist of [false, undefined])
+      expect(ldpVcContentOf(request({ persist }), [])).not.toHaveProperty('persist');
   });
 
   it('is the same text in every release', async () => {
@@ -135,7 +140,6 @@ describe('rules of a configuration', () => {
     ['expiresIn', { expiresIn: {} }],
     ['expiresIn', { expiresIn: { days: 0, hours: 0 } }],
     ['revocable', { revocable: true }],
-    ['persist', { persist: true }],
     ['claimSourceId', { claimSourceId: 'x' }],
     ['contexts.1', { contexts: ['https://a.example/c', 'https://a.example/c'] }],
     ['claimMappings.id', mapping({ defaultValue: 1 }, 'id')],
@@ -189,7 +193,6 @@ describe('rules of a configuration', () => {
     [mapping({ defaultValue: 'é'.repeat(33_000) }), body('claimMappings', 'must be at most 64 KiB of JSON')],
     [{ expiresIn: { days: 0 } }, body('expiresIn', 'must be longer than 0', { days: 0 })],
     [{ revocable: true }, body('revocable', 'is not supported yet', true)],
-    [{ persist: true }, body('persist', 'is not supported yet', true)],
     [{ claimSourceId: 'x' }, body('claimSourceId', 'is not supported yet')],
     [{ contexts: [twice, twice] }, body('contexts.1', 'must not repeat a context', twice)],
     [mapping({ defaultValue: 1 }, ''), body('claimMappings.', 'must have a name of 1 to 1024 characters')],
@@ -290,7 +293,18 @@ describe('rules of a configuration', () => {
     expect(params(mapping({ defaultValue: 1 }, 'given name'), 'jwt_vc_json')).toEqual([]));
 
   it('reports every fault at once', () =>
-    expect(params({ revocable: true, persist: true, expiresIn: {} })).toEqual(['expiresIn', 'revocable', 'persist']));
+    expect(params({ revocable: true, claimSourceId: 'x', expiresIn: {} })).toEqual([
+      'expiresIn',
+      'revocable',
+      'claimSourceId',
+    ]));
+
+  it('keeps credentials only of formats that persist them', () => {
+    expect(params({ persist: true })).toEqual([]);
+    expect(configurationFaults(request({ persist: true }), 'jwt_vc_json')).toEqual([
+      body('persist', 'is not supported yet', true),
+    ]);
+  });
 
   it('never repeats a mapping in the details', () =>
     expect(
@@ -303,7 +317,7 @@ const didWeb = { kind: 'pinnedKey', algorithms: ['P-256'], method: 'web', member
 describe('the formats', () => {
   it('have a profile each, and keys that can sign, best first, or certificates', () =>
     expect(Object.values(byName).map(({ format, profile, resources }) => [format, profile, resources])).toEqual([
-      ['ldp_vc', 'web-semantic', { signer: { kind: 'pinnedKey', algorithms: ['Ed25519'] } }],
+      ['ldp_vc', 'web-semantic', { signer: { kind: 'pinnedKey', algorithms: ['Ed25519', 'P-256'] } }],
       ['jwt_vc_json', 'jwt-vc', { signer: { kind: 'pinnedKey', algorithms: ['P-256', 'Ed25519'] } }],
       ['dc+sd-jwt', 'sd-jwt', { signer: { kind: 'issuerSigner' } }],
       ['cwt', 'compact', { signer: didWeb }],
@@ -324,13 +338,52 @@ describe('the formats', () => {
       'cwt',
     ]));
 
-  it('are found by the operations on their configurations', () => {
+  it('are found by the operations on their configurations and credentials', () => {
     expect(ofCall('issuance.create-credential-configuration.web-semantic')).toBe(byName.ldp_vc);
     expect(ofCall('issuance.delete-credential-configuration.jwt-vc')).toBe(byName.jwt_vc_json);
     expect(ofCall('issuance.update-credential-configuration.sd-jwt')).toBe(byName['dc+sd-jwt']);
     expect(ofCall('issuance.list-credential-configurations.compact')).toBe(byName.cwt);
     expect(ofCall('issuance.create-credential-configuration.compact-semantic')).toBe(byName.cwt_vc);
+    expect(ofCall('issuance.list-issued-credentials.web-semantic')).toBe(byName.ldp_vc);
     expect(() => ofCall('issuance.create-offer')).toThrow('issuance.create-offer names no credential format');
+  });
+});
+
+describe('the proof of an ldp_vc configuration', () => {
+  const change = (from: WebSemanticConfigurationRequest, to: WebSemanticConfigurationRequest) => () =>
+    checkProofTypeChange(to, ldpVcContentOf(from, []));
+  const ed25519 = [{}, { proofType: 'eddsa-rdfc-2022' }, { proofType: 'Ed25519Signature2018' }] as const;
+  const ecdsa = request({ proofType: 'ecdsa-rdfc-2019' });
+
+  it('decides with which key is signed [T161]', () => {
+    const keyFor = (more: object) => byName.ldp_vc.signerOf?.(request(more));
+    for (const more of ed25519) expect(keyFor(more)).toEqual({ kind: 'pinnedKey', algorithms: ['Ed25519'] });
+    expect(keyFor(ecdsa)).toEqual({ kind: 'pinnedKey', algorithms: ['P-256'] });
+  });
+
+  it('can be replaced by one that is made with the same kind of key', () => {
+    for (const from of ed25519) for (const to of ed25519) expect(change(request(from), request(to))).not.toThrow();
+    expect(change(ecdsa, ecdsa)).not.toThrow();
+  });
+
+  it('cannot be replaced by one that needs another kind of key', () => {
+    const refused = (msg: string, value?: string) =>
+      expect.objectContaining({
+        kind: 'invalid',
+        details: [{ ...(value && { value }), msg, param: 'proofType', location: 'body' }],
+      });
+    for (const from of ed25519)
+      expect(change(request(from), ecdsa)).toThrow(
+        refused(
+          'must be eddsa-rdfc-2022 or Ed25519Signature2018, because the configuration signs with a key of type Ed25519',
+          'ecdsa-rdfc-2019',
+        ),
+      );
+    // An update without `proofType` asks for the default.
+    for (const proofType of [undefined, 'eddsa-rdfc-2022'] as const)
+      expect(change(ecdsa, request({ proofType }))).toThrow(
+        refused('must be ecdsa-rdfc-2019, because the configuration signs with a key of type P-256', proofType),
+      );
   });
 });
 

@@ -28,6 +28,8 @@ export interface VcContent extends ConfigurationContent {
 
 /** What a format requires beside the rules of the data model. */
 export interface VcRules extends Pick<ClaimRules, 'valueFault'> {
+  /** The format can keep issued credentials. */
+  persists?: true;
   /** Of a type or the name of a claim. */
   termFault?: (term: string) => string | undefined;
 }
@@ -49,7 +51,7 @@ export const subjectNameFault = (name: string): string | undefined => {
 /** Every fault of a request that needs no look-up. */
 export const vcFaults = (
   request: JwtVcConfigurationRequest,
-  { termFault, valueFault }: VcRules = {},
+  { persists, termFault, valueFault }: VcRules = {},
 ): ErrorDetail[] => {
   const details: ErrorDetail[] = [];
   const fault = (param: string, msg: string, value?: unknown) =>
@@ -82,7 +84,7 @@ export const vcFaults = (
   if (request.expiresIn && !isPositive(request.expiresIn))
     fault('expiresIn', 'must be longer than 0', request.expiresIn);
   if (request.revocable === true) fault('revocable', 'is not supported yet', true);
-  if (request.persist === true) fault('persist', 'is not supported yet', true);
+  if (request.persist === true && !persists) fault('persist', 'is not supported yet', true);
   if (request.claimSourceId !== undefined && request.claimSourceId !== null)
     fault('claimSourceId', 'is not supported yet');
 

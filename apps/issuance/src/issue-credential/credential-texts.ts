@@ -10,7 +10,7 @@ export const credentialTexts = (credentials: readonly (string | Record<string, u
     if (Buffer.byteLength(text) > MAX_DOCUMENT_BYTES)
       throw oauthError(
         'credential_request_denied',
-        'a credential that is delivered to a webhook must be at most 128 KiB',
+        'a credential that is persisted or delivered to a webhook must be at most 128 KiB',
         {
           check: 'credential-texts',
         },

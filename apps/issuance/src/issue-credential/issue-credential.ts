@@ -16,7 +16,7 @@ import {
   type Ids,
   type Loaded,
 } from '@attestry/event-store';
-import { Macs, pooledBytes, ReplayGuard, Sealing, SigningKeys, type Sealed } from '@attestry/keys';
+import { KeyNotFound, Macs, pooledBytes, ReplayGuard, Sealing, SigningKeys, type Sealed } from '@attestry/keys';
 import {
   CLOCK,
   IDS,
@@ -40,6 +40,7 @@ import {
   type IssuedCredentialState,
 } from '../issued-credential/issued-credential.state.js';
 import { IssuerSigners, type IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import { PersistedCredentials } from '../persisted-credential/persisted-credentials.js';
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
 import { mergeClaims } from '../protocol/map-claims.js';
 import { rawOf } from '../protocol/raw-request.js';
@@ -74,6 +75,7 @@ export class IssueCredential {
     private readonly sealing: Sealing,
     private readonly signingKeys: SigningKeys,
     private readonly issuerSigners: IssuerSigners,
+    private readonly persisted: PersistedCredentials,
     private readonly guard: ReplayGuard,
     readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
@@ -139,12 +141,14 @@ export class IssueCredential {
     for (const { holder } of proofs)
       unsigned.push(format.prepare({ ...shared, holder, credentialId: this.ids.uuid() }));
     const credentials = await format.sign(tenantId, unsigned, signer);
-    const texts = delivered ? credentialTexts(credentials) : [];
-    const documents = texts.map((text) => this.sealForDelivery(tenantId, text));
+    const persists = configuration.content.persist === true;
+    const texts = delivered || persists ? credentialTexts(credentials) : [];
+    const documents = delivered ? texts.map((text) => this.sealForDelivery(tenantId, text)) : [];
     const answerId = this.ids.uuid();
     const issued: IssuanceSessionEvent[] = [];
     const credentialIds: string[] = [];
     const further: FurtherDecision[] = [];
+    const newKeys = documents.map(({ keyId, newKey }) => ({ keyId, newKey }));
     for (const [index, credential] of unsigned.entries()) {
       const facts = {
         credentialId: credential.credentialId,
@@ -189,8 +193,15 @@ export class IssueCredential {
         ),
       );
     }
+    if (persists) {
+      const kept = await this.persistAll(tenantId, session.userId, credentialIds, texts, record);
+      for (const [index, { newKey, decision }] of kept.entries()) {
+        newKeys.push({ keyId: credentialIds[index]!, newKey });
+        further.push(decision);
+      }
+    }
     record.addMetadata({ credentialIds });
-    const writes = [spendNonce(nonces, tenantId, this.guard), ...documents.map(({ newKey }) => newKey)];
+    const writes = [spendNonce(nonces, tenantId, this.guard), ...newKeys.map(({ newKey }) => newKey)];
     try {
       await this.streams.decideOn(
         issuanceSession,
@@ -205,8 +216,8 @@ export class IssueCredential {
         { unit: { writes, further } },
       );
     } catch (error) {
-      // Refused by the session: no delivery will destroy the keys of these documents. After a failed store the session may have counted them.
-      const left = documents.filter(({ newKey }) => newKey.isStored).map(({ keyId }) => keyId);
+      // Refused by the session: nothing will destroy the keys of these documents. After a failed store the session may have counted them.
+      const left = newKeys.filter(({ newKey }) => newKey.isStored).map(({ keyId }) => keyId);
       if (left.length && !(error instanceof EventStoreUnavailable)) await this.sealing.destroyDataKeys(tenantId, left);
       throw error;
     }
@@ -245,6 +256,26 @@ export class IssueCredential {
     const text = await this.sealing.openSealed(tenantId, purpose, sealed);
     if (typeof text !== 'string') throw gone();
     return JSON.parse(text) as Record<string, unknown>;
+  }
+
+  private async persistAll(
+    tenantId: string,
+    userId: string,
+    credentialIds: readonly string[],
+    texts: readonly string[],
+    record: WalletRecord,
+  ) {
+    try {
+      return await Promise.all(
+        texts.map((text, index) =>
+          this.persisted.persist(tenantId, { credentialId: credentialIds[index]!, userId, text }, record.events),
+        ),
+      );
+    } catch (error) {
+      // The user is being deleted: the key is destroyed first.
+      if (error instanceof KeyNotFound) throw gone();
+      throw error;
+    }
   }
 
   private sealForDelivery(tenantId: string, text: string) {

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { UserCredential } from '@attestry/contracts';
+import { unavailable, type CredentialFormat, type UserCredential } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
 import { purgingTenants, Health, ReadModel } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
 import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession } from '../issuance-session/issuance-session.state.js';
+import { issuedCredential } from '../issued-credential/issued-credential.state.js';
 import { user } from './user.state.js';
 
 export interface UserTables {
@@ -23,6 +24,8 @@ export interface UserTables {
     id: string;
     user_id: string;
     issued_at: string;
+    format: CredentialFormat;
+    type: string;
     /** JSON of UserCredential. */
     record: string;
   };
@@ -78,12 +81,19 @@ const removeUser = async (trx: Transaction<UserTables>, tenantId: string, userId
     .execute();
 };
 
+const eventOf = (stored: RecordedEvent) => {
+  if (stored.stream.startsWith(`${user.category}-`)) return readEvent(user, stored);
+  return stored.stream.startsWith(`${issuedCredential.category}-`)
+    ? readEvent(issuedCredential, stored)
+    : readEvent(issuanceSession, stored);
+};
+
 /** Users and sessions are one projection: rows of a deleted user must not reappear, whatever was in flight. */
 export const users: Projection<UserTables> = purgingTenants('issuance', {
   name: 'issuance.users',
-  version: 2,
-  categories: [user.category, issuanceSession.category],
-  types: [...Object.keys(user.types), ...Object.keys(issuanceSession.types)],
+  version: 3,
+  categories: [user.category, issuanceSession.category, issuedCredential.category],
+  types: [user, issuanceSession, issuedCredential].flatMap(({ types }) => Object.keys(types)),
   tables: ['issuance_users', 'issuance_user_sessions', 'issuance_credentials'],
   async create(db) {
     await createTable(db, 'issuance_users', {
@@ -97,8 +107,13 @@ export const users: Projection<UserTables> = purgingTenants('issuance', {
       primaryKey: ['tenant_id', 'user_id', 'id'],
     });
     await createTable(db, 'issuance_credentials', {
-      text: ['tenant_id', 'id', 'user_id', 'issued_at', 'record'],
+      text: ['tenant_id', 'id', 'user_id', 'issued_at', 'format', 'type', 'record'],
       primaryKey: ['tenant_id', 'user_id', 'issued_at', 'id'],
+      indexes: {
+        issuance_credentials_by_id: ['id', 'tenant_id'],
+        issuance_credentials_by_format: ['tenant_id', 'format', 'issued_at', 'id'],
+        issuance_credentials_by_type: ['tenant_id', 'format', 'type', 'issued_at', 'id'],
+      },
     });
   },
   async project(trx, events: readonly RecordedEvent[]) {
@@ -109,9 +124,7 @@ export const users: Projection<UserTables> = purgingTenants('issuance', {
     };
     for (const stored of events) {
       const { tenantId } = stored.metadata;
-      const event = stored.stream.startsWith(`${user.category}-`)
-        ? readEvent(user, stored)
-        : readEvent(issuanceSession, stored);
+      const event = eventOf(stored);
       switch (event.type) {
         case 'UserCreated':
           rows.issuance_users.push({
@@ -165,9 +178,23 @@ export const users: Projection<UserTables> = purgingTenants('issuance', {
             id: event.data.credentialId,
             user_id: event.data.userId,
             issued_at: event.data.issuedAt,
+            format: event.data.format,
+            type: event.data.credentialType,
             record: JSON.stringify(recordOf(event.data)),
           });
           break;
+        case 'CredentialDeleted':
+          await flush();
+          await trx
+            .deleteFrom('issuance_credentials')
+            .where('tenant_id', '=', tenantId)
+            .where('user_id', '=', event.data.userId)
+            .where('issued_at', '=', event.data.issuedAt)
+            .where('id', '=', event.data.credentialId)
+            .execute();
+          break;
+        case 'CredentialRecorded':
+        case 'CredentialStatusChanged':
         case 'TransactionCodeRefused':
         case 'SessionLocked':
         case 'PreAuthorizedCodeRedeemed':
@@ -186,6 +213,18 @@ export const users: Projection<UserTables> = purgingTenants('issuance', {
 export class UsersReadModel extends ReadModel<UserTables> {
   constructor(readModels: ReadModels, health: Health) {
     super(readModels, health, users);
+  }
+
+  /** Issued credentials of a format. @throws AppError 503 */
+  credentialsOf(tenantId: string, format: CredentialFormat) {
+    const { db, readsOwnVersion } = this.running;
+    // The rows of earlier releases do not have the column.
+    if (!readsOwnVersion) throw unavailable('The list of credentials is being built');
+    return db
+      .selectFrom('issuance_credentials')
+      .selectAll()
+      .where('tenant_id', '=', tenantId)
+      .where('format', '=', format);
   }
 
   /** Ids of the sessions whose keys seal claims of the user. */

@@ -133,13 +133,18 @@ export class DomainLinkageSubject {
 }
 
 export class DomainLinkageProof {
-  type: 'Ed25519Signature2018';
+  /** `DataIntegrityProof` for a DID without an Ed25519 key. */
+  type: 'Ed25519Signature2018' | 'DataIntegrityProof';
+  /** Of a `DataIntegrityProof`. */
+  cryptosuite?: 'ecdsa-rdfc-2019';
   created: string;
-  /** DID URL of the Ed25519 key that verifies the proof. */
+  /** DID URL of the key that verifies the proof. */
   verificationMethod: string;
   proofPurpose: 'assertionMethod';
-  /** Detached JWS (RFC 7797). */
-  jws: string;
+  /** Detached JWS (RFC 7797) of an `Ed25519Signature2018`. */
+  jws?: string;
+  /** Signature of a `DataIntegrityProof`, multibase (base58btc). */
+  proofValue?: string;
 }
 
 /** Links a DID with an origin (DIF Well Known DID Configuration, Linked Data Proof Format). */
@@ -156,7 +161,7 @@ export class DomainLinkageCredential {
 
 export class DidConfiguration {
   '@context': string;
-  /** One credential for each DID with an Ed25519 key and each origin of the tenant, newest DID first. */
+  /** One credential for each DID with an Ed25519 or P-256 key and each origin of the tenant, newest DID first. */
   entries: DomainLinkageCredential[];
   /** The same credentials under the member name of the DIF specification. */
   linked_dids: DomainLinkageCredential[];

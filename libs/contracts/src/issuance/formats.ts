@@ -1,9 +1,10 @@
 import type { ConfigurationOperations } from './credential-configurations.js';
+import type { RegistryOperations } from './credential-registry.js';
 import { compactSemanticConfigurations } from './formats/cwt-vc.js';
 import { compactConfigurations } from './formats/cwt.js';
 import { sdJwtConfigurations } from './formats/dc-sd-jwt.js';
 import { jwtVcConfigurations } from './formats/jwt-vc-json.js';
-import { webSemanticConfigurations } from './formats/ldp-vc.js';
+import { webSemanticConfigurations, webSemanticRegistry } from './formats/ldp-vc.js';
 
 export * from './formats/cwt-vc.js';
 export * from './formats/cwt.js';
@@ -37,3 +38,12 @@ export const CONFIGURATION_OPERATIONS: Readonly<Record<CredentialFormat, Configu
 export const configurationOperationOf = <Name extends keyof ConfigurationOperations>(
   name: Name,
 ): ConfigurationOperations[Name][] => Object.values(CONFIGURATION_OPERATIONS).map((operations) => operations[name]);
+
+/** The operations on issued credentials, of the formats that have them. */
+export const REGISTRY_OPERATIONS: Readonly<Partial<Record<CredentialFormat, RegistryOperations>>> = {
+  ldp_vc: webSemanticRegistry,
+};
+
+/** One of these operations, of every format that has it. */
+export const registryOperationOf = <Name extends keyof RegistryOperations>(name: Name): RegistryOperations[Name][] =>
+  Object.values(REGISTRY_OPERATIONS).map((operations) => operations[name]);

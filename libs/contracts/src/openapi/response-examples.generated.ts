@@ -183,18 +183,24 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         '@context': [
           'https://www.w3.org/2018/credentials/v1',
           'https://identity.foundation/.well-known/did-configuration/v1',
+          'https://w3id.org/security/data-integrity/v2',
         ],
         type: ['VerifiableCredential', 'DomainLinkageCredential'],
-        issuer: 'did:web:university.example',
+        issuer: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
         issuanceDate: '2026-01-15T09:30:00.000Z',
         expirationDate: '2026-01-15T09:30:00.000Z',
-        credentialSubject: { id: 'did:web:university.example', origin: 'https://university.example' },
+        credentialSubject: {
+          id: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
+          origin: 'https://university.example',
+        },
         proof: {
-          type: 'Ed25519Signature2018',
+          type: 'DataIntegrityProof',
+          cryptosuite: 'ecdsa-rdfc-2019',
           created: '2026-01-15T09:30:00.000Z',
-          verificationMethod: 'did:web:university.example#kq3Zb8XnW0',
+          verificationMethod:
+            'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
           proofPurpose: 'assertionMethod',
-          jws: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s',
+          proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9',
         },
       },
     ],
@@ -203,18 +209,24 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         '@context': [
           'https://www.w3.org/2018/credentials/v1',
           'https://identity.foundation/.well-known/did-configuration/v1',
+          'https://w3id.org/security/data-integrity/v2',
         ],
         type: ['VerifiableCredential', 'DomainLinkageCredential'],
-        issuer: 'did:web:university.example',
+        issuer: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
         issuanceDate: '2026-01-15T09:30:00.000Z',
         expirationDate: '2026-01-15T09:30:00.000Z',
-        credentialSubject: { id: 'did:web:university.example', origin: 'https://university.example' },
+        credentialSubject: {
+          id: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
+          origin: 'https://university.example',
+        },
         proof: {
-          type: 'Ed25519Signature2018',
+          type: 'DataIntegrityProof',
+          cryptosuite: 'ecdsa-rdfc-2019',
           created: '2026-01-15T09:30:00.000Z',
-          verificationMethod: 'did:web:university.example#kq3Zb8XnW0',
+          verificationMethod:
+            'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
           proofPurpose: 'assertionMethod',
-          jws: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s',
+          proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9',
         },
       },
     ],
@@ -400,6 +412,18 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       },
     ],
   },
+  'issuance.list-issued-credentials.web-semantic': {
+    data: [
+      {
+        id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+        type: 'StudentCard',
+        credentialConfigurationId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
+        userId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62',
+        issuanceDate: '2026-01-15T09:30:00.000Z',
+        validFrom: '2026-01-15T09:30:00.000Z',
+      },
+    ],
+  },
   'issuance.list-user-credentials': {
     data: [
       {
@@ -512,6 +536,35 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     persist: false,
     contexts: [],
     proofType: 'eddsa-rdfc-2022',
+  },
+  'issuance.retrieve-issued-credential.web-semantic': {
+    id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+    type: 'StudentCard',
+    credentialConfigurationId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
+    userId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62',
+    issuanceDate: '2026-01-15T09:30:00.000Z',
+    validFrom: '2026-01-15T09:30:00.000Z',
+    credential: {
+      '@context': ['https://www.w3.org/ns/credentials/v2', 'https://contexts.attestry.example/v1'],
+      id: 'urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+      type: ['VerifiableCredential', 'StudentCard'],
+      issuer: { name: 'Test issuer', id: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK' },
+      validFrom: '2026-01-15T09:30:00.000Z',
+      name: 'Test credential',
+      credentialSubject: {
+        given_name: 'Ada',
+        id: 'did:jwk:kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn',
+      },
+      proof: {
+        type: 'DataIntegrityProof',
+        cryptosuite: 'eddsa-rdfc-2022',
+        created: '2026-01-15T09:30:00.000Z',
+        verificationMethod:
+          'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
+        proofPurpose: 'assertionMethod',
+        proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9',
+      },
+    },
   },
   'issuance.retrieve-issuer-ca': { certificates: ['-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'] },
   'issuance.retrieve-issuer-metadata': {

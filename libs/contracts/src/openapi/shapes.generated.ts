@@ -553,7 +553,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       entries: {
         type: 'array',
         items: { $ref: '#/components/schemas/DomainLinkageCredential' },
-        description: 'One credential for each DID with an Ed25519 key and each origin of the tenant, newest DID first.',
+        description:
+          'One credential for each DID with an Ed25519 or P-256 key and each origin of the tenant, newest DID first.',
       },
       linked_dids: {
         type: 'array',
@@ -612,13 +613,19 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   DomainLinkageProof: {
     type: 'object',
     properties: {
-      type: { type: 'string', const: 'Ed25519Signature2018' },
+      type: {
+        type: 'string',
+        enum: ['Ed25519Signature2018', 'DataIntegrityProof'],
+        description: '`DataIntegrityProof` for a DID without an Ed25519 key.',
+      },
+      cryptosuite: { type: 'string', const: 'ecdsa-rdfc-2019', description: 'Of a `DataIntegrityProof`.' },
       created: { type: 'string' },
-      verificationMethod: { type: 'string', description: 'DID URL of the Ed25519 key that verifies the proof.' },
+      verificationMethod: { type: 'string', description: 'DID URL of the key that verifies the proof.' },
       proofPurpose: { type: 'string', const: 'assertionMethod' },
-      jws: { type: 'string', description: 'Detached JWS (RFC 7797).' },
+      jws: { type: 'string', description: 'Detached JWS (RFC 7797) of an `Ed25519Signature2018`.' },
+      proofValue: { type: 'string', description: 'Signature of a `DataIntegrityProof`, multibase (base58btc).' },
     },
-    required: ['type', 'created', 'verificationMethod', 'proofPurpose', 'jws'],
+    required: ['type', 'created', 'verificationMethod', 'proofPurpose'],
   },
   DomainLinkageSubject: {
     type: 'object',
@@ -802,6 +809,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['id', 'credentialConfigurationId', 'type', 'format', 'issuedDate'],
     description: 'Metadata of a credential that was issued from an offer.',
   },
+  IssuedCredentialParams: {
+    type: 'object',
+    properties: { id: { type: 'string', description: 'Id of the credential.' } },
+    required: ['id'],
+  },
   IssuerCa: {
     type: 'object',
     properties: { certificates: { type: 'array', items: { type: 'string' }, description: 'PEM.' } },
@@ -871,7 +883,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
           'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
       },
       revocable: { type: 'boolean', description: 'Revocation is not supported yet: `true` is rejected.' },
-      persist: { type: 'boolean', description: 'Persisting credentials is not supported yet: `true` is rejected.' },
+      persist: { type: 'boolean', description: 'Credentials of this format are not persisted: `true` is rejected.' },
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
     },
     required: ['type', 'name', 'issuer', 'claimMappings'],
@@ -925,6 +937,18 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
       dateFrom: { type: 'string', description: 'Start of the period, inclusive.' },
       dateTo: { type: 'string', description: 'End of the period, inclusive.' },
+    },
+  },
+  ListIssuedCredentialsQuery: {
+    type: 'object',
+    properties: {
+      limit: { type: 'number', description: 'Maximum number of entries of the page. Default 100.' },
+      cursor: { type: 'string', description: '`nextCursor` of the previous page. Absent for the first page.' },
+      type: { type: 'string', description: 'Only credentials with exactly this `type`.' },
+      tag: {
+        type: 'string',
+        description: 'Only credentials with exactly this tag. Credentials that wallets collect have none.',
+      },
     },
   },
   ListedDid: {
@@ -1498,6 +1522,25 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     ],
     description: '`<resource>:<action>`, for example `dids:read`.',
   },
+  PersistedCredential: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      type: { type: 'string', description: '`type` of the configuration.' },
+      credentialConfigurationId: { type: 'string' },
+      userId: { type: 'string' },
+      issuanceDate: { type: 'string' },
+      validFrom: { type: 'string' },
+      validUntil: { type: 'string' },
+      credential: {
+        type: 'object',
+        additionalProperties: {},
+        description:
+          'The credential itself. Absent if its configuration did not have `persist: true` when it was issued.',
+      },
+    },
+    required: ['credentialConfigurationId', 'id', 'issuanceDate', 'type', 'userId', 'validFrom'],
+  },
   PreAuthorizedOffer: {
     type: 'object',
     properties: {
@@ -1598,9 +1641,9 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   },
   ProofType: {
     type: 'string',
-    enum: ['eddsa-rdfc-2022', 'Ed25519Signature2018'],
+    enum: ['eddsa-rdfc-2022', 'ecdsa-rdfc-2019', 'Ed25519Signature2018'],
     description:
-      'Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1.',
+      'Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` and `ecdsa-rdfc-2019` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1.',
   },
   Region: {
     type: 'object',
@@ -1610,6 +1653,20 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       displayName: { type: 'string' },
     },
     required: ['id', 'name', 'displayName'],
+  },
+  RegisteredCredential: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      type: { type: 'string', description: '`type` of the configuration.' },
+      credentialConfigurationId: { type: 'string' },
+      userId: { type: 'string' },
+      issuanceDate: { type: 'string' },
+      validFrom: { type: 'string' },
+      validUntil: { type: 'string' },
+    },
+    required: ['id', 'type', 'credentialConfigurationId', 'userId', 'issuanceDate', 'validFrom'],
+    description: 'Metadata of an issued credential.',
   },
   RegistrationStatus: { type: 'string', enum: ['COMPLETED', 'PROCESSING', 'FAILED'] },
   RetrievedDid: {
@@ -1982,7 +2039,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
           'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
       },
       revocable: { type: 'boolean', description: 'Revocation is not supported yet: `true` is rejected.' },
-      persist: { type: 'boolean', description: 'Persisting credentials is not supported yet: `true` is rejected.' },
+      persist: {
+        type: 'boolean',
+        description:
+          'True to keep each issued credential, sealed under the key of its user, so that it can be retrieved. Default false: only its metadata are kept. Applies to credentials issued from then on.',
+      },
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
       contexts: {
         type: 'array',
@@ -1993,7 +2054,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       proofType: {
         $ref: '#/components/schemas/ProofType',
         description:
-          'Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets.',
+          'Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `ecdsa-rdfc-2019`, for the same model, signs with a P-256 key of the issuer DID, the others with an Ed25519 key; the kind of key cannot be changed later. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets.',
       },
     },
     required: ['claimMappings', 'issuer', 'name', 'type'],

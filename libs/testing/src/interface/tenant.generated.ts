@@ -1035,6 +1035,50 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/web-semantic': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the metadata of the issued web-semantic credentials, oldest first
+     * @description Credentials of deleted users are not listed. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['listIssuedCredentialsWebSemantic'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/web-semantic/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve an issued web-semantic credential
+     * @description The credential itself is returned only if it was persisted. Credentials of deleted users do not exist. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveIssuedCredentialWebSemantic'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete the record of an issued web-semantic credential
+     * @description Removes the metadata and the persisted credential. The credential in the wallet is not revoked. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    delete: operations['deleteIssuedCredentialWebSemantic'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/web-semantic/configurations': {
     parameters: {
       query?: never;
@@ -1452,7 +1496,7 @@ export interface components {
     };
     DidConfiguration: {
       '@context': string;
-      /** @description One credential for each DID with an Ed25519 key and each origin of the tenant, newest DID first. */
+      /** @description One credential for each DID with an Ed25519 or P-256 key and each origin of the tenant, newest DID first. */
       entries: components['schemas']['DomainLinkageCredential'][];
       /** @description The same credentials under the member name of the DIF specification. */
       linked_dids: components['schemas']['DomainLinkageCredential'][];
@@ -1490,13 +1534,23 @@ export interface components {
     };
     DomainLinkageProof: {
       created: string;
-      /** @description Detached JWS (RFC 7797). */
-      jws: string;
+      /**
+       * @description Of a `DataIntegrityProof`.
+       * @constant
+       */
+      cryptosuite?: 'ecdsa-rdfc-2019';
+      /** @description Detached JWS (RFC 7797) of an `Ed25519Signature2018`. */
+      jws?: string;
       /** @constant */
       proofPurpose: 'assertionMethod';
-      /** @constant */
-      type: 'Ed25519Signature2018';
-      /** @description DID URL of the Ed25519 key that verifies the proof. */
+      /** @description Signature of a `DataIntegrityProof`, multibase (base58btc). */
+      proofValue?: string;
+      /**
+       * @description `DataIntegrityProof` for a DID without an Ed25519 key.
+       * @enum {string}
+       */
+      type: 'Ed25519Signature2018' | 'DataIntegrityProof';
+      /** @description DID URL of the key that verifies the proof. */
       verificationMethod: string;
     };
     DomainLinkageSubject: {
@@ -1666,7 +1720,7 @@ export interface components {
       maxIssuances?: number;
       /** @description Display name of the credential. */
       name: string;
-      /** @description Persisting credentials is not supported yet: `true` is rejected. */
+      /** @description Credentials of this format are not persisted: `true` is rejected. */
       persist?: boolean;
       /** @description Revocation is not supported yet: `true` is rejected. */
       revocable?: boolean;
@@ -1738,6 +1792,11 @@ export interface components {
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
+    PageOfRegisteredCredential: {
+      data: components['schemas']['RegisteredCredential'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
     PageOfSdJwtConfiguration: {
       data: components['schemas']['SdJwtConfiguration'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
@@ -1767,6 +1826,20 @@ export interface components {
       data: components['schemas']['WebSemanticConfiguration'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
+    };
+    PersistedCredential: {
+      /** @description The credential itself. Absent if its configuration did not have `persist: true` when it was issued. */
+      credential?: {
+        [key: string]: unknown;
+      };
+      credentialConfigurationId: string;
+      id: string;
+      issuanceDate: string;
+      /** @description `type` of the configuration. */
+      type: string;
+      userId: string;
+      validFrom: string;
+      validUntil?: string;
     };
     PreAuthorizedOffer: {
       /** @description Expiry of the offer and its pre-authorized code. */
@@ -1834,10 +1907,21 @@ export interface components {
       publishedUntil: string;
     };
     /**
-     * @description Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1.
+     * @description Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` and `ecdsa-rdfc-2019` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1.
      * @enum {string}
      */
-    ProofType: 'eddsa-rdfc-2022' | 'Ed25519Signature2018';
+    ProofType: 'eddsa-rdfc-2022' | 'ecdsa-rdfc-2019' | 'Ed25519Signature2018';
+    /** @description Metadata of an issued credential. */
+    RegisteredCredential: {
+      credentialConfigurationId: string;
+      id: string;
+      issuanceDate: string;
+      /** @description `type` of the configuration. */
+      type: string;
+      userId: string;
+      validFrom: string;
+      validUntil?: string;
+    };
     /** @enum {string} */
     RegistrationStatus: 'COMPLETED' | 'PROCESSING' | 'FAILED';
     /** @description For a DID of the tenant its record, for any other DID its resolved DID document. */
@@ -2164,9 +2248,9 @@ export interface components {
       maxIssuances?: number;
       /** @description Display name of the credential. */
       name: string;
-      /** @description Persisting credentials is not supported yet: `true` is rejected. */
+      /** @description True to keep each issued credential, sealed under the key of its user, so that it can be retrieved. Default false: only its metadata are kept. Applies to credentials issued from then on. */
       persist?: boolean;
-      /** @description Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets. */
+      /** @description Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `ecdsa-rdfc-2019`, for the same model, signs with a P-256 key of the issuer DID, the others with an Ed25519 key; the kind of key cannot be changed later. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets. */
       proofType?: components['schemas']['ProofType'];
       /** @description Revocation is not supported yet: `true` is rejected. */
       revocable?: boolean;
@@ -2666,25 +2750,27 @@ export interface operations {
            *         {
            *           "@context": [
            *             "https://www.w3.org/2018/credentials/v1",
-           *             "https://identity.foundation/.well-known/did-configuration/v1"
+           *             "https://identity.foundation/.well-known/did-configuration/v1",
+           *             "https://w3id.org/security/data-integrity/v2"
            *           ],
            *           "type": [
            *             "VerifiableCredential",
            *             "DomainLinkageCredential"
            *           ],
-           *           "issuer": "did:web:university.example",
+           *           "issuer": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "issuanceDate": "2026-01-15T09:30:00.000Z",
            *           "expirationDate": "2026-01-15T09:30:00.000Z",
            *           "credentialSubject": {
-           *             "id": "did:web:university.example",
+           *             "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "origin": "https://university.example"
            *           },
            *           "proof": {
-           *             "type": "Ed25519Signature2018",
+           *             "type": "DataIntegrityProof",
+           *             "cryptosuite": "ecdsa-rdfc-2019",
            *             "created": "2026-01-15T09:30:00.000Z",
-           *             "verificationMethod": "did:web:university.example#kq3Zb8XnW0",
+           *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *           }
            *         }
            *       ],
@@ -2692,25 +2778,27 @@ export interface operations {
            *         {
            *           "@context": [
            *             "https://www.w3.org/2018/credentials/v1",
-           *             "https://identity.foundation/.well-known/did-configuration/v1"
+           *             "https://identity.foundation/.well-known/did-configuration/v1",
+           *             "https://w3id.org/security/data-integrity/v2"
            *           ],
            *           "type": [
            *             "VerifiableCredential",
            *             "DomainLinkageCredential"
            *           ],
-           *           "issuer": "did:web:university.example",
+           *           "issuer": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "issuanceDate": "2026-01-15T09:30:00.000Z",
            *           "expirationDate": "2026-01-15T09:30:00.000Z",
            *           "credentialSubject": {
-           *             "id": "did:web:university.example",
+           *             "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "origin": "https://university.example"
            *           },
            *           "proof": {
-           *             "type": "Ed25519Signature2018",
+           *             "type": "DataIntegrityProof",
+           *             "cryptosuite": "ecdsa-rdfc-2019",
            *             "created": "2026-01-15T09:30:00.000Z",
-           *             "verificationMethod": "did:web:university.example#kq3Zb8XnW0",
+           *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *           }
            *         }
            *       ]
@@ -2752,25 +2840,27 @@ export interface operations {
            *         {
            *           "@context": [
            *             "https://www.w3.org/2018/credentials/v1",
-           *             "https://identity.foundation/.well-known/did-configuration/v1"
+           *             "https://identity.foundation/.well-known/did-configuration/v1",
+           *             "https://w3id.org/security/data-integrity/v2"
            *           ],
            *           "type": [
            *             "VerifiableCredential",
            *             "DomainLinkageCredential"
            *           ],
-           *           "issuer": "did:web:university.example",
+           *           "issuer": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "issuanceDate": "2026-01-15T09:30:00.000Z",
            *           "expirationDate": "2026-01-15T09:30:00.000Z",
            *           "credentialSubject": {
-           *             "id": "did:web:university.example",
+           *             "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "origin": "https://university.example"
            *           },
            *           "proof": {
-           *             "type": "Ed25519Signature2018",
+           *             "type": "DataIntegrityProof",
+           *             "cryptosuite": "ecdsa-rdfc-2019",
            *             "created": "2026-01-15T09:30:00.000Z",
-           *             "verificationMethod": "did:web:university.example#kq3Zb8XnW0",
+           *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *           }
            *         }
            *       ],
@@ -2778,25 +2868,27 @@ export interface operations {
            *         {
            *           "@context": [
            *             "https://www.w3.org/2018/credentials/v1",
-           *             "https://identity.foundation/.well-known/did-configuration/v1"
+           *             "https://identity.foundation/.well-known/did-configuration/v1",
+           *             "https://w3id.org/security/data-integrity/v2"
            *           ],
            *           "type": [
            *             "VerifiableCredential",
            *             "DomainLinkageCredential"
            *           ],
-           *           "issuer": "did:web:university.example",
+           *           "issuer": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "issuanceDate": "2026-01-15T09:30:00.000Z",
            *           "expirationDate": "2026-01-15T09:30:00.000Z",
            *           "credentialSubject": {
-           *             "id": "did:web:university.example",
+           *             "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "origin": "https://university.example"
            *           },
            *           "proof": {
-           *             "type": "Ed25519Signature2018",
+           *             "type": "DataIntegrityProof",
+           *             "cryptosuite": "ecdsa-rdfc-2019",
            *             "created": "2026-01-15T09:30:00.000Z",
-           *             "verificationMethod": "did:web:university.example#kq3Zb8XnW0",
+           *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "jws": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd..kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *           }
            *         }
            *       ]
@@ -7036,6 +7128,174 @@ export interface operations {
       header?: never;
       path: {
         /** @description Id of the credential configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listIssuedCredentialsWebSemantic: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+        /** @description Only credentials with exactly this tag. Credentials that wallets collect have none. */
+        tag?: string;
+        /** @description Only credentials with exactly this `type`. */
+        type?: string;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "StudentCard",
+           *           "credentialConfigurationId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *           "issuanceDate": "2026-01-15T09:30:00.000Z",
+           *           "validFrom": "2026-01-15T09:30:00.000Z"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['PageOfRegisteredCredential'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveIssuedCredentialWebSemantic: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "StudentCard",
+           *       "credentialConfigurationId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *       "issuanceDate": "2026-01-15T09:30:00.000Z",
+           *       "validFrom": "2026-01-15T09:30:00.000Z",
+           *       "credential": {
+           *         "@context": [
+           *           "https://www.w3.org/ns/credentials/v2",
+           *           "https://contexts.attestry.example/v1"
+           *         ],
+           *         "id": "urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *         "type": [
+           *           "VerifiableCredential",
+           *           "StudentCard"
+           *         ],
+           *         "issuer": {
+           *           "name": "Test issuer",
+           *           "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *         },
+           *         "validFrom": "2026-01-15T09:30:00.000Z",
+           *         "name": "Test credential",
+           *         "credentialSubject": {
+           *           "given_name": "Ada",
+           *           "id": "did:jwk:kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn"
+           *         },
+           *         "proof": {
+           *           "type": "DataIntegrityProof",
+           *           "cryptosuite": "eddsa-rdfc-2022",
+           *           "created": "2026-01-15T09:30:00.000Z",
+           *           "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *           "proofPurpose": "assertionMethod",
+           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
+           *         }
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['PersistedCredential'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteIssuedCredentialWebSemantic: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential. */
         id: string;
       };
       cookie?: never;

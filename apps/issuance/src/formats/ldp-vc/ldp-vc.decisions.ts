@@ -1,24 +1,58 @@
-import type { ProofType, WebSemanticConfiguration, WebSemanticConfigurationRequest } from '@attestry/contracts';
+import {
+  invalidBody,
+  type ProofType,
+  type WebSemanticConfiguration,
+  type WebSemanticConfigurationRequest,
+} from '@attestry/contracts';
 import type { PinnedContexts } from '../../contexts/context-loader.js';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import type { PinnedIssuerKey } from '../../credential-configuration/credential-configuration.events.js';
 import { vcContentOf, vcRecordOf, type VcContent } from '../vc-configuration.decisions.js';
 
-export const CRYPTOSUITE = 'eddsa-rdfc-2022';
+const DEFAULT_PROOF_TYPE = 'eddsa-rdfc-2022';
 
 export interface LdpVcContent extends VcContent {
   /** Absent: `eddsa-rdfc-2022`. */
-  proofType?: 'Ed25519Signature2018';
+  proofType?: Exclude<ProofType, typeof DEFAULT_PROOF_TYPE>;
 }
+
+export const proofTypeOf = ({ proofType }: { proofType?: ProofType }): ProofType => proofType ?? DEFAULT_PROOF_TYPE;
+
+/** The kind of key that each proof is made with. */
+const ALGORITHMS: Readonly<Record<ProofType, PinnedIssuerKey['algorithm']>> = {
+  'eddsa-rdfc-2022': 'Ed25519',
+  Ed25519Signature2018: 'Ed25519',
+  'ecdsa-rdfc-2019': 'P-256',
+};
+export const algorithmOf = (of: { proofType?: ProofType }): PinnedIssuerKey['algorithm'] => ALGORITHMS[proofTypeOf(of)];
+
+/** The key of a configuration is pinned at its creation, so only a proof that is made with such a key can replace another. @throws AppError 400 */
+export const checkProofTypeChange = (request: WebSemanticConfigurationRequest, replaced: LdpVcContent): void => {
+  const algorithm = algorithmOf(replaced);
+  if (algorithmOf(request) === algorithm) return;
+  const allowed = Object.entries(ALGORITHMS).flatMap(([name, needed]) => (needed === algorithm ? [name] : []));
+  throw invalidBody(
+    'proofType',
+    `must be ${allowed.join(' or ')}, because the configuration signs with a key of type ${algorithm}`,
+    request.proofType,
+  );
+};
 
 export const ldpVcContentOf = (request: WebSemanticConfigurationRequest, contexts: PinnedContexts): LdpVcContent => ({
   ...vcContentOf(request, contexts),
-  ...(request.proofType === 'Ed25519Signature2018' && { proofType: request.proofType }),
+  ...(proofTypeOf(request) !== DEFAULT_PROOF_TYPE && { proofType: request.proofType as LdpVcContent['proofType'] }),
+  ...(request.persist === true && { persist: true }),
 });
 
 export const ldpVcRecordOf = (configuration: PinnedConfiguration<LdpVcContent>): WebSemanticConfiguration => {
-  const { proofType = CRYPTOSUITE, ...content } = configuration.content;
+  const { proofType = DEFAULT_PROOF_TYPE, ...content } = configuration.content;
   const contexts = content.contexts.map(({ url }) => url);
-  return { ...vcRecordOf({ ...configuration, content }), contexts, proofType };
+  return {
+    ...vcRecordOf({ ...configuration, content }),
+    contexts,
+    proofType,
+    persist: configuration.content.persist === true,
+  };
 };
 
 /** What a credential of this configuration will name; contexts are tried on it. */

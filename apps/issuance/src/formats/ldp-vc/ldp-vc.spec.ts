@@ -6,7 +6,7 @@ import { Canonicalization, sharedContexts } from '@attestry/linked-data';
 import { encodeDidKey, encodeMultikey, type PublicJwk, type Signer } from '@attestry/keys';
 import type { Streams } from '@attestry/event-store';
 import { parseConfig } from '@attestry/service-kit';
-import { verifyEd25519Signature2018 } from '@attestry/testing';
+import { verifyLinkedDataProof } from '@attestry/testing';
 import { ContextLoader } from '../../contexts/context-loader.js';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import type { PinnedFacts } from '../format.js';
@@ -21,7 +21,7 @@ const canonicalization = new Canonicalization({ shared: sharedContexts(config.co
 const format = new LdpVc(contexts, undefined as never, canonicalization, config);
 afterAll(() => canonicalization.close());
 const one = async (facts: PinnedFacts<LdpVcContent>): Promise<Record<string, unknown>> =>
-  (await format.sign(TENANT, [format.prepare(facts)], signer))[0]!;
+  (await format.sign(TENANT, [format.prepare(facts)], facts.signer))[0]!;
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const publicJwk = publicKey.export({ format: 'jwk' }) as unknown as PublicJwk;
@@ -149,6 +149,61 @@ describe('ldp_vc', () => {
   });
 });
 
+describe('ldp_vc with ecdsa-rdfc-2019', () => {
+  const pair = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const jwk = pair.publicKey.export({ format: 'jwk' }) as unknown as PublicJwk;
+  const issuer = encodeDidKey(jwk);
+  const method = `${issuer}#${encodeMultikey(jwk)}`;
+  const ecdsa: Signer = {
+    ...{ keyId: 'k', algorithm: 'P-256', publicJwk: jwk, publicKey: pair.publicKey },
+    sign: (data) => sign('sha256', data, { key: pair.privateKey, dsaEncoding: 'ieee-p1363' }),
+    signAside: (data) => Promise.resolve(ecdsa.sign(data)),
+  };
+  const pinned: PinnedConfiguration<LdpVcContent> = {
+    ...configuration,
+    id: 'c3',
+    issuerKey: { did: issuer, verificationMethod: method, kmsKeyId: 'k', algorithm: 'P-256' },
+    content: { ...configuration.content, proofType: 'ecdsa-rdfc-2019' },
+  };
+  const encode = (claims: Record<string, unknown>) =>
+    one({ ...credential(claims), configuration: pinned, signer: ecdsa });
+  const check = (signed: Record<string, unknown>) => verifyLinkedDataProof(signed, {}, documentLoader);
+
+  it.each<[string, Record<string, unknown>]>([
+    ['plain claims', { givenName: 'Ada', level: 3, passed: true, share: 0.5 }],
+    ['claims of claims', { address: { city: 'London', lines: ['a', 'b'] }, marks: [{ of: 'x', is: 1 }] }],
+    ['no claims', {}],
+  ])('is verified by an independent library: %s [T161]', async (_, claims) => {
+    const signed = await encode(claims);
+    await check(signed);
+    const forged = { ...signed, credentialSubject: { ...claims, id: 'did:example:other' } };
+    await expect(check(forged)).rejects.toThrow('does not verify');
+  });
+
+  it('differs from eddsa-rdfc-2022 in the proof alone', async () => {
+    const { proof, ...document } = await encode({ givenName: 'Ada' });
+    const { proof: _, ...other } = await one(credential({ givenName: 'Ada' }));
+    expect(document).toEqual({ ...other, issuer: { ...(other['issuer'] as object), id: issuer } });
+    expect(proof).toEqual({
+      type: 'DataIntegrityProof',
+      cryptosuite: 'ecdsa-rdfc-2019',
+      created: '2020-05-01T10:00:00Z',
+      verificationMethod: method,
+      proofPurpose: 'assertionMethod',
+      proofValue: expect.stringMatching(/^z[1-9A-HJ-NP-Za-km-z]{80,90}$/) as string,
+    });
+  });
+
+  it('is named in the metadata', () =>
+    expect(format.metadataOf(pinned)).toMatchObject({
+      supported: {
+        credential_definition: { '@context': ['https://www.w3.org/ns/credentials/v2', config.contextUrl] },
+        credential_signing_alg_values_supported: ['ecdsa-rdfc-2019'],
+      },
+      legacy: { cryptographic_suites_supported: ['ecdsa-rdfc-2019'] },
+    }));
+});
+
 describe('ldp_vc with Ed25519Signature2018', () => {
   const old: PinnedConfiguration<LdpVcContent> = {
     ...configuration,
@@ -156,7 +211,7 @@ describe('ldp_vc with Ed25519Signature2018', () => {
     content: { ...configuration.content, proofType: 'Ed25519Signature2018' },
   };
   const encode = (claims: Record<string, unknown>) => one({ ...credential(claims), configuration: old });
-  const check = (signed: Record<string, unknown>) => verifyEd25519Signature2018(signed, {}, documentLoader);
+  const check = (signed: Record<string, unknown>) => verifyLinkedDataProof(signed, {}, documentLoader);
 
   it.each<[string, Record<string, unknown>]>([
     ['plain claims', { givenName: 'Ada', level: 3, passed: true, share: 0.5 }],

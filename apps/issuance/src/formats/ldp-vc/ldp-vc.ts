@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { base58 } from '@scure/base';
 import { LRUCache } from 'lru-cache';
 import {
   oauthError,
@@ -15,25 +14,36 @@ import {
   DocumentFault,
   ED25519_SIGNATURE_2018,
   proofOptionsDocument,
+  signDataIntegrity,
   signEd25519Signature2018,
+  type Cryptosuite,
+  type DataIntegrityOptions,
   type ProofOptions,
 } from '@attestry/linked-data';
 import { eventContext, PlatformConfig } from '@attestry/service-kit';
 import { ContextLoader } from '../../contexts/context-loader.js';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
-import type { Format, FormatMetadata, PinnedFacts, UnsignedCredential } from '../format.js';
+import type { Format, FormatMetadata, PinnedFacts, SignerPolicy, UnsignedCredential } from '../format.js';
 import { dateTime, validityOf } from '../validity.js';
 import { vcFaults } from '../vc-configuration.decisions.js';
 import { describing, typesOf, vcMetadataOf } from '../vc-credential.js';
 import { baseContextOf } from './base-context.js';
-import { CRYPTOSUITE, ldpVcContentOf, ldpVcRecordOf, trialOf, type LdpVcContent } from './ldp-vc.decisions.js';
+import {
+  algorithmOf,
+  checkProofTypeChange,
+  ldpVcContentOf,
+  ldpVcRecordOf,
+  proofTypeOf,
+  trialOf,
+  type LdpVcContent,
+} from './ldp-vc.decisions.js';
 import { contextFaults, hasKeyword, linkedDataFault, termFault, valueFault } from './linked-data.decisions.js';
 import { TenantContexts } from './tenant-contexts.js';
 
 type LdpVcConfiguration = PinnedConfiguration<LdpVcContent>;
 type LinkedDataDocument = Record<string, unknown> & { '@context': string[] };
-type Proof = ProofOptions | (Omit<ProofOptions, 'type'> & { type: 'DataIntegrityProof'; cryptosuite: string });
+type Proof = ProofOptions | DataIntegrityOptions;
 
 /** Both documents are canonicalized, hashed and then signed. */
 interface UnsignedLdpVc extends UnsignedCredential {
@@ -43,12 +53,12 @@ interface UnsignedLdpVc extends UnsignedCredential {
   proof: Proof;
 }
 
-/** W3C VCDM 2.0 with a Data Integrity proof (VC-DI-EDDSA §3.2) or VCDM 1.1 with Ed25519Signature2018, OID4VCI Appendix A.1.2. */
+/** W3C VCDM 2.0 with a Data Integrity proof (VC-DI-EDDSA §3.2, VC-DI-ECDSA §3.2) or VCDM 1.1 with Ed25519Signature2018, OID4VCI Appendix A.1.2. */
 @Injectable()
 export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
   readonly format = 'ldp_vc';
   readonly profile = 'web-semantic';
-  readonly resources: Format['resources'] = { signer: { kind: 'pinnedKey', algorithms: ['Ed25519'] } };
+  readonly resources: Format['resources'] = { signer: { kind: 'pinnedKey', algorithms: ['Ed25519', 'P-256'] } };
   /** SHA-256 of canonical proof options: identical for all credentials of a configuration within a second. */
   private readonly proofHashes = new LRUCache<string, Buffer>({ max: 500 });
 
@@ -59,8 +69,12 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
     private readonly config: PlatformConfig,
   ) {}
 
+  signerOf(request: WebSemanticConfigurationRequest): SignerPolicy {
+    return { kind: 'pinnedKey', algorithms: [algorithmOf(request)] };
+  }
+
   faultsOf(request: WebSemanticConfigurationRequest): ErrorDetail[] {
-    return [...vcFaults(request, { termFault, valueFault }), ...contextFaults(request.contexts ?? [])];
+    return [...vcFaults(request, { persists: true, termFault, valueFault }), ...contextFaults(request.contexts ?? [])];
   }
 
   /** A pinned address keeps its document: issued and future credentials read the same. */
@@ -69,6 +83,7 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
     replaced: LdpVcContent | undefined,
     context: ClientContext,
   ): Promise<LdpVcContent> {
+    if (replaced) checkProofTypeChange(request, replaced);
     const known = replaced?.contexts ?? [];
     return ldpVcContentOf(
       request,
@@ -82,7 +97,7 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
 
   metadataOf(configuration: LdpVcConfiguration): FormatMetadata {
     const definition = { '@context': this.contextsOf(configuration), type: typesOf(configuration) };
-    return vcMetadataOf(configuration, definition, [configuration.content.proofType ?? CRYPTOSUITE]);
+    return vcMetadataOf(configuration, definition, [proofTypeOf(configuration.content)]);
   }
 
   /** Linked data is bounded, and one claim may be mapped to many (ADR 0042). */
@@ -133,11 +148,10 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
       const [optionsHash, ...hashes] = await this.hashes(tenantId, first, credentials);
       return credentials.map(({ document, proof }, index) => {
         const signed: readonly [Buffer, Buffer] = [optionsHash!, hashes[index]!];
-        if (proof.type === ED25519_SIGNATURE_2018)
-          return signEd25519Signature2018(document, proof, signed, (data) => signer.sign(data));
-        // VC-DI-EDDSA §3.2.5: hash of the proof options first, then of the document.
-        const proofValue = `z${base58.encode(signer.sign(Buffer.concat(signed)))}`;
-        return { ...document, proof: { ...proof, proofValue } };
+        const sign = (data: Uint8Array) => signer.sign(data);
+        return proof.type === ED25519_SIGNATURE_2018
+          ? signEd25519Signature2018(document, proof, signed, sign)
+          : signDataIntegrity(document, proof, signed, sign);
       });
     } catch (error) {
       // The error's own message may contain claim values.
@@ -182,7 +196,7 @@ const proofOptions = ({ content, issuerKey }: LdpVcConfiguration, validFrom: Dat
   } as const;
   return content.proofType === ED25519_SIGNATURE_2018
     ? { type: ED25519_SIGNATURE_2018, ...common }
-    : { type: 'DataIntegrityProof', cryptosuite: CRYPTOSUITE, ...common };
+    : { type: 'DataIntegrityProof', cryptosuite: proofTypeOf(content) as Cryptosuite, ...common };
 };
 
 const denied = (description: string) =>

@@ -65,7 +65,7 @@ export class JwtVcConfigurationRequest {
 
   /** Revocation is not supported yet: `true` is rejected. */
   @Optional() @IsBoolean({ message: 'must be a boolean' }) revocable?: boolean;
-  /** Persisting credentials is not supported yet: `true` is rejected. */
+  /** Credentials of this format are not persisted: `true` is rejected. */
   @Optional() @IsBoolean({ message: 'must be a boolean' }) persist?: boolean;
   /** Claim sources are not supported yet: any value is rejected. */
   @Optional() @BoundedJson() claimSourceId?: unknown;

@@ -1,11 +1,12 @@
-import { ArrayMaxSize, IsArray, IsIn, IsString, Matches, MaxLength } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsString, Matches, MaxLength } from 'class-validator';
 import { Optional } from '../../validators.js';
 import { configurationOperations, ENTRY_FAULT } from '../credential-configurations.js';
+import { registryOperations } from '../credential-registry.js';
 import { JwtVcConfiguration, jwtVcConfigurations, JwtVcConfigurationRequest } from './jwt-vc-json.js';
 
-/** Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1. */
-export type ProofType = 'eddsa-rdfc-2022' | 'Ed25519Signature2018';
-const PROOF_TYPES: readonly ProofType[] = ['eddsa-rdfc-2022', 'Ed25519Signature2018'];
+/** Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` and `ecdsa-rdfc-2019` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1. */
+export type ProofType = 'eddsa-rdfc-2022' | 'ecdsa-rdfc-2019' | 'Ed25519Signature2018';
+const PROOF_TYPES: readonly ProofType[] = ['eddsa-rdfc-2022', 'ecdsa-rdfc-2019', 'Ed25519Signature2018'];
 
 export class WebSemanticConfigurationRequest extends JwtVcConfigurationRequest {
   /** URLs of further JSON-LD contexts of the credentials. Each is fetched once, when it is configured. */
@@ -17,10 +18,19 @@ export class WebSemanticConfigurationRequest extends JwtVcConfigurationRequest {
   @MaxLength(1024, { each: true, message: ENTRY_FAULT })
   contexts?: string[];
 
-  /** Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets. */
+  /**
+   * Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `ecdsa-rdfc-2019`, for the same model, signs with a P-256 key of the issuer DID, the
+   * others with an Ed25519 key; the kind of key cannot be changed later. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets.
+   */
   @Optional()
   @IsIn(PROOF_TYPES, { message: `must be one of: ${PROOF_TYPES.join(', ')}` })
   proofType?: ProofType;
+
+  /**
+   * True to keep each issued credential, sealed under the key of its user, so that it can be retrieved. Default false: only its metadata are
+   * kept. Applies to credentials issued from then on.
+   */
+  @Optional() @IsBoolean({ message: 'must be a boolean' }) override persist?: boolean;
 }
 
 export class WebSemanticConfiguration extends JwtVcConfiguration {
@@ -34,4 +44,9 @@ export const webSemanticConfigurations = configurationOperations({
   request: WebSemanticConfigurationRequest,
   configuration: WebSemanticConfiguration,
   example: jwtVcConfigurations.create.example!,
+});
+
+export const webSemanticRegistry = registryOperations({
+  profile: 'web-semantic',
+  prefix: 'CREDENTIAL_WEB_SEMANTIC',
 });

@@ -1,0 +1,77 @@
+import { defineOperation, requires } from '../operation.js';
+import { PageQuery } from '../pagination.js';
+import { BoundedText, Optional, Uuid } from '../validators.js';
+
+export class IssuedCredentialParams {
+  /** Id of the credential. */
+  @Uuid() id: string;
+}
+
+export class ListIssuedCredentialsQuery extends PageQuery {
+  /** Only credentials with exactly this `type`. */
+  @Optional() @BoundedText(1024) type?: string;
+  /** Only credentials with exactly this tag. Credentials that wallets collect have none. */
+  @Optional() @BoundedText(1024) tag?: string;
+}
+
+/** Metadata of an issued credential. */
+export class RegisteredCredential {
+  id: string;
+  /** `type` of the configuration. */
+  type: string;
+  credentialConfigurationId: string;
+  userId: string;
+  issuanceDate: string;
+  validFrom: string;
+  validUntil?: string;
+}
+
+export class PersistedCredential extends RegisteredCredential {
+  /** The credential itself. Absent if its configuration did not have `persist: true` when it was issued. */
+  credential?: Record<string, unknown>;
+}
+
+/** Three operations per format, which differ only in path and event prefix. */
+export const registryOperations = ({ profile, prefix }: { profile: string; prefix: string }) => {
+  const path = `/v2/credentials/${profile}`;
+  const category = `credential-${profile}`;
+  const object = { type: 'credential', from: 'params.id' } as const;
+  const shared = { since: 'v2.1.0', errors: 'tenant' } as const;
+  const one = { ...shared, params: IssuedCredentialParams, errorStatuses: [400, 404] } as const;
+  return {
+    list: defineOperation({
+      ...shared,
+      name: `issuance.list-issued-credentials.${profile}` as const,
+      summary: `Retrieve the metadata of the issued ${profile} credentials, oldest first`,
+      description: 'Credentials of deleted users are not listed.',
+      http: { method: 'GET', path, success: 200 },
+      access: requires('credentials:read'),
+      analytics: { prefix: `${prefix}_RETRIEVE_LIST`, category },
+      query: ListIssuedCredentialsQuery,
+      response: [RegisteredCredential] as const,
+      errorStatuses: [400],
+    }),
+    retrieve: defineOperation({
+      ...one,
+      name: `issuance.retrieve-issued-credential.${profile}` as const,
+      summary: `Retrieve an issued ${profile} credential`,
+      description:
+        'The credential itself is returned only if it was persisted. Credentials of deleted users do not exist.',
+      http: { method: 'GET', path: `${path}/:id`, success: 200 },
+      access: requires('credentials:read'),
+      analytics: { prefix: `${prefix}_RETRIEVE`, category, object },
+      response: PersistedCredential,
+    }),
+    delete: defineOperation({
+      ...one,
+      name: `issuance.delete-issued-credential.${profile}` as const,
+      summary: `Delete the record of an issued ${profile} credential`,
+      description: 'Removes the metadata and the persisted credential. The credential in the wallet is not revoked.',
+      http: { method: 'DELETE', path: `${path}/:id`, success: 204 },
+      access: requires('credentials:delete'),
+      analytics: { prefix: `${prefix}_DELETE`, category, object, effects: 'outside' },
+    }),
+  };
+};
+
+export type RegistryOperations = ReturnType<typeof registryOperations>;
