@@ -3069,10 +3069,12 @@ export interface operations {
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "ldp_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
            *         "dc+sd-jwt:UniversityDegree",
@@ -3210,10 +3212,12 @@ export interface operations {
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "ldp_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
            *         "dc+sd-jwt:UniversityDegree",
@@ -7273,7 +7277,7 @@ export interface operations {
            *           "created": "2026-01-15T09:30:00.000Z",
            *           "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "proofPurpose": "assertionMethod",
-           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
+           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
            *         }
            *       }
            *     }
