@@ -31,6 +31,7 @@ export * from './dids/dids.operations.js';
 export * from './dids/dids.integration-events.js';
 export * from './issuance/credential-configurations.js';
 export * from './issuance/credential-documents.js';
+export * from './issuance/credential-status.js';
 export * from './issuance/contexts.js';
 export * from './issuance/formats.js';
 export * from './issuance/offers.js';

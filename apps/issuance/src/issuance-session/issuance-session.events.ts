@@ -1,5 +1,5 @@
 import type { CredentialFormat, CredentialProfile } from '@attestry/contracts';
-import type { SealedDocument } from '../issued-credential/issued-credential.events.js';
+import type { SealedDocument, StatusEntry } from '../issued-credential/issued-credential.events.js';
 
 /** MAC of a code or token that the platform issued; `keyId` names the pepper (ADR 0058). */
 export interface Grant {
@@ -139,6 +139,8 @@ export type IssuanceSessionEvent =
         issuedAt: string;
         validFrom: string;
         validUntil?: string;
+        /** Absent for a credential without status. */
+        status?: StatusEntry;
         /** Data key of the document in the credential's stream, if it was kept. */
         documentKeyId?: string;
       };

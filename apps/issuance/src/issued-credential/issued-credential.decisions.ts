@@ -1,4 +1,11 @@
-import { conflict } from '@attestry/contracts';
+import {
+  conflict,
+  invalid,
+  invalidBody,
+  notFound,
+  type CredentialFormat,
+  type CredentialStatus,
+} from '@attestry/contracts';
 import type { CredentialRecordedData, IssuedCredentialEvent } from './issued-credential.events.js';
 import type { IssuedCredentialState } from './issued-credential.state.js';
 
@@ -8,4 +15,52 @@ export const recordCredential = (
 ): IssuedCredentialEvent[] => {
   if (state.status !== 'absent') throw conflict('The credential exists already');
   return [{ type: 'CredentialRecorded', data }];
+};
+
+type Recorded = Extract<IssuedCredentialState, { status: 'recorded' }>;
+export type ListedCredential = Recorded & Required<Pick<Recorded, 'listed'>>;
+
+/** The credential with its status. Under the path of another format it does not exist. */
+export const listedCredential = (state: IssuedCredentialState, format: CredentialFormat): ListedCredential => {
+  if (state.status !== 'recorded' || state.format !== format) throw notFound();
+  const { credentialId, listed } = state;
+  if (!listed) {
+    const msg = 'must be a credential with a status: its configuration was not revocable when it was issued';
+    throw invalid({ value: credentialId, msg, param: 'id', location: 'params' });
+  }
+  return { ...state, listed };
+};
+
+/** No event when it has the status already. `invalid` is final. */
+export const changeStatus = (
+  state: IssuedCredentialState,
+  command: { format: CredentialFormat; status: CredentialStatus; reason?: string },
+  now: Date,
+): IssuedCredentialEvent[] => {
+  const credential = listedCredential(state, command.format);
+  const { listId, index, status: former } = credential.listed;
+  const { status, reason } = command;
+  if (status === former) return [];
+  if (former === 'invalid')
+    throw invalidBody('status', 'must be invalid: the credential is invalid, which is final', status);
+  const { credentialId, userId, credentialConfigurationId, format, profile, issuedAt } = credential;
+  return [
+    {
+      type: 'CredentialStatusChanged',
+      data: {
+        credentialId,
+        status,
+        former,
+        ...(reason !== undefined && { reason }),
+        changedAt: now.toISOString(),
+        listId,
+        index,
+        userId,
+        credentialConfigurationId,
+        format,
+        profile,
+        issuedAt,
+      },
+    },
+  ];
 };

@@ -1,4 +1,4 @@
-import type { CredentialFormat, CredentialProfile } from '@attestry/contracts';
+import type { CredentialFormat, CredentialProfile, CredentialStatus } from '@attestry/contracts';
 
 /** JSON of a credential, sealed under the data key `keyId`, purpose `delivery`. */
 export interface SealedDocument {
@@ -6,8 +6,14 @@ export interface SealedDocument {
   sealed: string;
 }
 
-export type IssuedCredentialEvent = {
-  /** Appended together with `CredentialIssued` of the session; without that event the credential was not handed out (ADR 0070). */
+/** Where the status of a credential is published. */
+export interface StatusEntry {
+  listId: string;
+  index: number;
+}
+
+/** Appended together with `CredentialIssued` of the session; without that event the credential was not handed out (ADR 0070). */
+interface CredentialRecorded {
   type: 'CredentialRecorded';
   data: {
     /** uuid */
@@ -35,9 +41,31 @@ export type IssuedCredentialEvent = {
     issuedAt: string;
     validFrom: string;
     validUntil?: string;
+    /** Absent for a credential without status, which cannot be revoked. */
+    status?: StatusEntry;
     /** Only while a webhook subscribes to it (ADR 0008). */
     document?: SealedDocument;
   };
-};
+}
 
-export type CredentialRecordedData = IssuedCredentialEvent['data'];
+/** Of a credential with a status, which is valid when it is issued. */
+interface CredentialStatusChanged {
+  type: 'CredentialStatusChanged';
+  data: {
+    credentialId: string;
+    status: CredentialStatus;
+    former: CredentialStatus;
+    /** As the caller gave it. */
+    reason?: string;
+    changedAt: string;
+    userId: string;
+    credentialConfigurationId: string;
+    format: CredentialFormat;
+    profile: CredentialProfile;
+    issuedAt: string;
+  } & StatusEntry;
+}
+
+export type IssuedCredentialEvent = CredentialRecorded | CredentialStatusChanged;
+export type CredentialRecordedData = CredentialRecorded['data'];
+export type CredentialStatusChangedData = CredentialStatusChanged['data'];

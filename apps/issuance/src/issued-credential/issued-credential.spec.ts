@@ -1,12 +1,44 @@
-import { given } from '@attestry/event-store';
-import { recordCredential } from './issued-credential.decisions.js';
+import { AppError, type CredentialStatus } from '@attestry/contracts';
+import { given, stateAfter } from '@attestry/event-store';
+import { changeStatus, listedCredential, recordCredential } from './issued-credential.decisions.js';
 import type { CredentialRecordedData, IssuedCredentialEvent } from './issued-credential.events.js';
 import { issuedCredential, issuedCredentialStream } from './issued-credential.state.js';
 
-const data = { credentialId: 'c1', sessionId: 's1', userId: 'u1' } as CredentialRecordedData;
+const facts = {
+  credentialId: 'c1',
+  sessionId: 's1',
+  userId: 'u1',
+  credentialConfigurationId: 'g1',
+  format: 'dc+sd-jwt',
+  profile: 'sd-jwt',
+  issuedAt: '2026-03-01T10:00:00.000Z',
+} as const;
+const data = facts as unknown as CredentialRecordedData;
 const document = { keyId: 'k1', sealed: 'v1.k1.x.y' };
+const entry = { listId: 'l1', index: 4711 };
 const recorded: IssuedCredentialEvent = { type: 'CredentialRecorded', data };
 const withDocument: IssuedCredentialEvent = { type: 'CredentialRecorded', data: { ...data, document } };
+const withStatus: IssuedCredentialEvent = { type: 'CredentialRecorded', data: { ...data, status: entry } };
+
+const now = new Date('2026-04-01T10:00:00.000Z');
+const format = 'dc+sd-jwt';
+const changed = (former: CredentialStatus, status: CredentialStatus, reason?: string): IssuedCredentialEvent => {
+  const { credentialId, userId, credentialConfigurationId, profile, issuedAt } = facts;
+  const about = { credentialId, userId, credentialConfigurationId, format, profile, issuedAt } as const;
+  return {
+    type: 'CredentialStatusChanged',
+    data: { ...about, ...entry, status, former, changedAt: now.toISOString(), ...(reason !== undefined && { reason }) },
+  };
+};
+
+const refusal = (decide: () => unknown): AppError => {
+  try {
+    decide();
+  } catch (error) {
+    if (error instanceof AppError) return error;
+  }
+  throw new Error('not refused');
+};
 
 describe('an issued credential', () => {
   it('is recorded once, in a stream of its own', () => {
@@ -22,9 +54,82 @@ describe('an issued credential', () => {
   it('keeps its facts in its state, and of its document the key', () => {
     given(issuedCredential, [recorded])
       .when(() => [])
-      .thenState({ status: 'recorded', ...data });
+      .thenState({ ...data, status: 'recorded' });
     given(issuedCredential, [withDocument])
       .when(() => [])
-      .thenState({ status: 'recorded', ...data, documentKeyId: 'k1' });
+      .thenState({ ...data, status: 'recorded', documentKeyId: 'k1' });
   });
+
+  it('is valid when it is issued with a status', () =>
+    given(issuedCredential, [withStatus])
+      .when(() => [])
+      .thenState({ ...data, status: 'recorded', listed: { ...entry, status: 'valid' } }));
+});
+
+describe('the status of a credential', () => {
+  it.each<[CredentialStatus[], CredentialStatus]>([
+    [['valid'], 'suspended'],
+    [['valid'], 'invalid'],
+    [['valid', 'suspended'], 'valid'],
+    [['valid', 'suspended'], 'invalid'],
+    [['valid', 'suspended', 'valid'], 'suspended'],
+  ])('changes from the last of %j to %s', (before, status) => {
+    const history = before.slice(1).map((next, at) => changed(before[at]!, next));
+    given(issuedCredential, [withStatus, ...history])
+      .when((state) => changeStatus(state, { format, status }, now))
+      .then([changed(before.at(-1)!, status)]);
+    given(issuedCredential, [withStatus, ...history, changed(before.at(-1)!, status)]).thenState({
+      ...data,
+      status: 'recorded',
+      listed: { ...entry, status },
+    });
+  });
+
+  it('changes with a reason', () =>
+    given(issuedCredential, [withStatus])
+      .when((state) => changeStatus(state, { format, status: 'invalid', reason: 'lost phone' }, now))
+      .then([changed('valid', 'invalid', 'lost phone')]));
+
+  it.each<CredentialStatus>(['valid', 'suspended', 'invalid'])('%s is not set twice', (status) =>
+    given(issuedCredential, [withStatus, ...(status === 'valid' ? [] : [changed('valid', status)])])
+      .when((state) => changeStatus(state, { format, status, reason: 'another' }, now))
+      .then([]),
+  );
+
+  it.each<CredentialStatus>(['valid', 'suspended'])('invalid is final: %s is refused', (status) => {
+    const state = stateAfter(issuedCredential, [withStatus, changed('valid', 'invalid')]);
+    const error = refusal(() => changeStatus(state, { format, status }, now));
+    expect([error.kind, error.details]).toEqual([
+      'invalid',
+      [
+        {
+          value: status,
+          param: 'status',
+          location: 'body',
+          msg: 'must be invalid: the credential is invalid, which is final',
+        },
+      ],
+    ]);
+  });
+
+  it('exists only under the path of its format, and only where the credential was issued with one', () => {
+    for (const [events, asked] of [
+      [[], format],
+      [[withStatus], 'jwt_vc_json'],
+      [[recorded], 'jwt_vc_json'],
+    ] as const) {
+      const state = stateAfter(issuedCredential, events);
+      expect(refusal(() => changeStatus(state, { format: asked, status: 'invalid' }, now)).code).toBe('NotFound');
+      expect(refusal(() => listedCredential(state, asked)).code).toBe('NotFound');
+    }
+    const state = stateAfter(issuedCredential, [recorded]);
+    const msg = 'must be a credential with a status: its configuration was not revocable when it was issued';
+    const details = [{ value: 'c1', param: 'id', location: 'params', msg }];
+    expect(refusal(() => changeStatus(state, { format, status: 'valid' }, now)).details).toEqual(details);
+    expect(refusal(() => listedCredential(state, format)).details).toEqual(details);
+    expect(listedCredential(stateAfter(issuedCredential, [withStatus]), format).listed.status).toBe('valid');
+  });
+
+  it('of a credential that was not recorded does not change', () =>
+    given(issuedCredential, [recorded, changed('valid', 'invalid')]).thenState({ ...data, status: 'recorded' }));
 });

@@ -8,7 +8,7 @@ import { EventStore, readEvent } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import type { CredentialIssuedV1 } from '../issuance-session/issuance-session.events.js';
 import { issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
-import type { SealedDocument } from '../issued-credential/issued-credential.events.js';
+import type { IssuedCredentialEvent, SealedDocument } from '../issued-credential/issued-credential.events.js';
 import { issuedCredential, issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
 
 const PAGE = 512;
@@ -22,7 +22,7 @@ export class RetrieveCredentialDocument {
     const [stored] = await this.store.readStream(issuedCredentialStream(body.tenantId, body.credentialId), {
       limit: 1,
     });
-    const document = stored ? readEvent(issuedCredential, stored).data.document : await this.findInSession(body);
+    const document = stored ? recordedDocument(readEvent(issuedCredential, stored)) : await this.findInSession(body);
     if (!document) throw notFound();
     return { sealed: document.sealed };
   }
@@ -44,3 +44,7 @@ export class RetrieveCredentialDocument {
     }
   }
 }
+
+/** Of the first event of a credential's stream. */
+const recordedDocument = (event: IssuedCredentialEvent): SealedDocument | undefined =>
+  event.type === 'CredentialRecorded' ? event.data.document : undefined;
