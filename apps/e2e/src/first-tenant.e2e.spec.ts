@@ -91,11 +91,11 @@ describe('docs/guides', () => {
     expect(payload).not.toHaveProperty('given_name');
   });
 
-  it('status.md leads to the token of a status list', async () => {
+  it('status-lists.md leads to the token of a status list', async () => {
     const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'status-guide');
     const [helpers] = blocksOf('first-tenant.md', 'sh');
     const address = `TENANT=${tenant.url}`;
-    const { code, output, errors } = await run([helpers!, address, ...blocksOf('status.md', 'sh')], {
+    const { code, output, errors } = await run([helpers!, address, ...blocksOf('status-lists.md', 'sh')], {
       TENANT_TOKEN: tenant.api.client.token!,
       CREDENTIAL: '',
     });
