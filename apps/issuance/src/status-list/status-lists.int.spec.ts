@@ -368,7 +368,8 @@ describe('a status list', () => {
     const key = { tenantId, listId: firstList(tenantId) };
     await published(tenantId, key.listId);
     const read = (await lists().find(key))!;
-    const [{ index }] = (await replica().allocate(tenantOf(tenantId), seriesOf(tenantId), 1)) as [{ index: number }];
+    const [allocated] = await replica().allocate(tenantOf(tenantId), seriesOf(tenantId), 1);
+    const { index } = allocated!;
     await change(tenantId, await record(tenantId, { listId: key.listId, index }), 'invalid');
     await waitUntil(async () => (await lists().find(key))!.changes === 1, { what: 'the change' });
     await lists().markPublished(read);
