@@ -48,8 +48,8 @@ let services: RunningServices;
 let client: ServiceClient;
 /** Milliseconds the clock is ahead. */
 let ahead = 0;
-/** Of the DID, by tenant. */
-const didKeys = new Map<string, string>();
+/** Of the DID. */
+let didKeyId = '';
 
 let ids = 0;
 const newId = () => `5${String(++ids).padStart(7, '0')}-0000-4000-8000-000000000000`;
@@ -156,15 +156,10 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'status-lists-'));
   const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir, BASE_DOMAIN: 'localhost:8080' });
   engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
-  engines.bus.serve(reserveIssuerKey.subject, async (_data, context) => {
-    const tenantId = (context as unknown as { tenant: { id: string } }).tenant.id;
-    const { keyId } = await engines.vault.signingKeys.createSigningKey(tenantId, 'did', 'Ed25519');
-    didKeys.set(tenantId, keyId);
-    return {
-      ok: true,
-      data: { did: DID, verificationMethod: `${DID}#k`, kmsKeyId: keyId, algorithm: 'Ed25519' },
-    };
-  });
+  engines.bus.serve(reserveIssuerKey.subject, async () => ({
+    ok: true,
+    data: { did: DID, verificationMethod: `${DID}#k`, kmsKeyId: didKeyId, algorithm: 'Ed25519' },
+  }));
   engines.bus.serve(releaseIssuerKey.subject, async () => ({ ok: true, data: undefined }));
   services = await startServices([issuanceService], engines);
   client = new ServiceClient(engines.bus, 'gateway');
@@ -292,12 +287,13 @@ describe('a status list', () => {
 
   it('of a key of a DID is signed by that key', async () => {
     const tenantId = newId();
+    didKeyId = (await engines.vault.signingKeys.createSigningKey(tenantId, 'did', 'Ed25519')).keyId;
     await call(jwtVcConfigurations.create, tenantId, admin, { body: body() });
     const listId = firstListId(tenantId, `jwt ${DID}#k`);
     const token = await published(tenantId, listId);
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'EdDSA', typ: 'statuslist+jwt', kid: `${DID}#k` });
     // Without the key no other token can be signed, and the last one remains.
-    await engines.vault.signingKeys.destroySigningKeys(tenantId, [didKeys.get(tenantId)!]);
+    await engines.vault.signingKeys.destroySigningKeys(tenantId, [didKeyId]);
     ahead = 200_000;
     const isDue = async () =>
       (await tokens().listDue(shardOf(listId), new Date(Date.now() + 10 * ahead), 1000)).some(
