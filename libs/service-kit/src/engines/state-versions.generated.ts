@@ -7,7 +7,7 @@ export const STATE_VERSIONS: Readonly<Record<string, string>> = {
   authenticationProvider: '0dOTyNL2hrDyQYfV',
   authenticationProviderClaim: 'I57MLWORLp2lcJde',
   context: 'HGCRYYyxJ-0PI2P9',
-  credential: 'ni1gQSEXyjAR8gBA',
+  credential: 'G7dXd3nXqV347B_P',
   credentialConfiguration: 'Jsns6dVbXJpi_ee3',
   credentialType: 'E70WjMN8d6FKolgf',
   customDomain: 'BHRM2crlufB2RUl9',
