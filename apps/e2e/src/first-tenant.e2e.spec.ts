@@ -112,6 +112,20 @@ describe('docs/guides', () => {
     expect(expectStatus(await tenant.api.credentials(), 200).data).toMatchObject([{ status: 'invalid' }]);
   });
 
+  it('status-lists.md leads to the token of a status list', async () => {
+    const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'status-guide');
+    const [helpers] = blocksOf('first-tenant.md', 'sh');
+    const address = `TENANT=${tenant.url}`;
+    const { code, output, errors } = await run([helpers!, address, ...blocksOf('status-lists.md', 'sh')], {
+      TENANT_TOKEN: tenant.api.client.token!,
+      CREDENTIAL: '',
+    });
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    const [, , revocable, header] = output.map((text) => text.trim());
+    expect(revocable).toBe('true');
+    expect(JSON.parse(Buffer.from(header!, 'base64url').toString())).toMatchObject({ typ: 'statuslist+jwt' });
+  });
+
   it('webhooks.md verifies a delivery and refuses a modified one', async () => {
     const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'webhook-guide');
     const receiver = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`);

@@ -8,6 +8,7 @@ import {
   connectWithRoles,
   createTenantUnderTest,
   expectStatus,
+  hostFetch,
   makeHolderKey,
   ManagementApi,
   registerManagementClient,
@@ -25,6 +26,7 @@ import {
   type TenantUnderTest,
   type TestDnsServer,
 } from '@attestry/testing';
+import { decodeJwt } from 'jose';
 import { closeSurroundings, openSurroundings } from './surroundings.js';
 
 /** Available to every row of the table: two tenants, a client for each role, and resources that exist in both. */
@@ -326,6 +328,18 @@ const statusRows = (profile: 'jwt-vc' | 'sd-jwt', thing: 'jwtVc' | 'sdJwt'): Rec
     foreign: ({ foreign }) => ({ params: { id: foreign[`${thing}Credential`] } }),
   },
 });
+
+/** Id of a status list whose token can be retrieved. */
+const publishedList = async ({ tenant: { api } }: World): Promise<string> => {
+  const { id } = expectStatus(await api.jwtVc.create({ ...jwtVcRequest(), revocable: true }), 201);
+  const { credentials } = await wallet.collect(
+    expectStatus(await api.offers.create({ credentials: [id], claims: { given_name: 'Ada' } }), 200).uri,
+  );
+  const { status } = decodeJwt<{ status: { status_list: { uri: string } } }>(credentials[0]!.credential as string);
+  const { uri } = status.status_list;
+  await waitUntil(async () => (await hostFetch(uri)).ok, { what: 'the token of a status list' });
+  return uri.split('/').at(-2)!;
+};
 
 const brand = { name: 'Acme', logoUrl: 'https://brand.example/logo.png' };
 /** The tenant has no custom domain. */
@@ -792,6 +806,12 @@ export const ROWS: Record<string, Row> = {
     },
     wrong: () => ({ params: { type: 'Type', version: 'latest' } }),
     refusal: { status: 400, param: 'version', location: 'params' },
+  },
+  'issuance.retrieve-status-list-aggregation': publicDocument,
+  'issuance.retrieve-status-list-token': {
+    right: async (world) => ({ params: { id: await publishedList(world) } }),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
   },
   'issuance.retrieve-context': publicDocument,
 

@@ -28,6 +28,8 @@ import { RetrieveJwtVcIssuer } from './retrieve-jwt-vc-issuer/retrieve-jwt-vc-is
 import { RetrieveOauthKeys } from './retrieve-oauth-keys/retrieve-oauth-keys.js';
 import { RetrieveOfferContent } from './retrieve-offer-content/retrieve-offer-content.js';
 import { RetrievePreAuthorizedOffer } from './retrieve-pre-authorized-offer/retrieve-pre-authorized-offer.js';
+import { RetrieveStatusListAggregation } from './retrieve-status-list-aggregation/retrieve-status-list-aggregation.js';
+import { RetrieveStatusListToken } from './retrieve-status-list-token/retrieve-status-list-token.js';
 import { RetrieveTypeMetadata } from './retrieve-type-metadata/retrieve-type-metadata.js';
 import { RetrieveUser } from './retrieve-user/retrieve-user.js';
 import { SetCredentialStatus } from './set-credential-status/set-credential-status.js';
@@ -62,6 +64,8 @@ export const useCases = [
   RetrieveJwtVcIssuer,
   RetrieveOauthKeys,
   RetrieveTypeMetadata,
+  RetrieveStatusListAggregation,
+  RetrieveStatusListToken,
   RetrieveContext,
   RetrieveCredentialDocument,
   CreateUser,

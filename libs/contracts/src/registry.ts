@@ -9,6 +9,7 @@ import { CONFIGURATION_OPERATIONS, STATUS_OPERATIONS } from './issuance/formats.
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
 import * as offers from './issuance/offers.js';
 import * as protocol from './issuance/protocol.js';
+import * as statusLists from './issuance/status-lists.js';
 import * as users from './issuance/users.js';
 import * as managementEvents from './management/management.integration-events.js';
 import * as management from './management/management.operations.js';
@@ -38,6 +39,7 @@ export * from './issuance/contexts.js';
 export * from './issuance/formats.js';
 export * from './issuance/offers.js';
 export * from './issuance/protocol.js';
+export * from './issuance/status-lists.js';
 export * from './issuance/users.js';
 export * from './issuance/issuance.integration-events.js';
 export * from './webhooks/webhooks.operations.js';
@@ -61,6 +63,7 @@ export const OPERATIONS: readonly Operation[] = [
   { checkCredentialConfiguration, countDomainConfigurations },
   offers,
   protocol,
+  statusLists,
   { retrieveContext, retrieveCredentialDocument },
   users,
   webhooks,

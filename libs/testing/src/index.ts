@@ -54,6 +54,7 @@ export * from './verify-credential.js';
 export * from './verify-domain-linkage.js';
 export * from './verify-mdoc.js';
 export * from './verify-sd-jwt.js';
+export * from './verify-status.js';
 export * from './wait-until.js';
 export * from './wallet.js';
 export * from './webhook-receiver.js';

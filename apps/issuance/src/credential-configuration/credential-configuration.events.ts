@@ -14,6 +14,8 @@ export interface ConfigurationContent {
   maxIssuances?: number;
   /** Absent: what follows from the format's own members. */
   display?: CredentialDisplay[];
+  /** Each credential has an entry in a status list (ADR 0077). */
+  revocable?: true;
 }
 
 export type CredentialConfigurationEvent =

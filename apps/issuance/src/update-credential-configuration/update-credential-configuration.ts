@@ -17,12 +17,15 @@ import {
 } from '../credential-configuration/credential-configuration.state.js';
 import { checkRequest } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
+import { statusSeriesOf } from '../formats/status-series.js';
+import { StatusIndexes } from '../status-list/status-indexes.js';
 
 @Operation(...configurationOperationOf('update'))
 export class UpdateCredentialConfiguration {
   constructor(
     private readonly streams: Streams,
     private readonly formats: Formats,
+    private readonly statusIndexes: StatusIndexes,
     private readonly configurations: ConfigurationsReadModel,
   ) {}
 
@@ -35,12 +38,15 @@ export class UpdateCredentialConfiguration {
     const { format } = module;
     const stream = credentialConfigurationStream(context.tenant.id, params.id);
     const loaded = await this.streams.load(credentialConfiguration, stream);
-    const { content: current } = activeConfiguration(loaded.state, format);
+    const configuration = activeConfiguration(loaded.state, format);
+    const { content: current } = configuration;
     checkRequest(module, body);
     const change = { format, type: body.type, issuerDid: body.issuerDid };
     // Before anything is fetched or published for a request that is refused.
     replaceConfigurationContent(loaded.state, { ...change, content: current });
     const content = await module.contentOf(body, current, context);
+    const series = statusSeriesOf(module.resources, { ...configuration, content }, context.tenant.baseUrl);
+    if (series) await this.statusIndexes.ensureSeries(context.tenant, series);
     const replaced = await this.streams.decideOn(
       credentialConfiguration,
       stream,

@@ -764,7 +764,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
       },
-      revocable: { type: 'boolean', description: 'Revocation is not supported yet: `true` is rejected.' },
+      revocable: {
+        type: 'boolean',
+        description:
+          'Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
+      },
       persist: { type: 'boolean', description: 'Persisting credentials is not supported yet: `true` is rejected.' },
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
     },
@@ -1607,8 +1611,9 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       claimMappings: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClaimMapping' } },
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
+      revocable: { type: 'boolean' },
     },
-    required: ['id', 'type', 'name', 'issuer', 'vct', 'claimMappings'],
+    required: ['id', 'type', 'name', 'issuer', 'vct', 'claimMappings', 'revocable'],
   },
   SdJwtConfigurationRequest: {
     type: 'object',
@@ -1650,6 +1655,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
       },
+      revocable: {
+        type: 'boolean',
+        description:
+          'Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
+      },
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
     },
     required: ['type', 'name', 'issuer', 'claimMappings'],
@@ -1668,6 +1678,22 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
     },
     required: ['status'],
+  },
+  StatusListAggregation: {
+    type: 'object',
+    properties: {
+      status_lists: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Addresses of status list tokens, at most 1000.',
+      },
+    },
+    required: ['status_lists'],
+  },
+  StatusListParams: {
+    type: 'object',
+    properties: { id: { type: 'string', description: 'Id of the status list.' } },
+    required: ['id'],
   },
   Tenant: {
     type: 'object',
@@ -1953,7 +1979,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
       },
-      revocable: { type: 'boolean', description: 'Revocation is not supported yet: `true` is rejected.' },
+      revocable: {
+        type: 'boolean',
+        description:
+          'Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
+      },
       persist: { type: 'boolean', description: 'Persisting credentials is not supported yet: `true` is rejected.' },
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
       contexts: {

@@ -20,7 +20,7 @@ export const STATE_VERSIONS: Readonly<Record<string, string>> = {
   managementUser: 'PpuneTneHoVtM-n0',
   publishedType: 'MQOu5iva9ofntiXg',
   revokedToken: 'MCMjyvpF6FZd4FCJ',
-  statusList: 'blynj8R2EWZmfXUF',
+  statusList: 'FpSq1Lt6bgBEf2fm',
   subdomain: 'fmSWovitE8U60ry5',
   tenant: 'kmjrSXnffp4HXvDl',
   tokenKeys: '86yrrnbJWSOxZOOc',

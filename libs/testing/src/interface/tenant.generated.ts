@@ -999,6 +999,46 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/status-lists/{id}/token': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve a status list token (Token Status List section 8.1)
+     * @description The address is `status.status_list.uri` of credentials. The token is a JWT with the media type `application/statuslist+jwt`; `Accept` without it is refused. A changed status is in the token within seconds. A verifier may use a token for its `ttl`. With `If-None-Match` an unchanged token is a 304.
+     */
+    get: operations['retrieveStatusListToken'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/status-lists/aggregation': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the addresses of all status list tokens (Token Status List section 9)
+     * @description For verifiers that retrieve lists in advance. Empty before the first revocable configuration.
+     */
+    get: operations['retrieveStatusListAggregation'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/web-semantic/configurations': {
     parameters: {
       query?: never;
@@ -1482,7 +1522,7 @@ export interface components {
       name: string;
       /** @description Persisting credentials is not supported yet: `true` is rejected. */
       persist?: boolean;
-      /** @description Revocation is not supported yet: `true` is rejected. */
+      /** @description Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
@@ -1671,6 +1711,7 @@ export interface components {
       issuerDid?: string;
       maxIssuances?: number;
       name: string;
+      revocable: boolean;
       type: string;
       /** @description Of the credentials that are issued now; earlier ones keep theirs. */
       vct: string;
@@ -1744,6 +1785,8 @@ export interface components {
       maxIssuances?: number;
       /** @description Display name of the credential. */
       name: string;
+      /** @description Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
+      revocable?: boolean;
       /** @description Credential type, unique among the tenant's configurations of this format. */
       type: string;
       /** @description Verifiable credential type as an absolute URI. Default: an address of the tenant that is made from `type` and serves type metadata; a change of what it describes makes a new address. For an own `vct` no type metadata is published, and such a change requires another `vct`. */
@@ -1754,6 +1797,10 @@ export interface components {
       reason?: string;
       /** @description `valid` and `suspended` can be changed; `invalid` is final. */
       status: components['schemas']['CredentialStatus'];
+    };
+    StatusListAggregation: {
+      /** @description Addresses of status list tokens, at most 1000. */
+      status_lists: string[];
     };
     /** @description Metadata of an issued credential and the user it was issued to. */
     TenantCredential: {
@@ -2008,7 +2055,7 @@ export interface components {
       persist?: boolean;
       /** @description Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets. */
       proofType?: components['schemas']['ProofType'];
-      /** @description Revocation is not supported yet: `true` is rejected. */
+      /** @description Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
@@ -2286,6 +2333,20 @@ export interface components {
          *       ]
          *     }
          */
+        'application/json': components['schemas']['TenantError'];
+      };
+    };
+    /** @description The resource is not available in a media type that the caller accepts. */
+    TenantNotAcceptable: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -6526,6 +6587,71 @@ export interface operations {
       408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveStatusListToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the status list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/statuslist+jwt': {
+            [key: string]: unknown;
+          };
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      404: components['responses']['TenantNotFound'];
+      406: components['responses']['TenantNotAcceptable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveStatusListAggregation: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['StatusListAggregation'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];

@@ -64,7 +64,10 @@ export class JwtVcConfigurationRequest {
   @Max(1000, { message: 'must be at most 1000' })
   maxIssuances?: number;
 
-  /** Revocation is not supported yet: `true` is rejected. */
+  /**
+   * Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the
+   * credentials that are issued after it.
+   */
   @Optional() @IsBoolean({ message: 'must be a boolean' }) revocable?: boolean;
   /** Persisting credentials is not supported yet: `true` is rejected. */
   @Optional() @IsBoolean({ message: 'must be a boolean' }) persist?: boolean;
