@@ -2875,12 +2875,23 @@ export interface operations {
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "ldp_vc:Types",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
+           *         "ldp_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
-           *         "dc+sd-jwt:UniversityDegree"
+           *         "dc+sd-jwt:UniversityDegree",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -2944,6 +2955,15 @@ export interface operations {
            *       "batch_credential_issuance": {
            *         "batch_size": 10
            *       },
+           *       "display": [
+           *         {
+           *           "name": "Acme",
+           *           "logo": {
+           *             "uri": "https://brand.example/logo.png",
+           *             "alt_text": "Acme"
+           *           }
+           *         }
+           *       ],
            *       "credential_configurations_supported": {
            *         "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60": {
            *           "format": "ldp_vc",
@@ -3001,12 +3021,23 @@ export interface operations {
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "ldp_vc:Types",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
+           *         "ldp_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
-           *         "dc+sd-jwt:UniversityDegree"
+           *         "dc+sd-jwt:UniversityDegree",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -3736,7 +3767,7 @@ export interface operations {
            *               "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *               "controller": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *               "type": "X25519KeyAgreementKey2019",
-           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
            *             }
            *           ]
            *         }
@@ -5793,6 +5824,31 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "StudentCard",
+           *           "profile": "jwt-vc",
+           *           "format": "jwt_vc_json",
+           *           "sessionId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "credentialConfigurationId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *           "devicePublicKey": {
+           *             "kty": "EC",
+           *             "crv": "P-256",
+           *             "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *             "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *           },
+           *           "issuedDate": "2026-01-15T09:30:00.000Z",
+           *           "validFrom": "2026-01-15T09:30:00.000Z",
+           *           "offerId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "status": "valid",
+           *           "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfTenantCredential'];
         };
       };
@@ -5827,6 +5883,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "status": "valid"
+           *     }
+           */
           'application/json': components['schemas']['CredentialStatusAnswer'];
         };
       };
@@ -5876,6 +5937,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "status": "invalid"
+           *     }
+           */
           'application/json': components['schemas']['CredentialStatusAnswer'];
         };
       };
@@ -6227,6 +6293,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "status": "valid"
+           *     }
+           */
           'application/json': components['schemas']['CredentialStatusAnswer'];
         };
       };
@@ -6276,6 +6347,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "status": "invalid"
+           *     }
+           */
           'application/json': components['schemas']['CredentialStatusAnswer'];
         };
       };
@@ -6337,7 +6413,8 @@ export interface operations {
            *             "given_name": {
            *               "mapFrom": "claims.given_name"
            *             }
-           *           }
+           *           },
+           *           "revocable": false
            *         }
            *       ]
            *     }
@@ -6410,7 +6487,8 @@ export interface operations {
            *         "given_name": {
            *           "mapFrom": "claims.given_name"
            *         }
-           *       }
+           *       },
+           *       "revocable": false
            *     }
            */
           'application/json': components['schemas']['SdJwtConfiguration'];
@@ -6465,7 +6543,8 @@ export interface operations {
            *         "given_name": {
            *           "mapFrom": "claims.given_name"
            *         }
-           *       }
+           *       },
+           *       "revocable": false
            *     }
            */
           'application/json': components['schemas']['SdJwtConfiguration'];
@@ -6538,7 +6617,8 @@ export interface operations {
            *         "given_name": {
            *           "mapFrom": "claims.given_name"
            *         }
-           *       }
+           *       },
+           *       "revocable": false
            *     }
            */
           'application/json': components['schemas']['SdJwtConfiguration'];
@@ -6615,6 +6695,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /** @example eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl */
           'application/statuslist+jwt': {
             [key: string]: unknown;
           };
@@ -6648,6 +6729,14 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "status_lists": [
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token"
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['StatusListAggregation'];
         };
       };
