@@ -13,6 +13,7 @@ import {
   startPlatformProcess,
   verifyJwtVc,
   verifySdJwt,
+  waitUntil,
   Wallet,
   WebhookReceiver,
   type PlatformProcess,
@@ -89,6 +90,26 @@ describe('docs/guides', () => {
     const { payload } = await verifySdJwt(got!.credential as string, got!.key, ['address']);
     expect(payload).toMatchObject({ address: { country: 'GB' } });
     expect(payload).not.toHaveProperty('given_name');
+  });
+
+  it('revocation.md leads to a credential that is revoked', async () => {
+    const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'revocation-guide');
+    const env = { TENANT_TOKEN: tenant.api.client.token!, CREDENTIAL: '' };
+    const [helpers] = blocksOf('first-tenant.md', 'sh');
+    const [offer, ...rest] = blocksOf('revocation.md', 'sh');
+    const prepared = [helpers!, `TENANT=${tenant.url}`];
+    const first = await run([...prepared, offer!, 'echo "$CONFIGURATION"'], env);
+    expect({ code: first.code, errors: first.errors }).toEqual({ code: 0, errors: '' });
+    const [, , uri, configuration] = first.output.map((text) => text.trim());
+    await new Wallet().collect(uri!);
+    await waitUntil(async () => expectStatus(await tenant.api.credentials(), 200).data.length > 0, {
+      what: 'the credential in the list',
+    });
+    const { code, output, errors } = await run([...prepared, `CONFIGURATION=${configuration}`, ...rest], env);
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    const statuses = ['suspended', 'valid', 'invalid', 'invalid'].map((status) => JSON.stringify({ status }));
+    expect(output[4]!.trim().split('\n')).toEqual(statuses);
+    expect(expectStatus(await tenant.api.credentials(), 200).data).toMatchObject([{ status: 'invalid' }]);
   });
 
   it('status-lists.md leads to the token of a status list', async () => {

@@ -57,6 +57,9 @@ interface Things {
   jwtVc: string;
   webSemantic: string;
   sdJwt: string;
+  /** Credentials with a status. */
+  jwtVcCredential: string;
+  sdJwtCredential: string;
   offer: string;
   user: string;
   webhook: string;
@@ -211,6 +214,8 @@ const makeThings = async (
   const jwtVc = expectStatus(await api.jwtVc.create(jwtVcRequest()), 201).id;
   const webSemantic = expectStatus(await api.webSemantic.create(webSemanticRequest()), 201).id;
   const sdJwt = expectStatus(await api.sdJwt.create(sdJwtRequest()), 201).id;
+  const { id: jwtVcCredential } = (await revocableCredential({ tenant }, 'jwtVc')).params;
+  const { id: sdJwtCredential } = (await revocableCredential({ tenant }, 'sdJwt')).params;
   const offer = expectStatus(await api.offers.create({ credentials: [jwtVc] }), 200).id;
   const user = expectStatus(await api.users.create({ claims: { given_name: 'Ada' } }), 201).id;
   const webhook = expectStatus(await api.webhooks.create(webhookRequest()), 201).id;
@@ -218,7 +223,7 @@ const makeThings = async (
   const { userId: member } = expectStatus(await management.members.invite(tenant.id, invitation()), 200);
   return {
     ...{ did, unpublished, jwtVc, webSemantic, sdJwt, offer, user, webhook, client: client.clientId, member },
-    authenticationProvider,
+    ...{ authenticationProvider, jwtVcCredential, sdJwtCredential },
   };
 };
 
@@ -293,6 +298,36 @@ const userWithCredential = async (world: World): Promise<string> => {
   await waitUntil(isListed, { what: 'the record of a credential' });
   return userId;
 };
+
+/** A credential with a status, of a new configuration. */
+const revocableCredential = async ({ tenant }: { tenant: TenantUnderTest }, thing: 'jwtVc' | 'sdJwt') => {
+  const { api } = tenant;
+  const { id } = expectStatus<{ id: string }>(await api[thing].create({ ...jwtVcRequest(), revocable: true }), 201);
+  await wallet.collect(expectStatus(await api.offers.create({ credentials: [id] }), 200).uri);
+  const [credential] = await waitUntil(
+    async () => {
+      const { data } = expectStatus(await api.credentials({ credentialConfigurationId: id }), 200);
+      return data.length > 0 && data;
+    },
+    { what: 'the record of a credential' },
+  );
+  return { params: { id: credential!.id } };
+};
+
+const statusRows = (profile: 'jwt-vc' | 'sd-jwt', thing: 'jwtVc' | 'sdJwt'): Record<string, Row> => ({
+  [`issuance.set-credential-status.${profile}`]: {
+    right: async (world) => ({ ...(await revocableCredential(world, thing)), body: { status: 'suspended' } }),
+    wrong: () => ({ params: { id: NO_SUCH }, body: { status: 'revoked' } }),
+    refusal: { status: 400, param: 'status', location: 'body' },
+    foreign: ({ foreign }) => ({ params: { id: foreign[`${thing}Credential`] }, body: { status: 'invalid' } }),
+  },
+  [`issuance.retrieve-credential-status.${profile}`]: {
+    right: (world) => revocableCredential(world, thing),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign[`${thing}Credential`] } }),
+  },
+});
 
 /** Id of a status list whose token can be retrieved. */
 const publishedList = async ({ tenant: { api } }: World): Promise<string> => {
@@ -680,6 +715,9 @@ export const ROWS: Record<string, Row> = {
   ...configurationRows('jwt-vc', 'jwtVc'),
   ...configurationRows('web-semantic', 'webSemantic'),
   ...configurationRows('sd-jwt', 'sdJwt'),
+  'issuance.list-credentials': pageRow,
+  ...statusRows('jwt-vc', 'jwtVc'),
+  ...statusRows('sd-jwt', 'sdJwt'),
 
   'issuance.create-offer': {
     right: ({ own }) => ({ body: { credentials: [own.jwtVc] } }),

@@ -156,3 +156,45 @@ describe('a status list token [T142, T143]', () => {
     expect((await api.request('GET', unknown.replace(/1{8}/, 'x'))).status).toBe(400);
   });
 });
+
+describe('a changed status [T145]', () => {
+  const idOf = async (userId: string, { api } = tenant): Promise<string> => {
+    const listed = async () => expectStatus(await api.users.credentials(userId), 200).data;
+    await waitUntil(async () => (await listed()).length > 0, { what: 'the record of the credential' });
+    return (await listed())[0]!.id;
+  };
+  /** Longer than a change takes until a verifier that retrieves the list notices it. */
+  const WITHIN_MS = 5000;
+  const within = { timeoutMs: WITHIN_MS, intervalMs: 200, what: 'the status in the list' };
+  const refused = (verify: () => Promise<unknown>) =>
+    waitUntil(async () => {
+      const error = await verify().catch((caught: Error) => caught);
+      if (error instanceof Error && error.message !== 'Status is not valid') throw error;
+      return error instanceof Error;
+    }, within);
+
+  it('of a dc+sd-jwt is found by an independent library, and no other credential is affected', async () => {
+    const configuration = await createSdJwt('Revoked');
+    const [[revoked], [kept]] = await Promise.all([collect(configuration), collect(configuration)]);
+    const verify = () => verifySdJwt(revoked!.credential, revoked!.key);
+    await published(statusOf(revoked!.credential).uri);
+    await verify();
+    const id = await idOf(revoked!.userId);
+    expectStatus(await tenant.api.sdJwt.setStatus(id, { status: 'suspended' }), 201);
+    await refused(verify);
+    expectStatus(await tenant.api.sdJwt.setStatus(id, { status: 'valid' }), 201);
+    await waitUntil(verify, within);
+    expectStatus(await tenant.api.sdJwt.setStatus(id, { status: 'invalid', reason: 'lost' }), 201);
+    await refused(verify);
+    await verifySdJwt(kept!.credential, kept!.key);
+  });
+
+  it('of a jwt_vc_json is found by independent libraries', async () => {
+    const [revoked] = await collect(await createJwtVc('Revoked'));
+    await published(statusOf(revoked!.credential).uri);
+    await verifyJwtVc(revoked!.credential);
+    const id = await idOf(revoked!.userId);
+    expectStatus(await tenant.api.jwtVc.setStatus(id, { status: 'invalid' }), 201);
+    await refused(() => verifyJwtVc(revoked!.credential));
+  });
+});

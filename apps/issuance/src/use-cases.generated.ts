@@ -14,12 +14,14 @@ import { ExchangeToken } from './exchange-token/exchange-token.js';
 import { IssueCredential } from './issue-credential/issue-credential.js';
 import { IssueNonce } from './issue-nonce/issue-nonce.js';
 import { ListCredentialConfigurations } from './list-credential-configurations/list-credential-configurations.js';
+import { ListCredentials } from './list-credentials/list-credentials.js';
 import { ListUserCredentials } from './list-user-credentials/list-user-credentials.js';
 import { ListUsers } from './list-users/list-users.js';
 import { RetrieveAuthorizationServerMetadata } from './retrieve-authorization-server-metadata/retrieve-authorization-server-metadata.js';
 import { RetrieveContext } from './retrieve-context/retrieve-context.js';
 import { RetrieveCredentialConfiguration } from './retrieve-credential-configuration/retrieve-credential-configuration.js';
 import { RetrieveCredentialDocument } from './retrieve-credential-document/retrieve-credential-document.js';
+import { RetrieveCredentialStatus } from './retrieve-credential-status/retrieve-credential-status.js';
 import { RetrieveIssuerCa } from './retrieve-issuer-ca/retrieve-issuer-ca.js';
 import { RetrieveIssuerMetadata } from './retrieve-issuer-metadata/retrieve-issuer-metadata.js';
 import { RetrieveJwtVcIssuer } from './retrieve-jwt-vc-issuer/retrieve-jwt-vc-issuer.js';
@@ -30,6 +32,7 @@ import { RetrieveStatusListAggregation } from './retrieve-status-list-aggregatio
 import { RetrieveStatusListToken } from './retrieve-status-list-token/retrieve-status-list-token.js';
 import { RetrieveTypeMetadata } from './retrieve-type-metadata/retrieve-type-metadata.js';
 import { RetrieveUser } from './retrieve-user/retrieve-user.js';
+import { SetCredentialStatus } from './set-credential-status/set-credential-status.js';
 import { UpdateCredentialConfiguration } from './update-credential-configuration/update-credential-configuration.js';
 import { UpdateUser } from './update-user/update-user.js';
 
@@ -40,6 +43,9 @@ export const useCases = [
   RetrieveCredentialConfiguration,
   UpdateCredentialConfiguration,
   DeleteCredentialConfiguration,
+  ListCredentials,
+  SetCredentialStatus,
+  RetrieveCredentialStatus,
   CheckCredentialConfiguration,
   CountDomainConfigurations,
   CreateOffer,

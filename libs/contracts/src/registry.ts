@@ -4,7 +4,8 @@ import * as dids from './dids/dids.operations.js';
 import { retrieveContext } from './issuance/contexts.js';
 import { checkCredentialConfiguration, countDomainConfigurations } from './issuance/credential-configurations.js';
 import { retrieveCredentialDocument } from './issuance/credential-documents.js';
-import { CONFIGURATION_OPERATIONS } from './issuance/formats.js';
+import { listCredentials } from './issuance/credentials.js';
+import { CONFIGURATION_OPERATIONS, STATUS_OPERATIONS } from './issuance/formats.js';
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
 import * as offers from './issuance/offers.js';
 import * as protocol from './issuance/protocol.js';
@@ -33,6 +34,7 @@ export * from './dids/dids.integration-events.js';
 export * from './issuance/credential-configurations.js';
 export * from './issuance/credential-documents.js';
 export * from './issuance/credential-status.js';
+export * from './issuance/credentials.js';
 export * from './issuance/contexts.js';
 export * from './issuance/formats.js';
 export * from './issuance/offers.js';
@@ -56,6 +58,8 @@ export const OPERATIONS: readonly Operation[] = [
   signIn,
   dids,
   ...Object.values(CONFIGURATION_OPERATIONS),
+  { listCredentials },
+  ...Object.values(STATUS_OPERATIONS),
   { checkCredentialConfiguration, countDomainConfigurations },
   offers,
   protocol,

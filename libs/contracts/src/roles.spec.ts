@@ -28,6 +28,8 @@ const ROLES_OF_GROUP: [RegExp, Role[]][] = [
   [/^[A-Z]+ \/v1\/openid\/offers\b/, ISSUING],
   [/^GET \/v2\/credentials\/[a-z-]+\/configurations\b/, ISSUING],
   [/^(?:POST|PUT|DELETE) \/v2\/credentials\/[a-z-]+\/configurations\b/, WRITING],
+  [/^GET \/v2\/credentials$/, ISSUING],
+  [/^(?:GET|POST) \/v2\/credentials\/[a-z-]+\/:id\/status$/, ISSUING],
 ];
 
 /** The same for members of a tenant on the management API. */

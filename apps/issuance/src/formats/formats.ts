@@ -1,5 +1,10 @@
 import type { Provider, Type } from '@nestjs/common';
-import { CONFIGURATION_OPERATIONS, type CallContext, type CredentialFormat } from '@attestry/contracts';
+import {
+  CONFIGURATION_OPERATIONS,
+  STATUS_OPERATIONS,
+  type CallContext,
+  type CredentialFormat,
+} from '@attestry/contracts';
 import type { Format } from './format.js';
 import { DcSdJwt } from './dc-sd-jwt/dc-sd-jwt.js';
 import { JwtVcJson } from './jwt-vc-json/jwt-vc-json.js';
@@ -19,12 +24,15 @@ export class Formats {
     this.byName = Object.fromEntries(formats.map((it) => [it.format, it])) as Record<CredentialFormat, Format>;
     this.byOperation = new Map(
       formats.flatMap((it) =>
-        Object.values(CONFIGURATION_OPERATIONS[it.format]).map(({ name }) => [name, it] as const),
+        [
+          ...Object.values(CONFIGURATION_OPERATIONS[it.format]),
+          ...Object.values(STATUS_OPERATIONS[it.format] ?? {}),
+        ].map(({ name }) => [name, it] as const),
       ),
     );
   }
 
-  /** The format of an operation on configurations: those of all formats share their handlers (ADR 0002). */
+  /** The format of an operation on configurations or statuses: those of all formats share their handlers (ADR 0002). */
   ofCall({ operation }: Pick<CallContext, 'operation'>): Format {
     const format = this.byOperation.get(operation);
     if (!format) throw new Error(`${operation} names no credential format`);

@@ -1,6 +1,7 @@
 import type { ConfigurationOperations } from './credential-configurations.js';
-import { sdJwtConfigurations } from './formats/dc-sd-jwt.js';
-import { jwtVcConfigurations } from './formats/jwt-vc-json.js';
+import type { StatusOperations } from './credential-status.js';
+import { sdJwtConfigurations, sdJwtStatus } from './formats/dc-sd-jwt.js';
+import { jwtVcConfigurations, jwtVcStatus } from './formats/jwt-vc-json.js';
 import { webSemanticConfigurations } from './formats/ldp-vc.js';
 
 export * from './formats/dc-sd-jwt.js';
@@ -29,3 +30,13 @@ export const CONFIGURATION_OPERATIONS: Readonly<Record<CredentialFormat, Configu
 export const configurationOperationOf = <Name extends keyof ConfigurationOperations>(
   name: Name,
 ): ConfigurationOperations[Name][] => Object.values(CONFIGURATION_OPERATIONS).map((operations) => operations[name]);
+
+/** The operations on the status of credentials, of the formats that have them. */
+export const STATUS_OPERATIONS: Readonly<Partial<Record<CredentialFormat, StatusOperations>>> = {
+  jwt_vc_json: jwtVcStatus,
+  'dc+sd-jwt': sdJwtStatus,
+};
+
+/** One of these operations, of every format that has it. */
+export const statusOperationOf = <Name extends keyof StatusOperations>(name: Name): StatusOperations[Name][] =>
+  Object.values(STATUS_OPERATIONS).map((operations) => operations[name]);

@@ -12,6 +12,7 @@ const RESOURCES: readonly (readonly [name: string, about: string, paths: RegExp]
   ['User information', 'The user who calls.', /^\/v1\/userinfo/],
   ['DIDs', 'Decentralized identifiers, their documents, domain linkage.', /^\/(v1\/dids|\.well-known\/did)/],
   ['Custom domain', 'Domain name of the issuer, and its brand.', /^\/(v1\/config\/domain|manifest)/],
+  ['Credentials', 'Issued credentials and their status.', /^\/v2\/credentials($|\/[\w-]+\/:)/],
   ['Credential configurations', 'What the tenant issues, by credential format.', /^\/v2\/credentials\//],
   ['Offers', 'Credential offers that wallets redeem.', /^\/v1\/openid\/offers/],
   ['Authentication providers', 'OpenID provider of users.', /^\/v1\/users\/authentication-providers/],

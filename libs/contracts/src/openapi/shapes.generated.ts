@@ -401,6 +401,17 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['credentials'],
   },
+  CredentialStatus: { type: 'string', enum: ['valid', 'suspended', 'invalid'] },
+  CredentialStatusAnswer: {
+    type: 'object',
+    properties: { status: { $ref: '#/components/schemas/CredentialStatus' } },
+    required: ['status'],
+  },
+  CredentialStatusParams: {
+    type: 'object',
+    properties: { id: { type: 'string', description: 'Id of the credential.' } },
+    required: ['id'],
+  },
   CustomDomain: {
     type: 'object',
     properties: {
@@ -769,6 +780,31 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       limit: { type: 'number', description: 'Maximum number of entries of the page. Default 100.' },
       cursor: { type: 'string', description: '`nextCursor` of the previous page. Absent for the first page.' },
       type: { type: 'string', description: 'Only the configuration with exactly this `type`.' },
+    },
+  },
+  ListCredentialsQuery: {
+    type: 'object',
+    properties: {
+      limit: { type: 'number', description: 'Maximum number of entries of the page. Default 100.' },
+      cursor: { type: 'string', description: '`nextCursor` of the previous page. Absent for the first page.' },
+      userId: { type: 'string', description: 'Only credentials of this user.' },
+      credentialConfigurationId: {
+        type: 'string',
+        description: 'Only credentials of this configuration, also after its deletion.',
+      },
+      status: {
+        $ref: '#/components/schemas/CredentialStatus',
+        description: 'Only credentials with this status. Credentials without status are in no such list.',
+      },
+      format: { $ref: '#/components/schemas/CredentialFormat', description: 'Only credentials of this format.' },
+      issuedFrom: {
+        type: 'string',
+        description: 'Start of the period of issuance, inclusive. A date alone is its first moment in UTC.',
+      },
+      issuedTo: {
+        type: 'string',
+        description: 'End of the period of issuance, inclusive. A date alone is its first moment in UTC.',
+      },
     },
   },
   ListEventsQuery: {
@@ -1628,6 +1664,21 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['type', 'name', 'issuer', 'claimMappings'],
   },
+  SetCredentialStatusRequest: {
+    type: 'object',
+    properties: {
+      status: {
+        $ref: '#/components/schemas/CredentialStatus',
+        description: '`valid` and `suspended` can be changed; `invalid` is final.',
+      },
+      reason: {
+        type: 'string',
+        description:
+          'Why the status changes: 1 to 256 characters without control characters. It is recorded in the analytics events and sent to webhooks as it is, so it must not contain personal data.',
+      },
+    },
+    required: ['status'],
+  },
   StatusListAggregation: {
     type: 'object',
     properties: {
@@ -1660,6 +1711,40 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       membership: { $ref: '#/components/schemas/Membership' },
     },
     required: ['id', 'name', 'subdomain', 'environmentId', 'environment', 'restrictIdentityRoles', 'membership'],
+  },
+  TenantCredential: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      type: { type: 'string' },
+      profile: { type: 'string', enum: ['web-semantic', 'jwt-vc', 'sd-jwt'] },
+      format: { $ref: '#/components/schemas/CredentialFormat' },
+      sessionId: { type: 'string' },
+      credentialConfigurationId: { type: 'string' },
+      devicePublicKey: { type: 'object', additionalProperties: {}, description: "Public JWK of the holder's key." },
+      issuedDate: { type: 'string' },
+      validFrom: { type: 'string' },
+      validUntil: { type: 'string' },
+      offerId: { type: 'string', description: 'Id of the pre-authorized offer from which the credential was issued.' },
+      status: {
+        $ref: '#/components/schemas/CredentialStatus',
+        description: 'Absent for a credential that was issued without status.',
+      },
+      userId: { type: 'string' },
+    },
+    required: [
+      'credentialConfigurationId',
+      'devicePublicKey',
+      'format',
+      'id',
+      'issuedDate',
+      'profile',
+      'sessionId',
+      'type',
+      'userId',
+      'validFrom',
+    ],
+    description: 'Metadata of an issued credential and the user it was issued to.',
   },
   TenantParams: {
     type: 'object',
@@ -1770,6 +1855,10 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       validFrom: { type: 'string' },
       validUntil: { type: 'string' },
       offerId: { type: 'string', description: 'Id of the pre-authorized offer from which the credential was issued.' },
+      status: {
+        $ref: '#/components/schemas/CredentialStatus',
+        description: 'Absent for a credential that was issued without status.',
+      },
     },
     required: [
       'id',
@@ -1975,6 +2064,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   WebhookEventName: {
     type: 'string',
     enum: [
+      'CredentialStatusChanged',
       'DidCreated',
       'TenantClientCreated',
       'CustomDomainVerified',

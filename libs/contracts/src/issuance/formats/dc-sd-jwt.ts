@@ -10,6 +10,7 @@ import {
   TYPE_FAULT,
   type ClaimMapping,
 } from '../credential-configurations.js';
+import { statusOperations } from '../credential-status.js';
 
 export class SdJwtConfigurationRequest {
   /** Credential type, unique among the tenant's configurations of this format. */
@@ -98,3 +99,5 @@ export const sdJwtConfigurations = configurationOperations({
     claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
   },
 });
+
+export const sdJwtStatus = statusOperations({ profile: 'sd-jwt', prefix: 'CREDENTIAL_SD_JWT_STATUS' });

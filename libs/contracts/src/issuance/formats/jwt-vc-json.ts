@@ -12,6 +12,7 @@ import {
   TYPE_FAULT,
   type ClaimMapping,
 } from '../credential-configurations.js';
+import { statusOperations } from '../credential-status.js';
 
 export class JwtVcConfigurationRequest {
   /** Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
@@ -103,3 +104,5 @@ export const jwtVcConfigurations = configurationOperations({
     claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
   },
 });
+
+export const jwtVcStatus = statusOperations({ profile: 'jwt-vc', prefix: 'CREDENTIAL_JWT_VC_STATUS' });
