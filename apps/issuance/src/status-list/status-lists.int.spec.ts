@@ -104,9 +104,8 @@ const refusal = async (promise: Promise<unknown>): Promise<AppError> => {
 const published = async (tenantId: string, listId: string, when: (token: string) => boolean = () => true) => {
   let token = '';
   const isPublished = async () => {
-    const answer = await fetchToken(tenantId, listId).catch(() => undefined);
-    token = answer?.body ?? '';
-    return token !== '' && when(token);
+    token = (await fetchToken(tenantId, listId)).body;
+    return when(token);
   };
   await waitUntil(isPublished, { what: 'the token of the list' });
   return token;

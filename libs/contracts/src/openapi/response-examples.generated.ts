@@ -499,7 +499,6 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     credential_endpoint: 'https://university.example/v1/openid/credential',
     nonce_endpoint: 'https://university.example/v1/openid/nonce',
     batch_credential_issuance: { batch_size: 10 },
-    display: [{ name: 'Acme', logo: { uri: 'https://brand.example/logo.png', alt_text: 'Acme' } }],
     credential_configurations_supported: {
       '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60': {
         format: 'ldp_vc',
