@@ -6687,9 +6687,7 @@ export interface operations {
         };
         content: {
           /** @example eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl */
-          'application/statuslist+jwt': {
-            [key: string]: unknown;
-          };
+          'application/statuslist+jwt': string;
         };
       };
       400: components['responses']['TenantInvalid'];
