@@ -131,6 +131,40 @@ describe('docs/guides', () => {
     expect(expectStatus(await list(), 200)).toEqual({ data: [] });
   });
 
+  it('revocation.md leads to a credential that is revoked', async () => {
+    const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'revocation-guide');
+    const env = { TENANT_TOKEN: tenant.api.client.token!, CREDENTIAL: '' };
+    const [helpers] = blocksOf('first-tenant.md', 'sh');
+    const [offer, ...rest] = blocksOf('revocation.md', 'sh');
+    const prepared = [helpers!, `TENANT=${tenant.url}`];
+    const first = await run([...prepared, offer!, 'echo "$CONFIGURATION"'], env);
+    expect({ code: first.code, errors: first.errors }).toEqual({ code: 0, errors: '' });
+    const [, , uri, configuration] = first.output.map((text) => text.trim());
+    await new Wallet().collect(uri!);
+    await waitUntil(async () => expectStatus(await tenant.api.credentials(), 200).data.length > 0, {
+      what: 'the credential in the list',
+    });
+    const { code, output, errors } = await run([...prepared, `CONFIGURATION=${configuration}`, ...rest], env);
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    const statuses = ['suspended', 'valid', 'invalid', 'invalid'].map((status) => JSON.stringify({ status }));
+    expect(output[4]!.trim().split('\n')).toEqual(statuses);
+    expect(expectStatus(await tenant.api.credentials(), 200).data).toMatchObject([{ status: 'invalid' }]);
+  });
+
+  it('status-lists.md leads to the token of a status list', async () => {
+    const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'status-guide');
+    const [helpers] = blocksOf('first-tenant.md', 'sh');
+    const address = `TENANT=${tenant.url}`;
+    const { code, output, errors } = await run([helpers!, address, ...blocksOf('status-lists.md', 'sh')], {
+      TENANT_TOKEN: tenant.api.client.token!,
+      CREDENTIAL: '',
+    });
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    const [, , revocable, header] = output.map((text) => text.trim());
+    expect(revocable).toBe('true');
+    expect(JSON.parse(Buffer.from(header!, 'base64url').toString())).toMatchObject({ typ: 'statuslist+jwt' });
+  });
+
   it('webhooks.md verifies a delivery and refuses a modified one', async () => {
     const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'webhook-guide');
     const receiver = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`);

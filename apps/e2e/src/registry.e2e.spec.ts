@@ -97,6 +97,8 @@ describe('a valid call', () => {
     expect(answer.headers.get('cache-control')).toBe(operation.http!.cacheControl ?? 'no-store');
     if ([204, 302].includes(operation.http!.success)) expect(answer.text).toBe('');
     else if (operation.http!.stream) expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
+    else if (operation.http!.mediaType)
+      expect(answer.headers.get('content-type')!.split(';', 1)[0]).toBe(operation.http!.mediaType);
     else expect(answer.headers.get('content-type')).toMatch(/^application\/(?:ld\+|did\+(?:ld\+)?)?json\b/);
     if (Array.isArray(operation.response) && !operation.http!.stream)
       expect((answer.body as { data: unknown }).data).toEqual(expect.any(Array));

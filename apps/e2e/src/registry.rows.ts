@@ -8,6 +8,7 @@ import {
   connectWithRoles,
   createTenantUnderTest,
   expectStatus,
+  hostFetch,
   makeHolderKey,
   ManagementApi,
   registerManagementClient,
@@ -25,6 +26,7 @@ import {
   type TenantUnderTest,
   type TestDnsServer,
 } from '@attestry/testing';
+import { decodeJwt } from 'jose';
 import { closeSurroundings, openSurroundings } from './surroundings.js';
 
 /** Available to every row of the table: two tenants, a client for each role, and resources that exist in both. */
@@ -58,6 +60,9 @@ interface Things {
   sdJwt: string;
   compact: string;
   compactSemantic: string;
+  /** Credentials with a status. */
+  jwtVcCredential: string;
+  sdJwtCredential: string;
   offer: string;
   user: string;
   webhook: string;
@@ -216,6 +221,8 @@ const makeThings = async (
   const compact = expectStatus(await api.compact.create(compactRequest()), 201).id;
   const compactSemantic = expectStatus(await api.compactSemantic.create(compactRequest()), 201).id;
   const webSemanticCredential = await issuedCredential({ tenant });
+  const { id: jwtVcCredential } = (await revocableCredential({ tenant }, 'jwtVc')).params;
+  const { id: sdJwtCredential } = (await revocableCredential({ tenant }, 'sdJwt')).params;
   const offer = expectStatus(await api.offers.create({ credentials: [jwtVc] }), 200).id;
   const user = expectStatus(await api.users.create({ claims: { given_name: 'Ada' } }), 201).id;
   const webhook = expectStatus(await api.webhooks.create(webhookRequest()), 201).id;
@@ -224,6 +231,7 @@ const makeThings = async (
   return {
     ...{ did, unpublished, jwtVc, webSemantic, sdJwt, compact, compactSemantic, offer, user, webhook },
     ...{ client: client.clientId, member, authenticationProvider, webSemanticCredential },
+    ...{ jwtVcCredential, sdJwtCredential },
   };
 };
 
@@ -333,6 +341,48 @@ const registryRows = (profile: 'web-semantic', thing: 'webSemanticCredential'): 
       ...one,
     },
   };
+};
+
+/** A credential with a status, of a new configuration. */
+const revocableCredential = async ({ tenant }: { tenant: TenantUnderTest }, thing: 'jwtVc' | 'sdJwt') => {
+  const { api } = tenant;
+  const { id } = expectStatus<{ id: string }>(await api[thing].create({ ...jwtVcRequest(), revocable: true }), 201);
+  await wallet.collect(expectStatus(await api.offers.create({ credentials: [id] }), 200).uri);
+  const [credential] = await waitUntil(
+    async () => {
+      const { data } = expectStatus(await api.credentials({ credentialConfigurationId: id }), 200);
+      return data.length > 0 && data;
+    },
+    { what: 'the record of a credential' },
+  );
+  return { params: { id: credential!.id } };
+};
+
+const statusRows = (profile: 'jwt-vc' | 'sd-jwt', thing: 'jwtVc' | 'sdJwt'): Record<string, Row> => ({
+  [`issuance.set-credential-status.${profile}`]: {
+    right: async (world) => ({ ...(await revocableCredential(world, thing)), body: { status: 'suspended' } }),
+    wrong: () => ({ params: { id: NO_SUCH }, body: { status: 'revoked' } }),
+    refusal: { status: 400, param: 'status', location: 'body' },
+    foreign: ({ foreign }) => ({ params: { id: foreign[`${thing}Credential`] }, body: { status: 'invalid' } }),
+  },
+  [`issuance.retrieve-credential-status.${profile}`]: {
+    right: (world) => revocableCredential(world, thing),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign[`${thing}Credential`] } }),
+  },
+});
+
+/** Id of a status list whose token can be retrieved. */
+const publishedList = async ({ tenant: { api } }: World): Promise<string> => {
+  const { id } = expectStatus(await api.jwtVc.create({ ...jwtVcRequest(), revocable: true }), 201);
+  const { credentials } = await wallet.collect(
+    expectStatus(await api.offers.create({ credentials: [id], claims: { given_name: 'Ada' } }), 200).uri,
+  );
+  const { status } = decodeJwt<{ status: { status_list: { uri: string } } }>(credentials[0]!.credential as string);
+  const { uri } = status.status_list;
+  await waitUntil(async () => (await hostFetch(uri)).ok, { what: 'the token of a status list' });
+  return uri.split('/').at(-2)!;
 };
 
 const brand = { name: 'Acme', logoUrl: 'https://brand.example/logo.png' };
@@ -716,6 +766,9 @@ export const ROWS: Record<string, Row> = {
   ...configurationRows('compact', 'compact', compactRequest),
   ...configurationRows('compact-semantic', 'compactSemantic', compactRequest),
   ...registryRows('web-semantic', 'webSemanticCredential'),
+  'issuance.list-credentials': pageRow,
+  ...statusRows('jwt-vc', 'jwtVc'),
+  ...statusRows('sd-jwt', 'sdJwt'),
 
   'issuance.create-offer': {
     right: ({ own }) => ({ body: { credentials: [own.jwtVc] } }),
@@ -812,6 +865,12 @@ export const ROWS: Record<string, Row> = {
     },
     wrong: () => ({ params: { type: 'Type', version: 'latest' } }),
     refusal: { status: 400, param: 'version', location: 'params' },
+  },
+  'issuance.retrieve-status-list-aggregation': publicDocument,
+  'issuance.retrieve-status-list-token': {
+    right: async (world) => ({ params: { id: await publishedList(world) } }),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
   },
   'issuance.retrieve-context': publicDocument,
 

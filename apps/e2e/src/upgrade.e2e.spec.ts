@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { AnalyticsEvent, ClientCredentials } from '@attestry/contracts';
+import type { AnalyticsEvent, ClientCredentials, UserCredential } from '@attestry/contracts';
 import {
   clientToken,
   connectManagement,
@@ -169,6 +169,20 @@ describe('a data folder of an earlier version', () => {
   };
 
   it('has the same resources', listsAsBefore);
+
+  it('has its credentials in the list of all credentials, which earlier versions did not have', async () => {
+    for (const { name, issuedUser: userId, credentials } of recorded.tenants) {
+      const { api } = tenants.get(name)!;
+      const expected = credentials.map((credential) => ({ ...credential, userId }));
+      expect(expected.length).toBeGreaterThan(0);
+      expect(await all((query) => api.credentials({ ...query, userId }))).toEqual(expected);
+      for (const { format, credentialConfigurationId } of expected as unknown as UserCredential[]) {
+        const listed = await all((query) => api.credentials({ ...query, format, credentialConfigurationId }));
+        expect(listed).toEqual(expected.filter((one) => (one as unknown as UserCredential).format === format));
+      }
+      expect(await all((query) => api.credentials({ ...query, status: 'valid' }))).toEqual([]);
+    }
+  });
 
   it('has the same events, with their ids, order and times', eventsAsBefore);
 

@@ -282,11 +282,11 @@ describe.each([
 
   it('are refused with a detail per fault, and nothing is reserved', async () => {
     const requested = dids.requested.length;
-    const faulty = body({ type: 'VerifiableCredential', revocable: true, claimSourceId: 'x', expiresIn: {} });
+    const faulty = body({ type: 'VerifiableCredential', persist: true, claimSourceId: 'x', expiresIn: {} });
     expect(await paramsOf(call(operations.create, { body: faulty }))).toEqual([
       'type',
       'expiresIn',
-      'revocable',
+      'persist',
       'claimSourceId',
     ]);
     expect(await paramsOf(call(operations.create, { body: { ...body(), name: 7, claimMappings: [] } }))).toEqual([

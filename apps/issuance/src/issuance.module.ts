@@ -23,6 +23,10 @@ import { KnownUsers } from './known-users/known-users.js';
 import { CredentialErasures } from './persisted-credential/credential-erasures.js';
 import { PersistedCredentials } from './persisted-credential/persisted-credentials.js';
 import { SessionKeys } from './session-keys/session-keys.js';
+import { PublishStatusLists } from './status-list/publish-status-lists.worker.js';
+import { PublishedListsReadModel } from './status-list/published-lists.read-model.js';
+import { StatusIndexes } from './status-list/status-indexes.js';
+import { StatusListsReadModel } from './status-list/status-lists.read-model.js';
 import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.directory.js';
 import { useCases } from './use-cases.generated.js';
 
@@ -40,6 +44,12 @@ import { useCases } from './use-cases.generated.js';
     IssuerSigners,
     IssuerSignersReadModel,
     RenewIssuerSigners,
+
+    // Status lists
+    StatusIndexes,
+    StatusListsReadModel,
+    PublishedListsReadModel,
+    PublishStatusLists,
 
     // Users
     KnownUsers,

@@ -1,5 +1,11 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { credentialIssued, customDomainDeletedInUse, userDeleted, type CustomDomainChanged } from '@attestry/contracts';
+import {
+  credentialIssued,
+  credentialStatusChanged,
+  customDomainDeletedInUse,
+  userDeleted,
+  type CustomDomainChanged,
+} from '@attestry/contracts';
 import { Streams, readEvent, type RecordedEvent } from '@attestry/event-store';
 import { KeyNotFound } from '@attestry/keys';
 import type { FeedMessage } from '@attestry/messaging';
@@ -8,11 +14,12 @@ import { credentialConfiguration } from './credential-configuration/credential-c
 import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
 import { issuanceSession } from './issuance-session/issuance-session.state.js';
+import { issuedCredential } from './issued-credential/issued-credential.state.js';
 import { user } from './user/user.state.js';
 import { withdrawnDomains } from './withdrawn-domains/withdrawn-domains.state.js';
 
 /** Categories of the events in {@link factsOf}. */
-export const PUBLISHED = [credentialConfiguration, user, issuanceSession, withdrawnDomains] as const;
+export const PUBLISHED = [credentialConfiguration, user, issuanceSession, issuedCredential, withdrawnDomains] as const;
 
 /** Fewer, larger batches than those of publishers whose events end access: each one is a flush of the feed (ADR 0069). */
 const REST_MS = 50;
@@ -39,6 +46,24 @@ export const factsOf = (stored: RecordedEvent): Fact[] => {
           sessionId,
           issuedAt,
           ...(documentKeyId !== undefined && { documentKeyId }),
+        }),
+      ];
+    }
+    case 'CredentialStatusChanged': {
+      const event = readEvent(issuedCredential, stored);
+      if (event.type !== 'CredentialStatusChanged') return [];
+      const { credentialId, userId, credentialConfigurationId, format, profile, status, former, reason } = event.data;
+      return [
+        fact(credentialStatusChanged, {
+          tenantId,
+          credentialId,
+          userId,
+          credentialConfigurationId,
+          format,
+          credentialProfile: profile,
+          status,
+          formerStatus: former,
+          ...(reason !== undefined && { reason }),
         }),
       ];
     }

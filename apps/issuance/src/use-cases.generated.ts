@@ -15,6 +15,7 @@ import { ExchangeToken } from './exchange-token/exchange-token.js';
 import { IssueCredential } from './issue-credential/issue-credential.js';
 import { IssueNonce } from './issue-nonce/issue-nonce.js';
 import { ListCredentialConfigurations } from './list-credential-configurations/list-credential-configurations.js';
+import { ListCredentials } from './list-credentials/list-credentials.js';
 import { ListIssuedCredentials } from './list-issued-credentials/list-issued-credentials.js';
 import { ListUserCredentials } from './list-user-credentials/list-user-credentials.js';
 import { ListUsers } from './list-users/list-users.js';
@@ -22,6 +23,7 @@ import { RetrieveAuthorizationServerMetadata } from './retrieve-authorization-se
 import { RetrieveContext } from './retrieve-context/retrieve-context.js';
 import { RetrieveCredentialConfiguration } from './retrieve-credential-configuration/retrieve-credential-configuration.js';
 import { RetrieveCredentialDocument } from './retrieve-credential-document/retrieve-credential-document.js';
+import { RetrieveCredentialStatus } from './retrieve-credential-status/retrieve-credential-status.js';
 import { RetrieveIssuedCredential } from './retrieve-issued-credential/retrieve-issued-credential.js';
 import { RetrieveIssuerCa } from './retrieve-issuer-ca/retrieve-issuer-ca.js';
 import { RetrieveIssuerMetadata } from './retrieve-issuer-metadata/retrieve-issuer-metadata.js';
@@ -29,8 +31,11 @@ import { RetrieveJwtVcIssuer } from './retrieve-jwt-vc-issuer/retrieve-jwt-vc-is
 import { RetrieveOauthKeys } from './retrieve-oauth-keys/retrieve-oauth-keys.js';
 import { RetrieveOfferContent } from './retrieve-offer-content/retrieve-offer-content.js';
 import { RetrievePreAuthorizedOffer } from './retrieve-pre-authorized-offer/retrieve-pre-authorized-offer.js';
+import { RetrieveStatusListAggregation } from './retrieve-status-list-aggregation/retrieve-status-list-aggregation.js';
+import { RetrieveStatusListToken } from './retrieve-status-list-token/retrieve-status-list-token.js';
 import { RetrieveTypeMetadata } from './retrieve-type-metadata/retrieve-type-metadata.js';
 import { RetrieveUser } from './retrieve-user/retrieve-user.js';
+import { SetCredentialStatus } from './set-credential-status/set-credential-status.js';
 import { UpdateCredentialConfiguration } from './update-credential-configuration/update-credential-configuration.js';
 import { UpdateUser } from './update-user/update-user.js';
 
@@ -41,9 +46,12 @@ export const useCases = [
   RetrieveCredentialConfiguration,
   UpdateCredentialConfiguration,
   DeleteCredentialConfiguration,
+  ListCredentials,
   ListIssuedCredentials,
   RetrieveIssuedCredential,
   DeleteIssuedCredential,
+  SetCredentialStatus,
+  RetrieveCredentialStatus,
   CheckCredentialConfiguration,
   CountDomainConfigurations,
   CreateOffer,
@@ -62,6 +70,8 @@ export const useCases = [
   RetrieveJwtVcIssuer,
   RetrieveOauthKeys,
   RetrieveTypeMetadata,
+  RetrieveStatusListAggregation,
+  RetrieveStatusListToken,
   RetrieveContext,
   RetrieveCredentialDocument,
   CreateUser,

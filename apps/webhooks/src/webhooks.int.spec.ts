@@ -14,6 +14,7 @@ import {
   retrieveCredentialDocument,
   createWebhook,
   credentialIssued,
+  credentialStatusChanged,
   customDomainVerified,
   deleteWebhook,
   didCreated,
@@ -628,6 +629,33 @@ describe('webhooks', () => {
     });
     expect(JSON.stringify(envelopeOf(received[0]!))).not.toContain('people.example');
     await ended(tenantId, eventId, webhookId, 'TenantMemberInvited');
+  });
+
+  it('delivers changes of the status of credentials, with their reason, within the tenant [T155]', async () => {
+    const tenantId = randomUUID();
+    const { received, url } = await receiver(status(200));
+    const { id: webhookId } = await subscribe(tenantId, url, ['CredentialStatusChanged']);
+    const payload = {
+      credentialId: randomUUID(),
+      userId: randomUUID(),
+      credentialConfigurationId: randomUUID(),
+      format: 'dc+sd-jwt' as const,
+      credentialProfile: 'sd-jwt' as const,
+      status: 'suspended' as const,
+      formerStatus: 'valid' as const,
+    };
+    const [first, second] = [randomUUID(), randomUUID()];
+    await publish(credentialStatusChanged, { tenantId: randomUUID(), ...payload });
+    await publish(credentialStatusChanged, { tenantId, ...payload, reason: 'Under review' }, first);
+    const restored = { ...payload, status: 'valid' as const, formerStatus: 'suspended' as const };
+    await publish(credentialStatusChanged, { tenantId, ...restored }, second);
+    await ended(tenantId, first, webhookId, 'CredentialStatusChanged');
+    await ended(tenantId, second, webhookId, 'CredentialStatusChanged');
+    const events = new Map(received.map(envelopeOf).map(({ event }) => [event.id, event]));
+    const event = { type: 'CredentialStatusChanged', timestamp: expect.any(String) as string };
+    expect(events.get(first)).toEqual({ id: first, ...event, payload: { ...payload, reason: 'Under review' } });
+    expect(events.get(second)).toEqual({ id: second, ...event, payload: restored });
+    expect(received).toHaveLength(2);
   });
 
   describe('requests that callers make the platform send', () => {

@@ -129,6 +129,8 @@ export interface Analytics {
    * a member of that event's data; `tenant` and `caller`: their ids.
    */
   object?: { type: string; from: 'stream' | 'tenant' | 'caller' | `params.${string}` | `event.${string}` };
+  /** Members of the record's event that the metadata of SUCCESS have; absent members are left out. */
+  metadata?: readonly string[];
   /**
    * `outside`: the command has effects before its append, or in other services: START is acknowledged before it begins, and its outcome before
    * its answer (ADR 0072).

@@ -1,5 +1,6 @@
-import { recordedObject } from './record-of-call.js';
+import { sdJwtStatus } from './issuance/formats.js';
 import { retrieveUser } from './issuance/users.js';
+import { recordedMetadata, recordedObject } from './record-of-call.js';
 
 describe('the object of a call', () => {
   const objectOf = (id: string) =>
@@ -20,4 +21,14 @@ describe('the object of a call', () => {
       expect(objectOf(value)).toBeUndefined();
     },
   );
+});
+
+describe('the metadata of a call', () => {
+  it('are the members of its event that the operation declares, without those that are absent', () => {
+    const event = { userId: 'u1', credentialConfigurationId: 'g1', status: 'invalid', listId: 'l1' };
+    const metadata = { userId: 'u1', credentialConfigurationId: 'g1', status: 'invalid' };
+    expect(recordedMetadata(sdJwtStatus.set, event)).toEqual(metadata);
+    expect(recordedMetadata(sdJwtStatus.set, { ...event, reason: 'r' })).toEqual({ ...metadata, reason: 'r' });
+    expect(recordedMetadata(retrieveUser, event)).toBeUndefined();
+  });
 });

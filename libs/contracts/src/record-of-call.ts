@@ -49,6 +49,15 @@ export const recordedObject = (
   return { type, id: isUuid(id) ? id.toLowerCase() : id };
 };
 
+/** The members of the event that the operation declares for the metadata of SUCCESS. */
+export const recordedMetadata = ({ analytics }: Operation, event: object): Record<string, unknown> | undefined => {
+  const members = analytics?.metadata?.flatMap((name) => {
+    const value = (event as Record<string, unknown>)[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return members && Object.fromEntries(members);
+};
+
 /** The part of `<category>-<tenantId>+<id>` or `<category>-<id>` that names the resource. */
 const idOfStream = (stream: string): string => {
   const plus = stream.indexOf('+');

@@ -4,10 +4,12 @@ import * as dids from './dids/dids.operations.js';
 import { retrieveContext } from './issuance/contexts.js';
 import { checkCredentialConfiguration, countDomainConfigurations } from './issuance/credential-configurations.js';
 import { retrieveCredentialDocument } from './issuance/credential-documents.js';
-import { CONFIGURATION_OPERATIONS, REGISTRY_OPERATIONS } from './issuance/formats.js';
+import { listCredentials } from './issuance/credentials.js';
+import { CONFIGURATION_OPERATIONS, REGISTRY_OPERATIONS, STATUS_OPERATIONS } from './issuance/formats.js';
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
 import * as offers from './issuance/offers.js';
 import * as protocol from './issuance/protocol.js';
+import * as statusLists from './issuance/status-lists.js';
 import * as users from './issuance/users.js';
 import * as managementEvents from './management/management.integration-events.js';
 import * as management from './management/management.operations.js';
@@ -33,10 +35,12 @@ export * from './issuance/credential-configurations.js';
 export * from './issuance/credential-documents.js';
 export * from './issuance/credential-registry.js';
 export * from './issuance/credential-status.js';
+export * from './issuance/credentials.js';
 export * from './issuance/contexts.js';
 export * from './issuance/formats.js';
 export * from './issuance/offers.js';
 export * from './issuance/protocol.js';
+export * from './issuance/status-lists.js';
 export * from './issuance/users.js';
 export * from './issuance/issuance.integration-events.js';
 export * from './webhooks/webhooks.operations.js';
@@ -55,10 +59,13 @@ export const OPERATIONS: readonly Operation[] = [
   signIn,
   dids,
   ...Object.values(CONFIGURATION_OPERATIONS),
+  { listCredentials },
   ...Object.values(REGISTRY_OPERATIONS),
+  ...Object.values(STATUS_OPERATIONS),
   { checkCredentialConfiguration, countDomainConfigurations },
   offers,
   protocol,
+  statusLists,
   { retrieveContext, retrieveCredentialDocument },
   users,
   webhooks,

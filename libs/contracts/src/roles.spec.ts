@@ -65,7 +65,6 @@ const UNDECLARED = [
   'Configurations of status lists: write',
   'IACAs, document signers, status list signers: read',
   'The same: create, update, revoke, delete',
-  'Status and revocation of a credential',
   'Status lists and revocation lists',
   'Signing outside OID4VCI',
 ];

@@ -3,6 +3,7 @@ import {
   ArrayNotEmpty,
   IsArray,
   IsEmail,
+  IsISO8601,
   IsString,
   Length,
   Matches,
@@ -211,3 +212,13 @@ export const Rule = (name: string, check: (value: unknown, object: object) => st
       defaultMessage: (args) => check(args?.value, args?.object ?? {}) ?? NO_MESSAGE,
     },
   });
+
+/** A date or a date with time: `Date.parse` reads neither the week dates nor the ordinal dates of ISO 8601. */
+export const Time = (): PropertyDecorator => {
+  const message = 'must be an ISO 8601 date or time';
+  return combine(
+    IsISO8601({ strict: true }, { message }),
+    MaxLength(64, { message }),
+    Rule('readableTime', (value) => (Number.isNaN(Date.parse(String(value))) ? message : undefined)),
+  );
+};

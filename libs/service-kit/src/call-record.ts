@@ -1,5 +1,6 @@
 import {
   namedTenant,
+  recordedMetadata,
   recordedObject,
   recordMessageOf,
   recordOf,
@@ -52,6 +53,11 @@ export class CallRecord implements PendingRecord {
   private complete(stored?: { stream: string; data: object }): OperationRecord {
     const { operation, context, params } = this;
     const object = recordedObject(operation, context, { params, ...(stored && { stored }) });
-    return recordOf(operation, this.begun, { ...(object && { object }), ...this.details });
+    const metadata = stored && recordedMetadata(operation, stored.data);
+    return recordOf(operation, this.begun, {
+      ...(object && { object }),
+      ...(metadata && { metadata }),
+      ...this.details,
+    });
   }
 }

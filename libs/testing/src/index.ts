@@ -56,6 +56,7 @@ export * from './verify-domain-linkage.js';
 export * from './verify-mdoc.js';
 export { verifySdJwt, type VerifiedSdJwt } from './verify-sd-jwt.js';
 export * from './verify-sd-jwt-with-credo.js';
+export * from './verify-status.js';
 export * from './wait-until.js';
 export * from './wallet.js';
 export * from './webhook-receiver.js';

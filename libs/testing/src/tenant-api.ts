@@ -32,7 +32,11 @@ export class TenantApi {
     const { client, answerTo } = this.calls;
     const path = '/v2/credentials/jwt-vc/configurations';
     const one = '/v2/credentials/jwt-vc/configurations/{id}';
+    const status = '/v2/credentials/jwt-vc/{id}/status';
     return {
+      status: (id: string) => answerTo(client.GET(status, { params: { path: { id } } })),
+      setStatus: (id: string, body: Schemas['SetCredentialStatusRequest']) =>
+        answerTo(client.POST(status, { params: { path: { id } }, body })),
       create: (body: Schemas['JwtVcConfigurationRequest']) => answerTo(client.POST(path, { body })),
       list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
       retrieve: (id: string) => answerTo(client.GET(one, { params: { path: { id } } })),
@@ -46,7 +50,11 @@ export class TenantApi {
     const { client, answerTo } = this.calls;
     const path = '/v2/credentials/sd-jwt/configurations';
     const one = '/v2/credentials/sd-jwt/configurations/{id}';
+    const status = '/v2/credentials/sd-jwt/{id}/status';
     return {
+      status: (id: string) => answerTo(client.GET(status, { params: { path: { id } } })),
+      setStatus: (id: string, body: Schemas['SetCredentialStatusRequest']) =>
+        answerTo(client.POST(status, { params: { path: { id } }, body })),
       create: (body: Schemas['SdJwtConfigurationRequest']) => answerTo(client.POST(path, { body })),
       list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
       retrieve: (id: string) => answerTo(client.GET(one, { params: { path: { id } } })),
@@ -134,6 +142,12 @@ export class TenantApi {
       credentials: (userId: string, query?: QueryOf<'/v1/users/{userId}/credentials'>) =>
         answerTo(client.GET('/v1/users/{userId}/credentials', { params: { path: { userId }, query } })),
     };
+  }
+
+  /** Of all users. */
+  credentials(query?: QueryOf<'/v2/credentials'>) {
+    const { client, answerTo } = this.calls;
+    return answerTo(client.GET('/v2/credentials', { params: { query } }));
   }
 
   get webhooks() {

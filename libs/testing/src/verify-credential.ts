@@ -10,6 +10,7 @@ import { jwkOf, resolveDid, verificationMethodOf } from './did-resolution.js';
 import { hostFetch } from './host-fetch.js';
 import { suiteFor } from './proof-suites.js';
 import { verifyLinkedDataProof } from './verify-domain-linkage.js';
+import { verifyStatus } from './verify-status.js';
 
 /** A verification method taken out of its document needs the context of its type. */
 const CONTEXT_OF: Record<string, string> = {
@@ -56,11 +57,20 @@ export interface VerifiedJwtVc {
   payload: JWTPayload & { vc?: Record<string, unknown> };
 }
 
-/** Verifies a `jwt_vc_json` with jose and the key its `kid` names in the issuer's DID document. @throws jose's errors */
+/**
+ * Verifies a `jwt_vc_json` with jose and the key its `kid` names in the issuer's DID document, and its status, if it has one, with the key of
+ * the same DID. @throws jose's errors, or Error with what was found
+ */
 export const verifyJwtVc = async (credential: string): Promise<VerifiedJwtVc> => {
   const { kid, alg } = decodeProtectedHeader(credential);
   if (!kid?.startsWith('did:')) throw new Error(`kid is no DID URL: ${kid}`);
   const key = await importJWK(jwkOf(await verificationMethodOf(kid)), alg);
-  const { payload, protectedHeader } = await jwtVerify(credential, key, { issuer: kid.split('#', 1)[0]! });
+  const issuer = kid.split('#', 1)[0]!;
+  const { payload, protectedHeader } = await jwtVerify(credential, key, { issuer });
+  if (payload['status'])
+    await verifyStatus(payload['status'], async (header) => {
+      if (header.kid !== kid) throw new Error(`the token of the list has the key ${header.kid}`);
+      return key as CryptoKey;
+    });
   return { header: protectedHeader, payload };
 };

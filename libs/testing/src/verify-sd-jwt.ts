@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, verify, X509Certificate, type KeyObject, type webcrypto } from 'node:crypto';
 import type { JWK } from 'jose';
 import { hostFetch } from './host-fetch.js';
+import { fetchStatusListToken, verifyStatusListToken } from './verify-status.js';
 import type { HolderKey } from './wallet.js';
 
 export interface VerifiedSdJwt {
@@ -12,8 +13,8 @@ export interface VerifiedSdJwt {
 }
 
 /**
- * Presents claims of a `dc+sd-jwt` with the wallet's key and verifies the presentation with @sd-jwt/sd-jwt-vc: signature, disclosures and
- * key binding. The certificate chain ends at the CA that the issuer publishes, and its key is one of the issuer's metadata.
+ * Presents claims of a `dc+sd-jwt` with the wallet's key and verifies the presentation with @sd-jwt/sd-jwt-vc: signature, disclosures,
+ * key binding and status. The certificate chain ends at the CA that the issuer publishes, and its key is one of the issuer's metadata.
  * @param claims names of the claims that the holder discloses; default all
  * @throws Error with what was found
  */
@@ -36,6 +37,13 @@ export const verifySdJwt = async (
     hashAlg: 'sha-256',
     saltGenerator: () => 'unused',
     verifier: (data, signature) => isSigned(data, signature, key),
+    statusListFetcher: fetchStatusListToken,
+    statusVerifier: async (data, signature) => {
+      const listKey = await issuerKey(signed['iss']!, decoded(data.split('.', 1)[0]!) as VerifiedSdJwt['header']);
+      const { uri } = (signed['status'] as unknown as { status_list: { uri: string } }).status_list;
+      await verifyStatusListToken(`${data}.${signature}`, uri, listKey);
+      return true;
+    },
     kbSigner: async (data) =>
       Buffer.from(
         await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, holder.privateKey, Buffer.from(data)),

@@ -113,8 +113,8 @@ export class AnswerCheck {
     const type = (headers['content-type'] ?? '').split(';', 1)[0]!;
     if (!response.content[type]) return [...faults, `${status} has the type ${type}`];
     const place = `${at}/content/${type.replaceAll('/', '~1')}/schema`;
-    if (type === 'text/plain') return [...faults, ...this.valueFaults(place, text)];
     if (type === 'application/x-ndjson') return [...faults, ...this.valueFaults(place, text), ...lineFaults(text)];
+    if (!/json$/.test(type)) return [...faults, ...this.valueFaults(place, text)];
     return [...faults, ...this.jsonFaults(place, answer)];
   }
 

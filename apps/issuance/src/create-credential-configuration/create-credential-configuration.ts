@@ -35,7 +35,9 @@ import {
 import { TypeClaims, type TypeOwner } from '../credential-configuration/type-claims.js';
 import { checkRequest, requestedDid, type SignerPolicy } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
+import { statusSeriesOf } from '../formats/status-series.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
+import { StatusIndexes } from '../status-list/status-indexes.js';
 
 const ANY_ALGORITHM: PinnedIssuerKey['algorithm'][] = ['P-256', 'Ed25519'];
 
@@ -50,6 +52,7 @@ export class CreateCredentialConfiguration {
     private readonly types: TypeClaims,
     private readonly formats: Formats,
     private readonly issuerSigners: IssuerSigners,
+    private readonly statusIndexes: StatusIndexes,
     private readonly client: ServiceClient,
     private readonly configurations: ConfigurationsReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -75,6 +78,8 @@ export class CreateCredentialConfiguration {
     const issuerKey = await this.reserveKey(signer, id, requestedDid(module, body), context);
     try {
       await this.types.claim(owner, context);
+      const series = statusSeriesOf(resources, { content, ...(issuerKey && { issuerKey }) }, context.tenant.baseUrl);
+      if (series) await this.statusIndexes.ensureSeries(context.tenant, series);
       const created = await this.streams.runDecision(
         credentialConfiguration,
         credentialConfigurationStream(tenantId, id),

@@ -16,6 +16,8 @@ export interface ConfigurationContent {
   persist?: true;
   /** Absent: what follows from the format's own members. */
   display?: CredentialDisplay[];
+  /** Each credential has an entry in a status list (ADR 0077). */
+  revocable?: true;
 }
 
 export type CredentialConfigurationEvent =

@@ -19,6 +19,8 @@ import type {
 } from '../credential-configuration/credential-configuration.events.js';
 import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import type { UserObject } from '../protocol/map-claims.js';
+import type { StatusPolicy } from '../status-list/list-series.js';
+import type { StatusReference } from '../status-list/token-status-list.js';
 
 /** Which key signs. */
 export type SignerPolicy =
@@ -40,6 +42,8 @@ export type SignerPolicy =
 /** What a format needs before it can prepare and sign a credential. */
 export interface Resources {
   readonly signer: SignerPolicy;
+  /** Absent where credentials cannot be revoked. */
+  readonly status?: StatusPolicy;
 }
 
 /** Whom a credential is issued to. */
@@ -62,6 +66,8 @@ export interface CredentialFacts<Content extends ConfigurationContent = Configur
   /** Random uuid. */
   credentialId: string;
   random: ByteSource;
+  /** Where the status is published; absent unless the configuration is revocable. */
+  status?: StatusReference;
 }
 
 /** Of a format with the signer policy `pinnedKey`. */

@@ -70,6 +70,23 @@ describe('what is stored of a configuration', () => {
       expect(ldpVcContentOf(request({ persist }), [])).not.toHaveProperty('persist');
   });
 
+  it('has revocable only when it is true', async () => {
+    const state = { status: 'active' as const, id, type: 'Membership', createdAt: '', version: 1 };
+    const sdJwt = { ...request(), vct: 'urn:example:membership' };
+    for (const [format, wanted] of [
+      ['jwt_vc_json', request()],
+      ['dc+sd-jwt', sdJwt],
+    ] as const)
+      for (const revocable of [undefined, false, true]) {
+        const body = { ...wanted, ...(revocable !== undefined && { revocable }) };
+        expect(byName[format].faultsOf(body)).toEqual([]);
+        const content = await byName[format].contentOf(body, undefined, { tenant: { baseUrl: 'https://a' } } as never);
+        expect(Object.hasOwn(content, 'revocable')).toBe(revocable === true);
+        const record = byName[format].recordOf({ ...state, format, issuerKey, content });
+        expect(record).toMatchObject({ revocable: revocable === true });
+      }
+  });
+
   it('is the same text in every release', async () => {
     const full = request({
       additionalTypes: ['Card'],
@@ -315,14 +332,16 @@ describe('rules of a configuration', () => {
 const didWeb = { kind: 'pinnedKey', algorithms: ['P-256'], method: 'web', member: 'issuer' };
 
 describe('the formats', () => {
-  it('have a profile each, and keys that can sign, best first, or certificates', () =>
+  it('have a profile each, keys that can sign, best first, or certificates, and maybe status lists', () => {
+    const status = { kind: 'tokenStatusList', tokenType: 'jwt', size: 131_072 };
     expect(Object.values(byName).map(({ format, profile, resources }) => [format, profile, resources])).toEqual([
       ['ldp_vc', 'web-semantic', { signer: { kind: 'pinnedKey', algorithms: ['Ed25519', 'P-256'] } }],
-      ['jwt_vc_json', 'jwt-vc', { signer: { kind: 'pinnedKey', algorithms: ['P-256', 'Ed25519'] } }],
-      ['dc+sd-jwt', 'sd-jwt', { signer: { kind: 'issuerSigner' } }],
+      ['jwt_vc_json', 'jwt-vc', { signer: { kind: 'pinnedKey', algorithms: ['P-256', 'Ed25519'] }, status }],
+      ['dc+sd-jwt', 'sd-jwt', { signer: { kind: 'issuerSigner' }, status }],
       ['cwt', 'compact', { signer: didWeb }],
       ['cwt_vc', 'compact-semantic', { signer: didWeb }],
-    ]));
+    ]);
+  });
 
   it('read the DID of a request from its member', () => {
     const both = { ...request(), issuer: 'did:web:a', issuerDid: 'did:web:b' };

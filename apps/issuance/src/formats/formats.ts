@@ -2,6 +2,7 @@ import type { Provider, Type } from '@nestjs/common';
 import {
   CONFIGURATION_OPERATIONS,
   REGISTRY_OPERATIONS,
+  STATUS_OPERATIONS,
   type CallContext,
   type CredentialFormat,
 } from '@attestry/contracts';
@@ -28,14 +29,14 @@ export class Formats {
     this.byName = Object.fromEntries(formats.map((it) => [it.format, it])) as Record<CredentialFormat, Format>;
     this.byOperation = new Map(
       formats.flatMap((it) =>
-        [CONFIGURATION_OPERATIONS, REGISTRY_OPERATIONS].flatMap((operations) =>
+        [CONFIGURATION_OPERATIONS, REGISTRY_OPERATIONS, STATUS_OPERATIONS].flatMap((operations) =>
           Object.values(operations[it.format] ?? {}).map(({ name }) => [name, it] as const),
         ),
       ),
     );
   }
 
-  /** The format of an operation on configurations or issued credentials: those of all formats share their handlers (ADR 0002). */
+  /** Of an operation on configurations, issued credentials or statuses: those of all formats share their handlers (ADR 0002). */
   ofCall({ operation }: Pick<CallContext, 'operation'>): Format {
     const format = this.byOperation.get(operation);
     if (!format) throw new Error(`${operation} names no credential format`);

@@ -30,6 +30,8 @@ export interface VcContent extends ConfigurationContent {
 export interface VcRules extends Pick<ClaimRules, 'valueFault'> {
   /** The format can keep issued credentials. */
   persists?: true;
+  /** Its credentials can have a status. */
+  isRevocable?: true;
   /** Of a type or the name of a claim. */
   termFault?: (term: string) => string | undefined;
 }
@@ -51,7 +53,7 @@ export const subjectNameFault = (name: string): string | undefined => {
 /** Every fault of a request that needs no look-up. */
 export const vcFaults = (
   request: JwtVcConfigurationRequest,
-  { persists, termFault, valueFault }: VcRules = {},
+  { persists, isRevocable, termFault, valueFault }: VcRules = {},
 ): ErrorDetail[] => {
   const details: ErrorDetail[] = [];
   const fault = (param: string, msg: string, value?: unknown) =>
@@ -83,7 +85,7 @@ export const vcFaults = (
 
   if (request.expiresIn && !isPositive(request.expiresIn))
     fault('expiresIn', 'must be longer than 0', request.expiresIn);
-  if (request.revocable === true) fault('revocable', 'is not supported yet', true);
+  if (request.revocable === true && !isRevocable) fault('revocable', 'is not supported yet', true);
   if (request.persist === true && !persists) fault('persist', 'is not supported yet', true);
   if (request.claimSourceId !== undefined && request.claimSourceId !== null)
     fault('claimSourceId', 'is not supported yet');
@@ -96,7 +98,7 @@ export const present = <T extends object>(value: T): T =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined && member !== null)) as T;
 
 export const vcContentOf = (request: JwtVcConfigurationRequest, contexts: PinnedContexts): VcContent => {
-  const { description, credentialBranding, display, expiresIn, maxIssuances } = request;
+  const { description, credentialBranding, display, expiresIn, maxIssuances, revocable } = request;
   return present({
     additionalTypes: request.additionalTypes ?? [],
     name: request.name,
@@ -107,11 +109,12 @@ export const vcContentOf = (request: JwtVcConfigurationRequest, contexts: Pinned
     claimMappings: request.claimMappings,
     expiresIn: expiresIn && present({ ...expiresIn }),
     maxIssuances,
+    revocable: revocable || undefined,
     contexts,
   }) as VcContent;
 };
 
 export const vcRecordOf = ({ id, type, issuerKey, content }: PinnedConfiguration<VcContent>): JwtVcConfiguration => {
-  const { additionalTypes, name, contexts: _pinned, ...rest } = content;
-  return { id, type, additionalTypes, name, ...rest, issuerDid: issuerKey.did, revocable: false, persist: false };
+  const { additionalTypes, name, contexts: _pinned, revocable = false, ...rest } = content;
+  return { id, type, additionalTypes, name, ...rest, issuerDid: issuerKey.did, revocable, persist: false };
 };

@@ -31,6 +31,7 @@ import type { ActiveConfiguration } from '../credential-configuration/credential
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import type { UnsignedCredential } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
+import { statusSeriesOf } from '../formats/status-series.js';
 import type { IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, type RedeemedSession } from '../issuance-session/issuance-session.state.js';
 import { recordCredential } from '../issued-credential/issued-credential.decisions.js';
@@ -45,6 +46,7 @@ import { CurrentConfigurations } from '../protocol/current-configurations.js';
 import { mergeClaims } from '../protocol/map-claims.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
+import { StatusIndexes, type AllocatedStatus } from '../status-list/status-indexes.js';
 import { user, userStream } from '../user/user.state.js';
 import { WithdrawnDomains } from '../withdrawn-domains/withdrawn-domains.directory.js';
 import { checkAccessTokenLocation } from './check-access-token-location.js';
@@ -76,6 +78,7 @@ export class IssueCredential {
     private readonly signingKeys: SigningKeys,
     private readonly issuerSigners: IssuerSigners,
     private readonly persisted: PersistedCredentials,
+    private readonly statusIndexes: StatusIndexes,
     private readonly guard: ReplayGuard,
     readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
@@ -136,10 +139,17 @@ export class IssueCredential {
       this.interest.hasSubscription(tenantId),
     ]);
 
+    const series = configuration.content.revocable && statusSeriesOf(format.resources, configuration, session.issuer);
+    const statuses: AllocatedStatus[] = series
+      ? await this.statusIndexes.allocate(context.tenant, series, proofs.length)
+      : [];
+
     const unsigned: UnsignedCredential[] = [];
     const shared = { configuration, claims, issuer: session.issuer, signer, time: now, random: pooledBytes };
-    for (const { holder } of proofs)
-      unsigned.push(format.prepare({ ...shared, holder, credentialId: this.ids.uuid() }));
+    for (const [index, { holder }] of proofs.entries()) {
+      const status = statuses[index];
+      unsigned.push(format.prepare({ ...shared, holder, credentialId: this.ids.uuid(), ...(status && { status }) }));
+    }
     const credentials = await format.sign(tenantId, unsigned, signer);
     const persists = configuration.content.persist === true;
     const texts = delivered || persists ? credentialTexts(credentials) : [];
@@ -150,6 +160,7 @@ export class IssueCredential {
     const further: FurtherDecision[] = [];
     const newKeys = documents.map(({ keyId, newKey }) => ({ keyId, newKey }));
     for (const [index, credential] of unsigned.entries()) {
+      const status = statuses[index];
       const facts = {
         credentialId: credential.credentialId,
         answerId,
@@ -165,6 +176,7 @@ export class IssueCredential {
         issuedAt: now.toISOString(),
         validFrom: credential.validFrom.toISOString(),
         ...(credential.validUntil && { validUntil: credential.validUntil.toISOString() }),
+        ...(status && { status: { listId: status.listId, index: status.index } }),
       };
       credentialIds.push(credential.credentialId);
       const document = documents[index];

@@ -2,7 +2,7 @@ import { AppError, type CredentialStatus } from '@attestry/contracts';
 import { given, stateAfter } from '@attestry/event-store';
 import { changeStatus, deleteCredential, listedCredential, recordCredential } from './issued-credential.decisions.js';
 import type { CredentialRecordedData, IssuedCredentialEvent } from './issued-credential.events.js';
-import { issuedCredential, issuedCredentialStream } from './issued-credential.state.js';
+import { issuedCredential, issuedCredentialStream, type IssuedCredentialState } from './issued-credential.state.js';
 
 const facts = {
   credentialId: 'c1',
@@ -31,6 +31,9 @@ const changed = (former: CredentialStatus, status: CredentialStatus, reason?: st
   };
 };
 
+const after = (events: IssuedCredentialEvent[]) =>
+  given<IssuedCredentialState, IssuedCredentialEvent>(issuedCredential, events);
+
 const refusal = (decide: () => unknown): AppError => {
   try {
     decide();
@@ -42,26 +45,26 @@ const refusal = (decide: () => unknown): AppError => {
 
 describe('an issued credential', () => {
   it('is recorded once, in a stream of its own', () => {
-    given(issuedCredential, [])
+    after([])
       .when((state) => recordCredential(state, data))
       .then([recorded]);
-    given(issuedCredential, [recorded])
+    after([recorded])
       .when((state) => recordCredential(state, data))
       .thenThrows('Conflict');
     expect(issuedCredentialStream('t1', 'c1')).toBe('credential-t1+c1');
   });
 
   it('keeps its facts in its state, and of its document the key', () => {
-    given(issuedCredential, [recorded])
+    after([recorded])
       .when(() => [])
       .thenState({ ...data, status: 'recorded' });
-    given(issuedCredential, [withDocument])
+    after([withDocument])
       .when(() => [])
       .thenState({ ...data, status: 'recorded', documentKeyId: 'k1' });
   });
 
   it('is valid when it is issued with a status', () =>
-    given(issuedCredential, [withStatus])
+    after([withStatus])
       .when(() => [])
       .thenState({ ...data, status: 'recorded', listed: { ...entry, status: 'valid' } }));
 });
@@ -103,10 +106,10 @@ describe('the status of a credential', () => {
     [['valid', 'suspended', 'valid'], 'suspended'],
   ])('changes from the last of %j to %s', (before, status) => {
     const history = before.slice(1).map((next, at) => changed(before[at]!, next));
-    given(issuedCredential, [withStatus, ...history])
+    after([withStatus, ...history])
       .when((state) => changeStatus(state, { format, status }, now))
       .then([changed(before.at(-1)!, status)]);
-    given(issuedCredential, [withStatus, ...history, changed(before.at(-1)!, status)]).thenState({
+    after([withStatus, ...history, changed(before.at(-1)!, status)]).thenState({
       ...data,
       status: 'recorded',
       listed: { ...entry, status },
@@ -114,18 +117,21 @@ describe('the status of a credential', () => {
   });
 
   it('changes with a reason', () =>
-    given(issuedCredential, [withStatus])
+    after([withStatus])
       .when((state) => changeStatus(state, { format, status: 'invalid', reason: 'lost phone' }, now))
       .then([changed('valid', 'invalid', 'lost phone')]));
 
   it.each<CredentialStatus>(['valid', 'suspended', 'invalid'])('%s is not set twice', (status) =>
-    given(issuedCredential, [withStatus, ...(status === 'valid' ? [] : [changed('valid', status)])])
+    after([withStatus, ...(status === 'valid' ? [] : [changed('valid', status)])])
       .when((state) => changeStatus(state, { format, status, reason: 'another' }, now))
       .then([]),
   );
 
   it.each<CredentialStatus>(['valid', 'suspended'])('invalid is final: %s is refused', (status) => {
-    const state = stateAfter(issuedCredential, [withStatus, changed('valid', 'invalid')]);
+    const state = stateAfter<IssuedCredentialState, IssuedCredentialEvent>(issuedCredential, [
+      withStatus,
+      changed('valid', 'invalid'),
+    ]);
     const error = refusal(() => changeStatus(state, { format, status }, now));
     expect([error.kind, error.details]).toEqual([
       'invalid',
@@ -146,18 +152,21 @@ describe('the status of a credential', () => {
       [[withStatus], 'jwt_vc_json'],
       [[recorded], 'jwt_vc_json'],
     ] as const) {
-      const state = stateAfter(issuedCredential, events);
+      const state = stateAfter<IssuedCredentialState, IssuedCredentialEvent>(issuedCredential, events);
       expect(refusal(() => changeStatus(state, { format: asked, status: 'invalid' }, now)).code).toBe('NotFound');
       expect(refusal(() => listedCredential(state, asked)).code).toBe('NotFound');
     }
-    const state = stateAfter(issuedCredential, [recorded]);
+    const state = stateAfter<IssuedCredentialState, IssuedCredentialEvent>(issuedCredential, [recorded]);
     const msg = 'must be a credential with a status: its configuration was not revocable when it was issued';
     const details = [{ value: 'c1', param: 'id', location: 'params', msg }];
     expect(refusal(() => changeStatus(state, { format, status: 'valid' }, now)).details).toEqual(details);
     expect(refusal(() => listedCredential(state, format)).details).toEqual(details);
-    expect(listedCredential(stateAfter(issuedCredential, [withStatus]), format).listed.status).toBe('valid');
+    expect(
+      listedCredential(stateAfter<IssuedCredentialState, IssuedCredentialEvent>(issuedCredential, [withStatus]), format)
+        .listed.status,
+    ).toBe('valid');
   });
 
   it('of a credential that was not recorded does not change', () =>
-    given(issuedCredential, [recorded, changed('valid', 'invalid')]).thenState({ ...data, status: 'recorded' }));
+    after([recorded, changed('valid', 'invalid')]).thenState({ ...data, status: 'recorded' }));
 });

@@ -23,7 +23,8 @@ let users: UsersReadModel;
 const uuid = (n: number) => `${String(n).padStart(8, '0')}-0000-4000-8000-000000000000`;
 const rowOf = (tenant_id: string, n: number): Row => ({
   ...{ tenant_id, id: uuid(n), user_id: uuid(n % 7), issued_at: new Date(1_767_225_600_000 + n * 1000).toISOString() },
-  ...{ format: n % 2 ? 'ldp_vc' : 'jwt_vc_json', type: `Type${n % 3}`, record: JSON.stringify({ id: uuid(n) }) },
+  ...{ configuration_id: uuid(n % 4), format: n % 2 ? 'ldp_vc' : 'jwt_vc_json', type: `Type${n % 3}`, status: '' },
+  record: JSON.stringify({ id: uuid(n) }),
 });
 
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { Macs } from '@attestry/keys';
 import { listPage, Operation, type RequestOf } from '@attestry/service-kit';
 import { KnownUsers } from '../known-users/known-users.js';
 import { activeUser } from '../user/user.decisions.js';
-import { UsersReadModel } from '../user/users.read-model.js';
+import { credentialOfRow, UsersReadModel } from '../user/users.read-model.js';
 
 @Operation(listUserCredentials)
 export class ListUserCredentials {
@@ -22,13 +22,13 @@ export class ListUserCredentials {
     const { id } = activeUser(state);
     const rows = this.users.running.db
       .selectFrom('issuance_credentials')
-      .select(['id', 'issued_at', 'record'])
+      .selectAll()
       .where('tenant_id', '=', tenantId)
       .where('user_id', '=', id);
     const found = await listPage(rows, query, this.macs, [tenantId, 'user-credentials', id], {
       timeColumn: 'issued_at',
       key: (row) => ({ time: row.issued_at, id: row.id }),
     });
-    return { ...found, data: found.data.map(({ record }) => JSON.parse(record) as UserCredential) };
+    return { ...found, data: found.data.map(credentialOfRow) };
   }
 }

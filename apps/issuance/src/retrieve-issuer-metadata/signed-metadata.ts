@@ -1,4 +1,4 @@
-import { weightedList } from './weighted-list.js';
+import { weightedList } from '../protocol/weighted-list.js';
 
 /** Key of a credential issuer, with what the JOSE header shows of it. */
 export interface MetadataSigner {

@@ -38,11 +38,12 @@ export const claimBlock = (state: StatusListState, claim: BlockClaim, now: Date)
 
 /**
  * How many counters to claim.
- * @param used the block that the claimer has used up; absent at its start, which claims little because restarts waste what is left
+ * @param used how many counters the claimer has used of its block, and since when; absent at its start, which claims little because
+ * restarts waste what is left
  */
-export const blockSize = (used: { count: number; claimedAt: Date } | undefined, now: Date): number => {
+export const blockSize = (used: { count: number; since: Date } | undefined, now: Date): number => {
   if (!used) return SMALLEST_BLOCK;
-  const seconds = Math.max(now.getTime() - used.claimedAt.getTime(), 1) / 1000;
+  const seconds = Math.max(now.getTime() - used.since.getTime(), 1) / 1000;
   const count = Math.ceil((used.count / seconds) * BLOCK_SECONDS);
   return Math.min(Math.max(count, SMALLEST_BLOCK), LARGEST_BLOCK);
 };

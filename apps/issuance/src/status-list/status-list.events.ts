@@ -1,18 +1,17 @@
-import type { StatusBits } from './packed-statuses.js';
+import type { Sealed } from '@attestry/keys';
+import type { ListSeries } from './list-series.js';
 
 /** Allocation of the indexes of a list. A status is an event of the credential's stream, and a row has the statuses of the list. */
 export type StatusListEvent =
   | {
       type: 'StatusListOpened';
-      data: {
+      data: ListSeries & {
         /** uuid */
         listId: string;
-        /** Lists of one series follow each other: the first has the id of `firstListId`, and each names the next. */
-        series: string;
-        size: number;
-        bits: StatusBits;
-        /** Of the secret that permutes the counters, in the key vault. */
-        secretKeyId: string;
+        /** Address in credentials, `sub` of the tokens: the same for the lifetime of the list. */
+        uri: string;
+        /** The secret that permutes the counters, base64url, under a data key of its own. */
+        sealedSecret: Sealed;
         openedAt: string;
       };
     }

@@ -6,7 +6,15 @@ import { statusList, statusListStream } from './status-list.state.js';
 
 const now = new Date('2026-01-01T00:00:00Z');
 const at = now.toISOString();
-const list: OpenedList = { listId: 'l1', series: 'dc+sd-jwt', size: 131_072, bits: 2, secretKeyId: 'k1' };
+const list: OpenedList = {
+  listId: 'l1',
+  tokenType: 'jwt',
+  signer: { kind: 'issuerSigner', issuer: 'https://acme.example' },
+  size: 131_072,
+  bits: 2,
+  uri: 'https://acme.example/v2/credentials/status-lists/l1/token',
+  sealedSecret: 'v1.l1.iv.text',
+};
 const openedWith = (size: number): StatusListEvent => ({
   type: 'StatusListOpened',
   data: { ...list, size, openedAt: at },
@@ -24,7 +32,7 @@ describe('a status list', () => {
       .when((state) => openList(state, list, now))
       .then([opened]);
     given(statusList, [opened])
-      .when((state) => openList(state, { ...list, secretKeyId: 'k2' }, now))
+      .when((state) => openList(state, { ...list, sealedSecret: 'v1.l1.iv.other' }, now))
       .then([]);
     expect(statusListStream('t1', 'l1')).toBe('statusList-t1+l1');
   });
@@ -104,7 +112,7 @@ describe('the size of a block', () => {
     ['64 at once', [64, 0], 1024],
     ['64 before a clock that was set back', [64, -5000], 1024],
   ] as [string, [number, number] | undefined, number][])('lasts ten seconds, from 64 to 1,024: %s', (_, used, size) => {
-    const before = used && { count: used[0], claimedAt: new Date(now.getTime() - used[1]) };
+    const before = used && { count: used[0], since: new Date(now.getTime() - used[1]) };
     expect(blockSize(before, now)).toBe(size);
   });
 });

@@ -1,15 +1,15 @@
 import type { Aggregate } from '@attestry/event-store';
 import type { OpenedList, StatusListEvent } from './status-list.events.js';
 
+export type OpenStatusList = {
+  status: 'open';
+  /** First counter that is not claimed. */
+  next: number;
+  successorId?: string;
+} & OpenedList;
+
 /** Allocation of the indexes of a list. */
-export type StatusListState =
-  | { status: 'absent' }
-  | ({
-      status: 'open';
-      /** First counter that is not claimed. */
-      next: number;
-      successorId?: string;
-    } & OpenedList);
+export type StatusListState = { status: 'absent' } | OpenStatusList;
 
 export const statusListStream = (tenantId: string, listId: string): string => `statusList-${tenantId}+${listId}`;
 
@@ -28,6 +28,7 @@ const evolve = (state: StatusListState, { type, data }: StatusListEvent): Status
 
 export const statusList: Aggregate<StatusListState, StatusListEvent> = {
   category: 'statusList',
+  isAuxiliary: true,
   initial: { status: 'absent' },
   types: { StatusListOpened: 1, CounterBlockClaimed: 1, SuccessorNamed: 1 },
   evolve,

@@ -154,6 +154,14 @@ describe('a Token Status List', () => {
     expect(STATUS_LIST_CWT_TYPE).toBe('application/statuslist+cwt');
   });
 
+  it('names the document with all lists, if there is one', async () => {
+    const aggregationUri = 'https://acme.example/status-lists';
+    const list = { ...listOf(2, 16, []), aggregationUri };
+    expect((await statusListJwtClaims(list)).status_list.aggregation_uri).toBe(aggregationUri);
+    expect((await statusListCwtClaims(list)).get(65533)).toMatchObject({ aggregation_uri: aggregationUri });
+    expect((await statusListJwtClaims(listOf(2, 16, []))).status_list).not.toHaveProperty('aggregation_uri');
+  });
+
   it('is referred to by index and address', () => {
     const status = tokenStatus({ uri, index: 7 });
     expect(status).toEqual({ status_list: { idx: 7, uri } });

@@ -22,6 +22,8 @@ export interface UnsignedTokenStatusList extends UnsignedList {
   bits: StatusBits;
   /** Seconds. */
   timeToLive: number;
+  /** Address of the document that lists all of the issuer's lists, Token Status List §9. */
+  aggregationUri?: string;
 }
 
 /** Value of `status` in JWTs and SD-JWTs, of claim 65535 in CWTs and of `status` in the MSO: Token Status List §6. */
@@ -44,7 +46,11 @@ export const statusListJwtClaims = async (list: UnsignedTokenStatusList) => ({
   iat: secondsOf(list.issuedAt),
   exp: secondsOf(list.expiresAt),
   ttl: list.timeToLive,
-  status_list: { bits: list.bits, lst: (await deflateStatuses(list.statuses)).toString('base64url') },
+  status_list: {
+    bits: list.bits,
+    lst: (await deflateStatuses(list.statuses)).toString('base64url'),
+    ...(list.aggregationUri !== undefined && { aggregation_uri: list.aggregationUri }),
+  },
 });
 
 /** Claims of the CWT, Token Status List §5.2. The COSE_Sign1 has tag 18; the CWT has no tag. */
@@ -53,7 +59,14 @@ export const statusListCwtClaims = async (list: UnsignedTokenStatusList): Promis
     [2, list.uri],
     [4, secondsOf(list.expiresAt)],
     [6, secondsOf(list.issuedAt)],
-    [65533, { bits: list.bits, lst: await deflateStatuses(list.statuses) }],
+    [
+      65533,
+      {
+        bits: list.bits,
+        lst: await deflateStatuses(list.statuses),
+        ...(list.aggregationUri !== undefined && { aggregation_uri: list.aggregationUri }),
+      },
+    ],
     [65534, list.timeToLive],
   ]);
 

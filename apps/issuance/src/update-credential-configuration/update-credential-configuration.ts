@@ -17,13 +17,16 @@ import {
 } from '../credential-configuration/credential-configuration.state.js';
 import { checkRequest, requestedDid } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
+import { statusSeriesOf } from '../formats/status-series.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
+import { StatusIndexes } from '../status-list/status-indexes.js';
 
 @Operation(...configurationOperationOf('update'))
 export class UpdateCredentialConfiguration {
   constructor(
     private readonly streams: Streams,
     private readonly formats: Formats,
+    private readonly statusIndexes: StatusIndexes,
     private readonly configurations: ConfigurationsReadModel,
     private readonly issuerSigners: IssuerSigners,
   ) {}
@@ -37,7 +40,8 @@ export class UpdateCredentialConfiguration {
     const { format } = module;
     const stream = credentialConfigurationStream(context.tenant.id, params.id);
     const loaded = await this.streams.load(credentialConfiguration, stream);
-    const { content: current } = activeConfiguration(loaded.state, format);
+    const configuration = activeConfiguration(loaded.state, format);
+    const { content: current } = configuration;
     checkRequest(module, body);
     const { did: issuerDid, member } = requestedDid(module, body);
     const change = { format, type: body.type, issuerDid, member };
@@ -46,6 +50,8 @@ export class UpdateCredentialConfiguration {
     const content = await module.contentOf(body, current, context);
     // The configuration may be of a release in which only some formats made the signer, or the tenant's address may have changed.
     await this.issuerSigners.ensure(context.tenant.id, context.tenant.baseUrl, eventContext(context));
+    const series = statusSeriesOf(module.resources, { ...configuration, content }, context.tenant.baseUrl);
+    if (series) await this.statusIndexes.ensureSeries(context.tenant, series);
     const replaced = await this.streams.decideOn(
       credentialConfiguration,
       stream,

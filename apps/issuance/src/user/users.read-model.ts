@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { unavailable, type CredentialFormat, type UserCredential } from '@attestry/contracts';
+import { unavailable, type CredentialFormat, type CredentialStatus, type UserCredential } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
 import { purgingTenants, Health, ReadModel } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
 import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession } from '../issuance-session/issuance-session.state.js';
+import type { CredentialStatusChangedData } from '../issued-credential/issued-credential.events.js';
 import { issuedCredential } from '../issued-credential/issued-credential.state.js';
 import { user } from './user.state.js';
 
@@ -24,12 +25,21 @@ export interface UserTables {
     id: string;
     user_id: string;
     issued_at: string;
+    configuration_id: string;
     format: CredentialFormat;
     type: string;
-    /** JSON of UserCredential. */
+    /** '' for a credential without status. */
+    status: CredentialStatus | '';
+    /** JSON of UserCredential without the status. */
     record: string;
   };
 }
+
+/** Of rows of earlier releases, too, which have no `status`. */
+export const credentialOfRow = ({ record, status }: UserTables['issuance_credentials']): UserCredential => ({
+  ...(JSON.parse(record) as UserCredential),
+  ...(status && { status }),
+});
 
 const recordOf = (issued: CredentialIssuedData): UserCredential => ({
   id: issued.credentialId,
@@ -45,8 +55,16 @@ const recordOf = (issued: CredentialIssuedData): UserCredential => ({
   ...(issued.offerId !== undefined && { offerId: issued.offerId }),
 });
 
-type Rows = { [Table in keyof UserTables]: UserTables[Table][] };
-const noRows = (): Rows => ({ issuance_users: [], issuance_user_sessions: [], issuance_credentials: [] });
+type Rows = { [Table in keyof UserTables]: UserTables[Table][] } & {
+  /** The last change of each credential, by tenant and id. */
+  statuses: Map<string, CredentialStatusChangedData & { tenantId: string }>;
+};
+const noRows = (): Rows => ({
+  issuance_users: [],
+  issuance_user_sessions: [],
+  issuance_credentials: [],
+  statuses: new Map(),
+});
 
 /**
  * Buffered rows, a statement per table. Credentials of a deleted user are not written. A session is, as its event may come before that of
@@ -56,7 +74,27 @@ const writeRows = async (trx: Transaction<UserTables>, rows: Rows): Promise<void
   const { issuance_users: users, issuance_user_sessions: sessions, issuance_credentials: credentials } = rows;
   await insertRows(trx, 'issuance_users', users);
   await insertRows(trx, 'issuance_user_sessions', sessions);
-  if (!credentials.length) return;
+  if (credentials.length) await writeCredentials(trx, rows);
+  for (const { tenantId, userId, issuedAt, credentialId, status } of rows.statuses.values())
+    await trx
+      .updateTable('issuance_credentials')
+      .set({ status })
+      .where('tenant_id', '=', tenantId)
+      .where('user_id', '=', userId)
+      .where('issued_at', '=', issuedAt)
+      .where('id', '=', credentialId)
+      .execute();
+};
+
+const writeCredentials = async (
+  trx: Transaction<UserTables>,
+  { issuance_credentials: credentials, statuses }: Rows,
+): Promise<void> => {
+  for (const row of credentials) {
+    const key = `${row.tenant_id} ${row.id}`;
+    row.status = statuses.get(key)?.status ?? row.status;
+    statuses.delete(key);
+  }
   const present = await trx
     .selectFrom('issuance_users')
     .select(['tenant_id', 'id'])
@@ -81,19 +119,25 @@ const removeUser = async (trx: Transaction<UserTables>, tenantId: string, userId
     .execute();
 };
 
+const AGGREGATES = [user, issuanceSession, issuedCredential] as const;
+
 const eventOf = (stored: RecordedEvent) => {
-  if (stored.stream.startsWith(`${user.category}-`)) return readEvent(user, stored);
-  return stored.stream.startsWith(`${issuedCredential.category}-`)
-    ? readEvent(issuedCredential, stored)
-    : readEvent(issuanceSession, stored);
+  switch (stored.stream.slice(0, stored.stream.indexOf('-'))) {
+    case user.category:
+      return readEvent(user, stored);
+    case issuedCredential.category:
+      return readEvent(issuedCredential, stored);
+    default:
+      return readEvent(issuanceSession, stored);
+  }
 };
 
-/** Users and sessions are one projection: rows of a deleted user must not reappear, whatever was in flight. */
+/** Users, sessions and credentials are one projection: rows of a deleted user must not reappear, whatever was in flight. */
 export const users: Projection<UserTables> = purgingTenants('issuance', {
   name: 'issuance.users',
   version: 3,
-  categories: [user.category, issuanceSession.category, issuedCredential.category],
-  types: [user, issuanceSession, issuedCredential].flatMap(({ types }) => Object.keys(types)),
+  categories: AGGREGATES.map(({ category }) => category),
+  types: AGGREGATES.flatMap(({ types }) => Object.keys(types)),
   tables: ['issuance_users', 'issuance_user_sessions', 'issuance_credentials'],
   async create(db) {
     await createTable(db, 'issuance_users', {
@@ -107,12 +151,15 @@ export const users: Projection<UserTables> = purgingTenants('issuance', {
       primaryKey: ['tenant_id', 'user_id', 'id'],
     });
     await createTable(db, 'issuance_credentials', {
-      text: ['tenant_id', 'id', 'user_id', 'issued_at', 'format', 'type', 'record'],
+      text: ['tenant_id', 'id', 'user_id', 'issued_at', 'configuration_id', 'format', 'type', 'status', 'record'],
       primaryKey: ['tenant_id', 'user_id', 'issued_at', 'id'],
       indexes: {
         issuance_credentials_by_id: ['id', 'tenant_id'],
         issuance_credentials_by_format: ['tenant_id', 'format', 'issued_at', 'id'],
         issuance_credentials_by_type: ['tenant_id', 'format', 'type', 'issued_at', 'id'],
+        issuance_credentials_by_status: ['tenant_id', 'status', 'issued_at', 'id'],
+        issuance_credentials_by_configuration: ['tenant_id', 'configuration_id', 'status', 'issued_at', 'id'],
+        issuance_credentials_by_format_and_status: ['tenant_id', 'format', 'status', 'issued_at', 'id'],
       },
     });
   },
@@ -178,10 +225,15 @@ export const users: Projection<UserTables> = purgingTenants('issuance', {
             id: event.data.credentialId,
             user_id: event.data.userId,
             issued_at: event.data.issuedAt,
+            configuration_id: event.data.credentialConfigurationId,
             format: event.data.format,
             type: event.data.credentialType,
+            status: event.data.status ? 'valid' : '',
             record: JSON.stringify(recordOf(event.data)),
           });
+          break;
+        case 'CredentialStatusChanged':
+          rows.statuses.set(`${tenantId} ${event.data.credentialId}`, { ...event.data, tenantId });
           break;
         case 'CredentialDeleted':
           await flush();
@@ -194,7 +246,6 @@ export const users: Projection<UserTables> = purgingTenants('issuance', {
             .execute();
           break;
         case 'CredentialRecorded':
-        case 'CredentialStatusChanged':
         case 'TransactionCodeRefused':
         case 'SessionLocked':
         case 'PreAuthorizedCodeRedeemed':

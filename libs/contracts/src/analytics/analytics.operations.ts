@@ -1,9 +1,9 @@
-import { IsArray, IsIn, IsISO8601, IsString, MaxLength, ArrayMaxSize } from 'class-validator';
+import { IsArray, IsIn, IsString, MaxLength, ArrayMaxSize } from 'class-validator';
 import type { JsonBounds } from '../json-bounds.js';
 import { MAX_LOGGED_BYTES } from '../logged-data.js';
 import { calledBy, defineOperation, requires } from '../operation.js';
 import { PageCursor, PageLimit, type PageQuery } from '../pagination.js';
-import { IsRecord, BoundedJson, BoundedText, Normalize, Optional, Rule, Uuid } from '../validators.js';
+import { IsRecord, BoundedJson, BoundedText, Normalize, Optional, Time, Uuid } from '../validators.js';
 
 /** A repeated parameter or a comma-separated list. */
 const toList = (value: unknown) =>
@@ -45,14 +45,6 @@ class EventsQuery {
   @IsIn(['SUCCESS', 'FAIL'], { message: 'must be one of: SUCCESS, FAIL' })
   outcome?: 'SUCCESS' | 'FAIL';
 }
-
-/** A date or a date with time: `Date.parse` reads neither the week dates nor the ordinal dates of ISO 8601. */
-const Time = (): PropertyDecorator => (target, key) => {
-  const message = 'must be an ISO 8601 date or time';
-  IsISO8601({ strict: true }, { message })(target, key as string);
-  MaxLength(64, { message })(target, key as string);
-  Rule('readableTime', (value) => (Number.isNaN(Date.parse(String(value))) ? message : undefined))(target, key);
-};
 
 /** Filters of events; both times are inclusive. */
 export interface EventFilters extends EventsQuery {

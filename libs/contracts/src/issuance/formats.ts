@@ -1,9 +1,10 @@
 import type { ConfigurationOperations } from './credential-configurations.js';
 import type { RegistryOperations } from './credential-registry.js';
+import type { StatusOperations } from './credential-status.js';
 import { compactSemanticConfigurations } from './formats/cwt-vc.js';
 import { compactConfigurations } from './formats/cwt.js';
-import { sdJwtConfigurations } from './formats/dc-sd-jwt.js';
-import { jwtVcConfigurations } from './formats/jwt-vc-json.js';
+import { sdJwtConfigurations, sdJwtStatus } from './formats/dc-sd-jwt.js';
+import { jwtVcConfigurations, jwtVcStatus } from './formats/jwt-vc-json.js';
 import { webSemanticConfigurations, webSemanticRegistry } from './formats/ldp-vc.js';
 
 export * from './formats/cwt-vc.js';
@@ -47,3 +48,13 @@ export const REGISTRY_OPERATIONS: Readonly<Partial<Record<CredentialFormat, Regi
 /** One of these operations, of every format that has it. */
 export const registryOperationOf = <Name extends keyof RegistryOperations>(name: Name): RegistryOperations[Name][] =>
   Object.values(REGISTRY_OPERATIONS).map((operations) => operations[name]);
+
+/** The operations on the status of credentials, of the formats that have them. */
+export const STATUS_OPERATIONS: Readonly<Partial<Record<CredentialFormat, StatusOperations>>> = {
+  jwt_vc_json: jwtVcStatus,
+  'dc+sd-jwt': sdJwtStatus,
+};
+
+/** One of these operations, of every format that has it. */
+export const statusOperationOf = <Name extends keyof StatusOperations>(name: Name): StatusOperations[Name][] =>
+  Object.values(STATUS_OPERATIONS).map((operations) => operations[name]);

@@ -1,4 +1,5 @@
 import { defineIntegrationEvent } from '../integration-event.js';
+import type { CredentialStatus } from './credential-status.js';
 import type { CredentialFormat, CredentialProfile } from './formats.js';
 
 /**
@@ -21,6 +22,20 @@ export const credentialIssued = defineIntegrationEvent<{
   /** Only in messages of releases before ADR 0070: the document itself, sealed under the data key `keyId`. */
   sealedCredential?: { keyId: string; sealed: string };
 }>('issuance.credential-issued');
+
+/** Not sent when a call sets the status that the credential has already. */
+export const credentialStatusChanged = defineIntegrationEvent<{
+  tenantId: string;
+  credentialId: string;
+  userId: string;
+  credentialConfigurationId: string;
+  format: CredentialFormat;
+  credentialProfile: CredentialProfile;
+  status: CredentialStatus;
+  formerStatus: CredentialStatus;
+  /** As the caller gave it. */
+  reason?: string;
+}>('issuance.credential-status-changed');
 
 export const userDeleted = defineIntegrationEvent<{ tenantId: string; userId: string }>('issuance.user-deleted');
 

@@ -2,6 +2,7 @@ import { defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { IsRecord, BoundedJson, Optional, Uuid } from '../validators.js';
 import { CLAIM_BOUNDS } from './claim-bounds.js';
+import type { CredentialStatus } from './credential-status.js';
 import type { CredentialFormat, PROFILES } from './formats.js';
 
 // Users are the people who hold credentials of the tenant. Their claims are sealed under a key of each user.
@@ -59,6 +60,8 @@ export class UserCredential {
   validUntil?: string;
   /** Id of the pre-authorized offer from which the credential was issued. */
   offerId?: string;
+  /** Absent for a credential that was issued without status. */
+  status?: CredentialStatus;
 }
 
 export const MAX_CLAIMS_BYTES = 65_536;

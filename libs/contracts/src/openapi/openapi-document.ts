@@ -426,7 +426,8 @@ const responseTypeOf = ({ stream, mediaType = 'application/json' }: HttpBinding)
   stream ? 'application/x-ndjson' : mediaType;
 
 const answerSchema = ({ http, response }: Operation, schemas: Schemas): JsonSchema => {
-  if (!response) return { type: 'object', additionalProperties: true };
+  if (!response)
+    return /json$/.test(responseTypeOf(http!)) ? { type: 'object', additionalProperties: true } : { type: 'string' };
   // Each line is one entry, which JSON Schema cannot express.
   if (http!.stream)
     return { type: 'string', description: `One ${(response as readonly [DtoClass])[0].name} per line, as JSON.` };

@@ -170,7 +170,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
             id: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
             controller: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
             type: 'X25519KeyAgreementKey2019',
-            publicKeyBase58: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV',
+            publicKeyBase58: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
           },
         ],
       },
@@ -311,6 +311,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     issuer: { name: 'Example University' },
     vct: 'https://university.example/v1/openid/types/UniversityDegree/1',
     claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+    revocable: false,
   },
   'issuance.create-credential-configuration.web-semantic': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
@@ -392,6 +393,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         issuer: { name: 'Example University' },
         vct: 'https://university.example/v1/openid/types/StudentCard/2',
         claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+        revocable: false,
       },
     ],
   },
@@ -409,6 +411,29 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         persist: false,
         contexts: [],
         proofType: 'eddsa-rdfc-2022',
+      },
+    ],
+  },
+  'issuance.list-credentials': {
+    data: [
+      {
+        id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+        type: 'StudentCard',
+        profile: 'jwt-vc',
+        format: 'jwt_vc_json',
+        sessionId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
+        credentialConfigurationId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62',
+        devicePublicKey: {
+          kty: 'EC',
+          crv: 'P-256',
+          x: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
+          y: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
+        },
+        issuedDate: '2026-01-15T09:30:00.000Z',
+        validFrom: '2026-01-15T09:30:00.000Z',
+        offerId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
+        status: 'valid',
+        userId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63',
       },
     ],
   },
@@ -525,6 +550,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     issuer: { name: 'Example University' },
     vct: 'https://university.example/v1/openid/types/StudentCard/2',
     claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+    revocable: false,
   },
   'issuance.retrieve-credential-configuration.web-semantic': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
@@ -539,6 +565,8 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     contexts: [],
     proofType: 'eddsa-rdfc-2022',
   },
+  'issuance.retrieve-credential-status.jwt-vc': { status: 'valid' },
+  'issuance.retrieve-credential-status.sd-jwt': { status: 'valid' },
   'issuance.retrieve-issued-credential.web-semantic': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     type: 'StudentCard',
@@ -670,12 +698,21 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     expiresAt: '2026-01-15T09:30:00.000Z',
     issuedCredentials: [],
   },
+  'issuance.retrieve-status-list-aggregation': {
+    status_lists: [
+      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token',
+      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token',
+    ],
+  },
+  'issuance.retrieve-status-list-token': 'eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl',
   'issuance.retrieve-type-metadata': {
     vct: 'https://university.example/v1/openid/types/StudentCard/1',
     name: 'Test credential',
     claims: [{ path: ['given_name'], sd: 'always' }],
   },
   'issuance.retrieve-user': { id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60', claims: { given_name: 'Ada' } },
+  'issuance.set-credential-status.jwt-vc': { status: 'invalid' },
+  'issuance.set-credential-status.sd-jwt': { status: 'invalid' },
   'issuance.update-credential-configuration.compact': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     type: 'StudentCard',
@@ -709,6 +746,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     issuer: { name: 'Example University' },
     vct: 'https://university.example/v1/openid/types/StudentCard/2',
     claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+    revocable: false,
   },
   'issuance.update-credential-configuration.web-semantic': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',

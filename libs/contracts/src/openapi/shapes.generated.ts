@@ -518,6 +518,17 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['credentials'],
   },
+  CredentialStatus: { type: 'string', enum: ['valid', 'suspended', 'invalid'] },
+  CredentialStatusAnswer: {
+    type: 'object',
+    properties: { status: { $ref: '#/components/schemas/CredentialStatus' } },
+    required: ['status'],
+  },
+  CredentialStatusParams: {
+    type: 'object',
+    properties: { id: { type: 'string', description: 'Id of the credential.' } },
+    required: ['id'],
+  },
   CustomDomain: {
     type: 'object',
     properties: {
@@ -882,7 +893,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
       },
-      revocable: { type: 'boolean', description: 'Revocation is not supported yet: `true` is rejected.' },
+      revocable: {
+        type: 'boolean',
+        description:
+          'Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
+      },
       persist: { type: 'boolean', description: 'Credentials of this format are not persisted: `true` is rejected.' },
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
     },
@@ -894,6 +909,31 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       limit: { type: 'number', description: 'Maximum number of entries of the page. Default 100.' },
       cursor: { type: 'string', description: '`nextCursor` of the previous page. Absent for the first page.' },
       type: { type: 'string', description: 'Only the configuration with exactly this `type`.' },
+    },
+  },
+  ListCredentialsQuery: {
+    type: 'object',
+    properties: {
+      limit: { type: 'number', description: 'Maximum number of entries of the page. Default 100.' },
+      cursor: { type: 'string', description: '`nextCursor` of the previous page. Absent for the first page.' },
+      userId: { type: 'string', description: 'Only credentials of this user.' },
+      credentialConfigurationId: {
+        type: 'string',
+        description: 'Only credentials of this configuration, also after its deletion.',
+      },
+      status: {
+        $ref: '#/components/schemas/CredentialStatus',
+        description: 'Only credentials with this status. Credentials without status are in no such list.',
+      },
+      format: { $ref: '#/components/schemas/CredentialFormat', description: 'Only credentials of this format.' },
+      issuedFrom: {
+        type: 'string',
+        description: 'Start of the period of issuance, inclusive. A date alone is its first moment in UTC.',
+      },
+      issuedTo: {
+        type: 'string',
+        description: 'End of the period of issuance, inclusive. A date alone is its first moment in UTC.',
+      },
     },
   },
   ListEventsQuery: {
@@ -1745,8 +1785,9 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       claimMappings: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClaimMapping' } },
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
+      revocable: { type: 'boolean' },
     },
-    required: ['id', 'type', 'name', 'issuer', 'vct', 'claimMappings'],
+    required: ['id', 'type', 'name', 'issuer', 'vct', 'claimMappings', 'revocable'],
   },
   SdJwtConfigurationRequest: {
     type: 'object',
@@ -1788,9 +1829,45 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
       },
+      revocable: {
+        type: 'boolean',
+        description:
+          'Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
+      },
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
     },
     required: ['type', 'name', 'issuer', 'claimMappings'],
+  },
+  SetCredentialStatusRequest: {
+    type: 'object',
+    properties: {
+      status: {
+        $ref: '#/components/schemas/CredentialStatus',
+        description: '`valid` and `suspended` can be changed; `invalid` is final.',
+      },
+      reason: {
+        type: 'string',
+        description:
+          'Why the status changes: 1 to 256 characters without control characters. It is recorded in the analytics events and sent to webhooks as it is, so it must not contain personal data.',
+      },
+    },
+    required: ['status'],
+  },
+  StatusListAggregation: {
+    type: 'object',
+    properties: {
+      status_lists: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Addresses of status list tokens, at most 1000.',
+      },
+    },
+    required: ['status_lists'],
+  },
+  StatusListParams: {
+    type: 'object',
+    properties: { id: { type: 'string', description: 'Id of the status list.' } },
+    required: ['id'],
   },
   Tenant: {
     type: 'object',
@@ -1808,6 +1885,40 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       membership: { $ref: '#/components/schemas/Membership' },
     },
     required: ['id', 'name', 'subdomain', 'environmentId', 'environment', 'restrictIdentityRoles', 'membership'],
+  },
+  TenantCredential: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      type: { type: 'string' },
+      profile: { type: 'string', enum: ['web-semantic', 'jwt-vc', 'sd-jwt', 'compact', 'compact-semantic'] },
+      format: { $ref: '#/components/schemas/CredentialFormat' },
+      sessionId: { type: 'string' },
+      credentialConfigurationId: { type: 'string' },
+      devicePublicKey: { type: 'object', additionalProperties: {}, description: "Public JWK of the holder's key." },
+      issuedDate: { type: 'string' },
+      validFrom: { type: 'string' },
+      validUntil: { type: 'string' },
+      offerId: { type: 'string', description: 'Id of the pre-authorized offer from which the credential was issued.' },
+      status: {
+        $ref: '#/components/schemas/CredentialStatus',
+        description: 'Absent for a credential that was issued without status.',
+      },
+      userId: { type: 'string' },
+    },
+    required: [
+      'credentialConfigurationId',
+      'devicePublicKey',
+      'format',
+      'id',
+      'issuedDate',
+      'profile',
+      'sessionId',
+      'type',
+      'userId',
+      'validFrom',
+    ],
+    description: 'Metadata of an issued credential and the user it was issued to.',
   },
   TenantParams: {
     type: 'object',
@@ -1918,6 +2029,10 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       validFrom: { type: 'string' },
       validUntil: { type: 'string' },
       offerId: { type: 'string', description: 'Id of the pre-authorized offer from which the credential was issued.' },
+      status: {
+        $ref: '#/components/schemas/CredentialStatus',
+        description: 'Absent for a credential that was issued without status.',
+      },
     },
     required: [
       'id',
@@ -2038,7 +2153,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
       },
-      revocable: { type: 'boolean', description: 'Revocation is not supported yet: `true` is rejected.' },
+      revocable: {
+        type: 'boolean',
+        description:
+          'Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
+      },
       persist: {
         type: 'boolean',
         description:
@@ -2123,6 +2242,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   WebhookEventName: {
     type: 'string',
     enum: [
+      'CredentialStatusChanged',
       'DidCreated',
       'TenantClientCreated',
       'CustomDomainVerified',

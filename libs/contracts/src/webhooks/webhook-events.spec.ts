@@ -29,6 +29,8 @@ describe('webhook events', () => {
     const data = { tenantId: 't', did: 'did:web:a', method: 'web', name: 'Ada' };
     expect(webhookEventPayload('DidCreated', data)).toEqual({ did: 'did:web:a', method: 'web' });
     expect(webhookEventsOf('event.nobody.knows')).toEqual([]);
+    const payload = webhookEventPayload('CredentialStatusChanged', { tenantId: 't', status: 'valid' });
+    expect(Object.keys(payload)).toEqual(['status']);
   });
 
   // Names of members that would contain input of a person, or identify one.

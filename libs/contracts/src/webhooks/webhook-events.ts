@@ -1,6 +1,6 @@
 import { didCreated } from '../dids/dids.integration-events.js';
 import type { IntegrationEventType } from '../integration-event.js';
-import { customDomainDeletedInUse } from '../issuance/issuance.integration-events.js';
+import { credentialStatusChanged, customDomainDeletedInUse } from '../issuance/issuance.integration-events.js';
 import { clientCreated, memberInvited } from '../management/management.integration-events.js';
 import { customDomainVerified } from '../tenant-config/tenant-config.integration-events.js';
 
@@ -17,6 +17,7 @@ const webhookEventFrom = <Data extends { tenantId: string }>(
 ): WebhookEventSource => ({ integrationEvent, members });
 
 const NAMES = [
+  'CredentialStatusChanged',
   'DidCreated',
   'TenantClientCreated',
   'CustomDomainVerified',
@@ -30,6 +31,17 @@ export type WebhookEventName = (typeof NAMES)[number];
  * the integration event it derives from and the members of its payload, which never has personal values.
  */
 export const WEBHOOK_EVENT_SOURCES: Readonly<Record<WebhookEventName, WebhookEventSource>> = {
+  CredentialStatusChanged: webhookEventFrom(
+    credentialStatusChanged,
+    'credentialId',
+    'userId',
+    'credentialConfigurationId',
+    'format',
+    'credentialProfile',
+    'status',
+    'formerStatus',
+    'reason',
+  ),
   DidCreated: webhookEventFrom(didCreated, 'did', 'method'),
   TenantClientCreated: webhookEventFrom(clientCreated, 'clientId', 'roles'),
   CustomDomainVerified: webhookEventFrom(customDomainVerified, 'domain'),
@@ -41,8 +53,11 @@ export const WEBHOOK_EVENT_SOURCES: Readonly<Record<WebhookEventName, WebhookEve
 export const webhookEventsOf = (subject: string): WebhookEventName[] =>
   NAMES.filter((name) => WEBHOOK_EVENT_SOURCES[name].integrationEvent.subject === subject);
 
-/** The members of the payload, in the order of the declaration. */
+/** The members of the payload, in the order of the declaration, without those that are absent. */
 export const webhookEventPayload = (name: WebhookEventName, data: object): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
-    WEBHOOK_EVENT_SOURCES[name].members.map((member) => [member, (data as Record<string, unknown>)[member]]),
+    WEBHOOK_EVENT_SOURCES[name].members.flatMap((member) => {
+      const value = (data as Record<string, unknown>)[member];
+      return value === undefined ? [] : [[member, value] as const];
+    }),
   );

@@ -21,7 +21,7 @@ export const STATE_VERSIONS: Readonly<Record<string, string>> = {
   persistedCredential: 'BMc5BYGV4w-pfBy5',
   publishedType: 'MQOu5iva9ofntiXg',
   revokedToken: 'MCMjyvpF6FZd4FCJ',
-  statusList: 'blynj8R2EWZmfXUF',
+  statusList: 'FpSq1Lt6bgBEf2fm',
   subdomain: 'fmSWovitE8U60ry5',
   tenant: 'kmjrSXnffp4HXvDl',
   tokenKeys: '86yrrnbJWSOxZOOc',

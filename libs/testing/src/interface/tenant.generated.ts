@@ -827,6 +827,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the metadata of the issued credentials, oldest first
+     * @description Filters are combined with AND. Credentials of deleted users are not listed. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['listCredentials'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/compact-semantic/configurations': {
     parameters: {
       query?: never;
@@ -931,6 +951,30 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/jwt-vc/{id}/status': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the status of a jwt-vc credential
+     * @description Returns 400 if the configuration of the credential was not revocable when it was issued. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveCredentialStatusJwtVc'];
+    put?: never;
+    /**
+     * Set the status of a jwt-vc credential
+     * @description The published status list follows within seconds. A status that the credential has already changes nothing. Returns 400 if the credential is `invalid`, or if its configuration was not revocable when it was issued. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    post: operations['setCredentialStatusJwtVc'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/jwt-vc/configurations': {
     parameters: {
       query?: never;
@@ -983,6 +1027,30 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/sd-jwt/{id}/status': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the status of a sd-jwt credential
+     * @description Returns 400 if the configuration of the credential was not revocable when it was issued. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveCredentialStatusSdJwt'];
+    put?: never;
+    /**
+     * Set the status of a sd-jwt credential
+     * @description The published status list follows within seconds. A status that the credential has already changes nothing. Returns 400 if the credential is `invalid`, or if its configuration was not revocable when it was issued. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    post: operations['setCredentialStatusSdJwt'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/sd-jwt/configurations': {
     parameters: {
       query?: never;
@@ -1030,6 +1098,46 @@ export interface paths {
      * @description Existing offers of this configuration fail with `unknown_credential_configuration`. Requires one of the roles: `admin`, `issuer`.
      */
     delete: operations['deleteCredentialConfigurationSdJwt'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/status-lists/{id}/token': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve a status list token (Token Status List section 8.1)
+     * @description The address is `status.status_list.uri` of credentials. The token is a JWT with the media type `application/statuslist+jwt`; `Accept` without it is refused. A changed status is in the token within seconds. A verifier may use a token for its `ttl`. With `If-None-Match` an unchanged token is a 304.
+     */
+    get: operations['retrieveStatusListToken'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/status-lists/aggregation': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the addresses of all status list tokens (Token Status List section 9)
+     * @description For verifiers that retrieve lists in advance. Empty before the first revocable configuration.
+     */
+    get: operations['retrieveStatusListAggregation'];
+    put?: never;
+    post?: never;
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -1471,6 +1579,11 @@ export interface components {
             };
       }[];
     };
+    /** @enum {string} */
+    CredentialStatus: 'valid' | 'suspended' | 'invalid';
+    CredentialStatusAnswer: {
+      status: components['schemas']['CredentialStatus'];
+    };
     CustomDomain: {
       domain: string;
       isVerified: boolean;
@@ -1722,7 +1835,7 @@ export interface components {
       name: string;
       /** @description Credentials of this format are not persisted: `true` is rejected. */
       persist?: boolean;
-      /** @description Revocation is not supported yet: `true` is rejected. */
+      /** @description Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
@@ -1799,6 +1912,11 @@ export interface components {
     };
     PageOfSdJwtConfiguration: {
       data: components['schemas']['SdJwtConfiguration'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
+    PageOfTenantCredential: {
+      data: components['schemas']['TenantCredential'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
@@ -1946,6 +2064,7 @@ export interface components {
       issuerDid?: string;
       maxIssuances?: number;
       name: string;
+      revocable: boolean;
       type: string;
       /** @description Of the credentials that are issued now; earlier ones keep theirs. */
       vct: string;
@@ -2019,10 +2138,44 @@ export interface components {
       maxIssuances?: number;
       /** @description Display name of the credential. */
       name: string;
+      /** @description Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
+      revocable?: boolean;
       /** @description Credential type, unique among the tenant's configurations of this format. */
       type: string;
       /** @description Verifiable credential type as an absolute URI. Default: an address of the tenant that is made from `type` and serves type metadata; a change of what it describes makes a new address. For an own `vct` no type metadata is published, and such a change requires another `vct`. */
       vct?: string;
+    };
+    SetCredentialStatusRequest: {
+      /** @description Why the status changes: 1 to 256 characters without control characters. It is recorded in the analytics events and sent to webhooks as it is, so it must not contain personal data. Must not contain control characters. Must be well-formed Unicode. */
+      reason?: string;
+      /** @description `valid` and `suspended` can be changed; `invalid` is final. */
+      status: components['schemas']['CredentialStatus'];
+    };
+    StatusListAggregation: {
+      /** @description Addresses of status list tokens, at most 1000. */
+      status_lists: string[];
+    };
+    /** @description Metadata of an issued credential and the user it was issued to. */
+    TenantCredential: {
+      credentialConfigurationId: string;
+      /** @description Public JWK of the holder's key. */
+      devicePublicKey: {
+        [key: string]: unknown;
+      };
+      format: components['schemas']['CredentialFormat'];
+      id: string;
+      issuedDate: string;
+      /** @description Id of the pre-authorized offer from which the credential was issued. */
+      offerId?: string;
+      /** @enum {string} */
+      profile: 'web-semantic' | 'jwt-vc' | 'sd-jwt' | 'compact' | 'compact-semantic';
+      sessionId: string;
+      /** @description Absent for a credential that was issued without status. */
+      status?: components['schemas']['CredentialStatus'];
+      type: string;
+      userId: string;
+      validFrom: string;
+      validUntil?: string;
     };
     TenantError: {
       /** @description Machine-readable code. */
@@ -2064,6 +2217,8 @@ export interface components {
       /** @enum {string} */
       profile: 'web-semantic' | 'jwt-vc' | 'sd-jwt' | 'compact' | 'compact-semantic';
       sessionId: string;
+      /** @description Absent for a credential that was issued without status. */
+      status?: components['schemas']['CredentialStatus'];
       type: string;
       validFrom: string;
       validUntil?: string;
@@ -2113,6 +2268,7 @@ export interface components {
     WebhookEvent: components['schemas']['CredentialEvent'] | components['schemas']['WebhookEventName'];
     /** @enum {string} */
     WebhookEventName:
+      | 'CredentialStatusChanged'
       | 'DidCreated'
       | 'TenantClientCreated'
       | 'CustomDomainVerified'
@@ -2252,7 +2408,7 @@ export interface components {
       persist?: boolean;
       /** @description Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `ecdsa-rdfc-2019`, for the same model, signs with a P-256 key of the issuer DID, the others with an Ed25519 key; the kind of key cannot be changed later. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets. */
       proofType?: components['schemas']['ProofType'];
-      /** @description Revocation is not supported yet: `true` is rejected. */
+      /** @description Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
@@ -2530,6 +2686,20 @@ export interface components {
          *       ]
          *     }
          */
+        'application/json': components['schemas']['TenantError'];
+      };
+    };
+    /** @description The resource is not available in a media type that the caller accepts. */
+    TenantNotAcceptable: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -3952,7 +4122,7 @@ export interface operations {
            *               "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *               "controller": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *               "type": "X25519KeyAgreementKey2019",
-           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
            *             }
            *           ]
            *         }
@@ -5968,6 +6138,83 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
+  listCredentials: {
+    parameters: {
+      query?: {
+        /** @description Only credentials of this configuration, also after its deletion. */
+        credentialConfigurationId?: string;
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Only credentials of this format. */
+        format?: components['schemas']['CredentialFormat'];
+        /** @description Start of the period of issuance, inclusive. A date alone is its first moment in UTC. Must be an ISO 8601 date or time. */
+        issuedFrom?: string;
+        /** @description End of the period of issuance, inclusive. A date alone is its first moment in UTC. Must be an ISO 8601 date or time. */
+        issuedTo?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+        /** @description Only credentials with this status. Credentials without status are in no such list. */
+        status?: components['schemas']['CredentialStatus'];
+        /** @description Only credentials of this user. */
+        userId?: string;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "StudentCard",
+           *           "profile": "jwt-vc",
+           *           "format": "jwt_vc_json",
+           *           "sessionId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "credentialConfigurationId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *           "devicePublicKey": {
+           *             "kty": "EC",
+           *             "crv": "P-256",
+           *             "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *             "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *           },
+           *           "issuedDate": "2026-01-15T09:30:00.000Z",
+           *           "validFrom": "2026-01-15T09:30:00.000Z",
+           *           "offerId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "status": "valid",
+           *           "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['PageOfTenantCredential'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
   listCredentialConfigurationsCompactSemantic: {
     parameters: {
       query?: {
@@ -6548,6 +6795,103 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
+  retrieveCredentialStatusJwtVc: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "status": "valid"
+           *     }
+           */
+          'application/json': components['schemas']['CredentialStatusAnswer'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  setCredentialStatusJwtVc: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "status": "invalid",
+         *       "reason": "Device lost"
+         *     }
+         */
+        'application/json': components['schemas']['SetCredentialStatusRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "status": "invalid"
+           *     }
+           */
+          'application/json': components['schemas']['CredentialStatusAnswer'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
   listCredentialConfigurationsJwtVc: {
     parameters: {
       query?: {
@@ -6861,6 +7205,103 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
+  retrieveCredentialStatusSdJwt: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "status": "valid"
+           *     }
+           */
+          'application/json': components['schemas']['CredentialStatusAnswer'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  setCredentialStatusSdJwt: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "status": "invalid",
+         *       "reason": "Device lost"
+         *     }
+         */
+        'application/json': components['schemas']['SetCredentialStatusRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "status": "invalid"
+           *     }
+           */
+          'application/json': components['schemas']['CredentialStatusAnswer'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
   listCredentialConfigurationsSdJwt: {
     parameters: {
       query?: {
@@ -6907,7 +7348,8 @@ export interface operations {
            *             "given_name": {
            *               "mapFrom": "claims.given_name"
            *             }
-           *           }
+           *           },
+           *           "revocable": false
            *         }
            *       ]
            *     }
@@ -6980,7 +7422,8 @@ export interface operations {
            *         "given_name": {
            *           "mapFrom": "claims.given_name"
            *         }
-           *       }
+           *       },
+           *       "revocable": false
            *     }
            */
           'application/json': components['schemas']['SdJwtConfiguration'];
@@ -7035,7 +7478,8 @@ export interface operations {
            *         "given_name": {
            *           "mapFrom": "claims.given_name"
            *         }
-           *       }
+           *       },
+           *       "revocable": false
            *     }
            */
           'application/json': components['schemas']['SdJwtConfiguration'];
@@ -7108,7 +7552,8 @@ export interface operations {
            *         "given_name": {
            *           "mapFrom": "claims.given_name"
            *         }
-           *       }
+           *       },
+           *       "revocable": false
            *     }
            */
           'application/json': components['schemas']['SdJwtConfiguration'];
@@ -7157,6 +7602,78 @@ export interface operations {
       408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveStatusListToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the status list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /** @example eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl */
+          'application/statuslist+jwt': string;
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      404: components['responses']['TenantNotFound'];
+      406: components['responses']['TenantNotAcceptable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveStatusListAggregation: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "status_lists": [
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token"
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['StatusListAggregation'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];

@@ -94,6 +94,14 @@ const refusal = (one: CredentialFacts<SdJwtContent>): [string, string, string | 
 const CHECK = 'formats/dc-sd-jwt';
 
 describe('dc+sd-jwt', () => {
+  it('refers to the status list, also when the holder discloses nothing', () => {
+    const status = { uri: 'https://acme.example/v2/credentials/status-lists/1/token', index: 7 };
+    const payloadOf = (one: CredentialFacts<SdJwtContent>) =>
+      decoded(format.prepare(one).signingInput.split('.')[1]!) as Record<string, unknown>;
+    expect(payloadOf(facts({ status }))['status']).toEqual({ status_list: { idx: 7, uri: status.uri } });
+    expect(payloadOf(facts())).not.toHaveProperty('status');
+  });
+
   it('is signed by the issuer signer, with its certificate, as an independent library verifies it', async () => {
     const credential = await issue();
     const [header, payload] = credential.split('.');

@@ -21,6 +21,8 @@ import { credentialTimes, TimesFault } from '../credential-times.js';
 import { claimOf, displayDefaults, displayOf } from '../display.decisions.js';
 import type { CredentialFacts, Format, FormatMetadata, UnsignedCredential } from '../format.js';
 import { addDuration } from '../validity.js';
+import { LIST_SIZE } from '../../status-list/packed-statuses.js';
+import { tokenStatus } from '../../status-list/token-status-list.js';
 import { claimFault, ClaimNotDisclosable } from './claim-fault.js';
 import { sdJwtContentOf, sdJwtFaults, sdJwtRecordOf, type SdJwtContent } from './sd-jwt-configuration.decisions.js';
 import { assembleSdJwt, prepareSdJwt, sdJwtHeader, type PreparedSdJwt } from './sd-jwt.js';
@@ -34,7 +36,10 @@ type UnsignedSdJwt = UnsignedCredential & PreparedSdJwt;
 export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
   readonly format = 'dc+sd-jwt';
   readonly profile = 'sd-jwt';
-  readonly resources: Format['resources'] = { signer: { kind: 'issuerSigner' } };
+  readonly resources: Format['resources'] = {
+    signer: { kind: 'issuerSigner' },
+    status: { kind: 'tokenStatusList', tokenType: 'jwt', size: LIST_SIZE },
+  };
   /** Headers by fingerprint of the certificate: identical for every credential of a signer. */
   private readonly headers = new LRUCache<string, string>({ max: 1000 });
 
@@ -96,7 +101,7 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
   }
 
   prepare(facts: CredentialFacts<SdJwtContent>): UnsignedSdJwt {
-    const { configuration, claims, holder, time, credentialId } = facts;
+    const { configuration, claims, holder, time, credentialId, status } = facts;
     const { content } = configuration;
     // Announced as `proof_signing_alg_values_supported`.
     if (holder.publicJwk.crv !== 'P-256')
@@ -118,6 +123,7 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
           validFrom,
           validUntil,
           holderKey: holder.publicJwk,
+          ...(status && { status: tokenStatus(status) }),
           claims,
           mappedClaims: Object.keys(content.claimMappings).length,
         },

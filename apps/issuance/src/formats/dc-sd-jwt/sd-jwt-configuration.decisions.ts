@@ -67,7 +67,7 @@ export const sdJwtContentOf = (
   request: SdJwtConfigurationRequest,
   published: Pick<SdJwtContent, 'vct' | 'vctIntegrity'>,
 ): SdJwtContent => {
-  const { name, description, issuer, display, claimMappings, expiresIn, maxIssuances } = request;
+  const { name, description, issuer, display, claimMappings, expiresIn, maxIssuances, revocable } = request;
   return present({
     name,
     description,
@@ -77,6 +77,7 @@ export const sdJwtContentOf = (
     claimMappings,
     expiresIn: expiresIn && present({ ...expiresIn }),
     maxIssuances,
+    revocable: revocable || undefined,
   }) as SdJwtContent;
 };
 
@@ -86,6 +87,6 @@ export const sdJwtRecordOf = ({
   issuerKey,
   content,
 }: ActiveConfiguration<SdJwtContent>): SdJwtConfiguration => {
-  const { vctIntegrity: _, ...shown } = content;
-  return { id, type, ...shown, ...(issuerKey && { issuerDid: issuerKey.did }) };
+  const { vctIntegrity: _, revocable = false, ...shown } = content;
+  return { id, type, ...shown, ...(issuerKey && { issuerDid: issuerKey.did }), revocable };
 };

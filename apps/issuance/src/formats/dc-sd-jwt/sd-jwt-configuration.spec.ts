@@ -104,6 +104,7 @@ describe('what is stored of a configuration', () => {
       claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
       expiresIn: { days: 1 },
       maxIssuances: 2,
+      revocable: false,
     });
     const issuerKey = {
       did: 'did:web:a',

@@ -80,6 +80,12 @@ describe('jwt_vc_json', () => {
     });
   });
 
+  it('refers to the status list', async () => {
+    const status = { uri: 'https://acme.example/v2/credentials/status-lists/1/token', index: 7 };
+    const [signed] = await format.sign('t1', [format.prepare({ ...facts, status })], signer);
+    expect(decodeJwt(signed!)['status']).toEqual({ status_list: { idx: 7, uri: status.uri } });
+  });
+
   it('denies issuance without a required claim', () => {
     expect(format.mapClaims(facts.configuration, { claims: { given_name: 'Ada' } })).toEqual({ given_name: 'Ada' });
     expect(() => format.mapClaims(facts.configuration, { claims: {} })).toThrow(

@@ -5,6 +5,8 @@ import { CREDENTIALS_V1 } from '@attestry/linked-data';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import { mapClaims, type UserObject } from '../../protocol/map-claims.js';
 import type { Format, FormatMetadata, PinnedFacts, UnsignedCredential } from '../format.js';
+import { LIST_SIZE } from '../../status-list/packed-statuses.js';
+import { tokenStatus } from '../../status-list/token-status-list.js';
 import { dateTime, validityOf } from '../validity.js';
 import { vcContentOf, vcFaults, vcRecordOf, type VcContent } from '../vc-configuration.decisions.js';
 import { describing, typesOf, vcMetadataOf } from '../vc-credential.js';
@@ -23,12 +25,15 @@ interface UnsignedJwtVc extends UnsignedCredential {
 export class JwtVcJson implements Format<VcContent, UnsignedJwtVc> {
   readonly format = 'jwt_vc_json';
   readonly profile = 'jwt-vc';
-  readonly resources: Format['resources'] = { signer: { kind: 'pinnedKey', algorithms: ['P-256', 'Ed25519'] } };
+  readonly resources: Format['resources'] = {
+    signer: { kind: 'pinnedKey', algorithms: ['P-256', 'Ed25519'] },
+    status: { kind: 'tokenStatusList', tokenType: 'jwt', size: LIST_SIZE },
+  };
   /** Headers by verification method: identical for every credential of a key. */
   private readonly headers = new Map<string, string>();
 
   faultsOf(request: JwtVcConfigurationRequest): ErrorDetail[] {
-    return vcFaults(request);
+    return vcFaults(request, { isRevocable: true });
   }
 
   async contentOf(request: JwtVcConfigurationRequest): Promise<VcContent> {
@@ -47,7 +52,7 @@ export class JwtVcJson implements Format<VcContent, UnsignedJwtVc> {
     return mapClaims(content.claimMappings, from);
   }
 
-  prepare({ configuration, claims, holder, time, credentialId }: PinnedFacts<VcContent>): UnsignedJwtVc {
+  prepare({ configuration, claims, holder, time, credentialId, status }: PinnedFacts<VcContent>): UnsignedJwtVc {
     const { content, issuerKey } = configuration;
     const { validFrom, validUntil } = validityOf(time, content.expiresIn);
     const id = `urn:uuid:${credentialId}`;
@@ -59,6 +64,7 @@ export class JwtVcJson implements Format<VcContent, UnsignedJwtVc> {
       iat: validFrom.getTime() / 1000,
       ...(validUntil && { exp: validUntil.getTime() / 1000 }),
       jti: id,
+      ...(status && { status: tokenStatus(status) }),
       vc: {
         '@context': [CREDENTIALS_V1],
         id,

@@ -1,4 +1,4 @@
-import { IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IsBoolean, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { BoundedJson, BoundedText, IsRecord, Nested, NestedList, Optional } from '../../validators.js';
 import {
   configurationOperations,
@@ -10,6 +10,7 @@ import {
   TYPE_FAULT,
   type ClaimMapping,
 } from '../credential-configurations.js';
+import { statusOperations } from '../credential-status.js';
 
 export class SdJwtConfigurationRequest {
   /** Credential type, unique among the tenant's configurations of this format. */
@@ -59,6 +60,12 @@ export class SdJwtConfigurationRequest {
   @Max(1000, { message: 'must be at most 1000' })
   maxIssuances?: number;
 
+  /**
+   * Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the
+   * credentials that are issued after it.
+   */
+  @Optional() @IsBoolean({ message: 'must be a boolean' }) revocable?: boolean;
+
   /** Claim sources are not supported yet: any value is rejected. */
   @Optional() @BoundedJson() claimSourceId?: unknown;
 }
@@ -76,6 +83,7 @@ export class SdJwtConfiguration {
   claimMappings: Record<string, ClaimMapping>;
   expiresIn?: Duration;
   maxIssuances?: number;
+  revocable: boolean;
 }
 
 export const sdJwtConfigurations = configurationOperations({
@@ -91,3 +99,5 @@ export const sdJwtConfigurations = configurationOperations({
     claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
   },
 });
+
+export const sdJwtStatus = statusOperations({ profile: 'sd-jwt', prefix: 'CREDENTIAL_SD_JWT_STATUS' });

@@ -12,6 +12,7 @@ import {
   TYPE_FAULT,
   type ClaimMapping,
 } from '../credential-configurations.js';
+import { statusOperations } from '../credential-status.js';
 
 export class JwtVcConfigurationRequest {
   /** Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
@@ -63,7 +64,10 @@ export class JwtVcConfigurationRequest {
   @Max(1000, { message: 'must be at most 1000' })
   maxIssuances?: number;
 
-  /** Revocation is not supported yet: `true` is rejected. */
+  /**
+   * Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the
+   * credentials that are issued after it.
+   */
   @Optional() @IsBoolean({ message: 'must be a boolean' }) revocable?: boolean;
   /** Credentials of this format are not persisted: `true` is rejected. */
   @Optional() @IsBoolean({ message: 'must be a boolean' }) persist?: boolean;
@@ -100,3 +104,5 @@ export const jwtVcConfigurations = configurationOperations({
     claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
   },
 });
+
+export const jwtVcStatus = statusOperations({ profile: 'jwt-vc', prefix: 'CREDENTIAL_JWT_VC_STATUS' });

@@ -1,0 +1,35 @@
+import type { Resources } from './format.js';
+import { statusSeriesOf } from './status-series.js';
+
+const status = { kind: 'tokenStatusList', tokenType: 'jwt', size: 131_072 } as const;
+const certified: Resources = { signer: { kind: 'issuerSigner' }, status };
+const pinned: Resources = { signer: { kind: 'pinnedKey', algorithms: ['P-256'] }, status };
+const issuerKey = {
+  did: 'did:web:acme.example',
+  verificationMethod: 'did:web:acme.example#k1',
+  kmsKeyId: 'key-1',
+  algorithm: 'P-256',
+} as const;
+const issuer = 'https://acme.example';
+const revocable = { content: { revocable: true as const } };
+
+describe('the series of status lists of a configuration', () => {
+  it('is signed by the issuer signer where that one signs the credentials', () => {
+    const series = { tokenType: 'jwt', size: 131_072, bits: 2, signer: { kind: 'issuerSigner', issuer } };
+    expect(statusSeriesOf(certified, revocable, issuer)).toEqual(series);
+    // A DID that such a configuration names does not sign.
+    expect(statusSeriesOf(certified, { ...revocable, issuerKey }, issuer)).toEqual(series);
+  });
+
+  it('is signed by the pinned key of a DID where that one signs the credentials', () =>
+    expect(statusSeriesOf(pinned, { ...revocable, issuerKey }, issuer)?.signer).toEqual({
+      kind: 'pinnedKey',
+      keyId: 'key-1',
+      verificationMethod: 'did:web:acme.example#k1',
+    }));
+
+  it('does not exist unless the configuration is revocable and the format has a status', () => {
+    expect(statusSeriesOf(certified, { content: {} }, issuer)).toBeUndefined();
+    expect(statusSeriesOf({ signer: pinned.signer }, { ...revocable, issuerKey }, issuer)).toBeUndefined();
+  });
+});

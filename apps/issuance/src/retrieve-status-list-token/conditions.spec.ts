@@ -1,0 +1,32 @@
+import { accepts, isUnchanged } from './conditions.js';
+
+const JWT = 'application/statuslist+jwt';
+
+describe('Accept of a status list token', () => {
+  it.each([
+    [undefined, true],
+    [JWT, true],
+    ['Application/StatusList+JWT', true],
+    ['*/*', true],
+    ['application/*;q=0.1', true],
+    [`text/html, ${JWT};q=0.5`, true],
+    ['application/statuslist+cwt', false],
+    ['application/json', false],
+    [`${JWT};q=0, */*`, false],
+    ['application/*;q=0, */*', false],
+    ['', false],
+  ])('%j: %s', (accept, accepted) => expect(accepts(accept, JWT)).toBe(accepted));
+});
+
+describe('If-None-Match', () => {
+  it.each([
+    [undefined, false],
+    ['"a"', true],
+    ['W/"a"', true],
+    ['"b", "a"', true],
+    ['*', true],
+    ['"b"', false],
+    ['a', false],
+    ['', false],
+  ])('%j: %s', (header, unchanged) => expect(isUnchanged(header, '"a"')).toBe(unchanged));
+});

@@ -1,0 +1,19 @@
+import { weightedList } from '../protocol/weighted-list.js';
+
+/** RFC 9110 §12.5.1. Without the header any media type is accepted. */
+export const accepts = (accept: string | undefined, mediaType: string): boolean => {
+  if (accept === undefined) return true;
+  const values = weightedList(accept);
+  for (const range of [mediaType, 'application/*', '*/*']) {
+    const found = values.find(({ value }) => value === range);
+    if (found) return found.weight > 0;
+  }
+  return false;
+};
+
+/** `If-None-Match`, by the weak comparison: RFC 9110 §13.1.2. */
+export const isUnchanged = (ifNoneMatch: string | undefined, etag: string): boolean =>
+  ifNoneMatch
+    ?.split(',')
+    .map((value) => value.trim())
+    .some((value) => value === '*' || value.replace(/^W\//, '') === etag) ?? false;

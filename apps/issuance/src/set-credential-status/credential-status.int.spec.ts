@@ -1,0 +1,329 @@
+/** @engines embedded postgres */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  AppError,
+  credentialStatusChanged,
+  createUser,
+  deleteUser,
+  jwtVcStatus,
+  listCredentials,
+  listUserCredentials,
+  recordSubject,
+  sdJwtStatus,
+  type CredentialStatusAnswer,
+  type Operation,
+  type OperationRecord,
+  type PageOf,
+  type TenantCredential,
+  type UserCredential,
+} from '@attestry/contracts';
+import type { FeedMessage } from '@attestry/messaging';
+import {
+  openEngines,
+  parseConfig,
+  ServiceClient,
+  serviceContext,
+  startServices,
+  type Engines,
+  type RequestOf,
+  type RunningServices,
+} from '@attestry/service-kit';
+import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { issuanceService } from '../index.js';
+import type { CredentialIssuedData, IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
+import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import { recordCredential } from '../issued-credential/issued-credential.decisions.js';
+import type { CredentialRecordedData, StatusEntry } from '../issued-credential/issued-credential.events.js';
+import { issuedCredential, issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
+import { UsersReadModel } from '../user/users.read-model.js';
+
+const ACME = '10000000-0000-4000-8000-00000000000a';
+const BETA = '10000000-0000-4000-8000-00000000000b';
+const ENTRY: StatusEntry = { listId: '20000000-0000-4000-8000-000000000001', index: 4711 };
+const FINAL = 'must be invalid: the credential is invalid, which is final';
+const WITHOUT = 'must be a credential with a status: its configuration was not revocable when it was issued';
+
+const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
+let dataDir: string;
+let engines: Engines;
+let services: RunningServices;
+const changes: FeedMessage[] = [];
+const messages: OperationRecord[] = [];
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'issuance-status-'));
+  engines = await chosenEngines(await openEngines(parseConfig({ DATA_DIR: dataDir, ...TEST_SETTINGS }), { clock }));
+  engines.bus.consume({ name: 'spec.changes', subjects: [credentialStatusChanged.subject] }, async (received) => {
+    changes.push(...received);
+  });
+  engines.bus.consume({ name: 'spec.records', subjects: [recordSubject('record', 'issuance')] }, async (received) => {
+    messages.push(...received.map(({ data }) => data as OperationRecord));
+  });
+  services = await startServices([issuanceService], engines);
+  await waitUntil(() => engines.health.report().ready, { what: 'the service' });
+});
+afterAll(async () => {
+  await services?.close();
+  await engines?.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const call = async <T>(operation: Operation, request: object, tenantId = ACME): Promise<T> =>
+  (await new ServiceClient(engines.bus, 'gateway').call(
+    operation,
+    request as Partial<RequestOf<Operation>>,
+    {
+      tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
+      caller: { kind: 'client', clientId: 'c'.repeat(32) },
+      requestId: 'r'.repeat(22),
+      operation: operation.name,
+      deadline: Date.now() + 20_000,
+      record: { startedAt: new Date().toISOString() },
+    } as never,
+  )) as T;
+
+const refusal = async (promise: Promise<unknown>): Promise<AppError> => {
+  const outcome = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(outcome instanceof AppError)) throw new Error(`not refused: ${String(outcome)}`);
+  return outcome;
+};
+
+const users = () => services.app.get(UsersReadModel, { strict: false });
+const newUser = async (tenantId = ACME) => (await call<{ id: string }>(createUser, { body: {} }, tenantId)).id;
+
+/** The events of an issued credential, as the credential endpoint appends them. */
+const issue = async (
+  userId: string,
+  more: Partial<CredentialIssuedData> = { status: ENTRY },
+  tenantId = ACME,
+): Promise<CredentialIssuedData> => {
+  clock.time += 1000;
+  const credentialId = randomUUID();
+  const facts: CredentialIssuedData = {
+    credentialId,
+    answerId: credentialId,
+    sessionId: credentialId,
+    userId,
+    issuer: 'http://acme.localhost',
+    format: 'dc+sd-jwt',
+    profile: 'sd-jwt',
+    credentialType: 'Membership',
+    credentialConfigurationId: '30000000-0000-4000-8000-000000000001',
+    holderKey: { kty: 'EC', crv: 'P-256' },
+    issuedAt: clock.now().toISOString(),
+    validFrom: clock.now().toISOString(),
+    ...more,
+  };
+  const context = serviceContext('issuance.spec', tenantId);
+  const recorded: CredentialRecordedData = { ...facts, configurationVersion: 1, tokenId: credentialId };
+  const issuedEvent: IssuanceSessionEvent = { type: 'CredentialIssued', data: facts };
+  await engines.streams.runDecision(
+    issuedCredential,
+    issuedCredentialStream(tenantId, credentialId),
+    (state) => recordCredential(state, recorded),
+    context,
+  );
+  await engines.streams.runDecision(
+    issuanceSession,
+    issuanceSessionStream(tenantId, credentialId),
+    () => [issuedEvent],
+    context,
+  );
+  return facts;
+};
+
+const set = (id: string, body: object, operations = sdJwtStatus, tenantId = ACME) =>
+  call<CredentialStatusAnswer>(operations.set, { params: { id }, body }, tenantId);
+const retrieve = (id: string, operations = sdJwtStatus, tenantId = ACME) =>
+  call<CredentialStatusAnswer>(operations.retrieve, { params: { id } }, tenantId);
+const listed = async (id: string) => {
+  await users().running.waitForHead(10_000);
+  const { data } = await call<PageOf<TenantCredential>>(listCredentials, { query: { limit: 1000 } });
+  return data.find((one) => one.id === id);
+};
+const changesOf = (id: string, tenantId = ACME) => engines.events.readStream(issuedCredentialStream(tenantId, id));
+
+describe.each([
+  ['sd-jwt', sdJwtStatus, jwtVcStatus, { format: 'dc+sd-jwt', profile: 'sd-jwt' }],
+  ['jwt-vc', jwtVcStatus, sdJwtStatus, { format: 'jwt_vc_json', profile: 'jwt-vc' }],
+] as const)('the status of a %s credential', (profile, operations, others, ofFormat) => {
+  const status = { ...ofFormat, status: ENTRY };
+
+  it('is set, retrieved and listed, with an event for each change [T150, T151]', async () => {
+    const userId = await newUser();
+    const { credentialId: id, credentialConfigurationId, issuedAt } = await issue(userId, status);
+    expect(await retrieve(id, operations)).toEqual({ status: 'valid' });
+    expect(await listed(id)).toMatchObject({ id, userId, status: 'valid', profile });
+
+    expect(await set(id, { status: 'suspended' }, operations)).toEqual({ status: 'suspended' });
+    expect(await retrieve(id, operations)).toEqual({ status: 'suspended' });
+    expect(await listed(id)).toMatchObject({ status: 'suspended' });
+    expect(await set(id, { status: 'valid' }, operations)).toEqual({ status: 'valid' });
+    const at = clock.now().toISOString();
+    expect(await set(id, { status: 'invalid', reason: ' Device lost ' }, operations)).toEqual({ status: 'invalid' });
+    expect(await retrieve(id, operations)).toEqual({ status: 'invalid' });
+    const one = (await call<PageOf<UserCredential>>(listUserCredentials, { params: { userId } })).data;
+    expect(one).toEqual([expect.objectContaining({ id, status: 'invalid' })]);
+
+    const stored = await changesOf(id);
+    expect(stored.map(({ type }) => type)).toEqual([
+      'CredentialRecorded',
+      ...Array<string>(3).fill('CredentialStatusChanged'),
+    ]);
+    const about = { credentialId: id, userId, credentialConfigurationId, issuedAt, ...ENTRY, ...ofFormat };
+    expect(stored.at(-1)!.data).toEqual({
+      ...about,
+      status: 'invalid',
+      former: 'valid',
+      reason: 'Device lost',
+      changedAt: at,
+    });
+  });
+
+  it('is in the trail with credential, user, configuration and reason [T154]', async () => {
+    const userId = await newUser();
+    const { credentialId: id, credentialConfigurationId } = await issue(userId, status);
+    await set(id, { status: 'invalid', reason: 'Device lost' }, operations);
+    const stored = (await changesOf(id)).at(-1)!;
+    expect(stored.metadata.record).toMatchObject({
+      prefix: operations.set.analytics!.prefix,
+      outcome: 'SUCCESS',
+      object: { type: 'credential', id },
+      metadata: { userId, credentialConfigurationId, status: 'invalid', reason: 'Device lost' },
+    });
+    expect(operations.set.analytics!.prefix).toBe(`CREDENTIAL_${profile.toUpperCase().replace('-', '_')}_STATUS_SET`);
+    expect(operations.retrieve.analytics!.prefix).toMatch(/_STATUS_RETRIEVE$/);
+  });
+
+  it('does not change when it is set again, whatever the reason [T151]', async () => {
+    const { credentialId: id } = await issue(await newUser(), status);
+    await set(id, { status: 'valid', reason: 'nothing to change' }, operations);
+    await set(id, { status: 'invalid' }, operations);
+    await set(id, { status: 'invalid', reason: 'another reason' }, operations);
+    expect(await changesOf(id)).toHaveLength(2);
+    // Recorded by a message, without what would have changed.
+    await waitUntil(() => messages.filter(({ object }) => object?.id === id).length === 2, { what: 'two records' });
+    for (const record of messages.filter(({ object }) => object?.id === id)) expect(record.metadata).toBeUndefined();
+  });
+
+  it('changes once when many set it at the same time', async () => {
+    const { credentialId: id } = await issue(await newUser(), status);
+    const wanted = ['suspended', 'invalid', 'suspended', 'invalid', 'suspended'];
+    const outcomes = await Promise.allSettled(wanted.map((one) => set(id, { status: one }, operations)));
+    expect(await retrieve(id, operations)).toEqual({ status: 'invalid' });
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ details: [{ msg: FINAL }] });
+    expect((await changesOf(id)).length).toBeLessThanOrEqual(3);
+  });
+
+  it('is final once it is invalid [T151]', async () => {
+    const { credentialId: id } = await issue(await newUser(), status);
+    await set(id, { status: 'invalid' }, operations);
+    for (const value of ['valid', 'suspended']) {
+      const { kind, details } = await refusal(set(id, { status: value }, operations));
+      expect([kind, details]).toEqual(['invalid', [{ value, msg: FINAL, param: 'status', location: 'body' }]]);
+    }
+    expect(await retrieve(id, operations)).toEqual({ status: 'invalid' });
+  });
+
+  it('does not exist for a credential without one, of another format or tenant, or unknown [T152]', async () => {
+    const { credentialId: without } = await issue(await newUser(), ofFormat);
+    const details = [{ value: without, msg: WITHOUT, param: 'id', location: 'params' }];
+    expect((await refusal(set(without, { status: 'invalid' }, operations))).details).toEqual(details);
+    expect((await refusal(retrieve(without, operations))).details).toEqual(details);
+    expect(await listed(without)).not.toHaveProperty('status');
+
+    const { credentialId: id } = await issue(await newUser(), status);
+    for (const refused of [
+      set(id, { status: 'invalid' }, others),
+      set(id, { status: 'invalid' }, operations, BETA),
+      set(randomUUID(), { status: 'invalid' }, operations),
+      retrieve(id, others),
+      retrieve(id, operations, BETA),
+      retrieve(randomUUID(), operations),
+    ])
+      expect((await refusal(refused)).code).toBe('NotFound');
+    expect(await changesOf(id)).toHaveLength(1);
+    expect(await changesOf(id, BETA)).toEqual([]);
+  });
+
+  it.each<[object, string, string]>([
+    [{}, 'status', 'is required'],
+    [{ status: 'revoked' }, 'status', 'must be one of: valid, suspended, invalid'],
+    [{ status: 'INVALID' }, 'status', 'must be one of: valid, suspended, invalid'],
+    [{ status: 'invalid', reason: ' ' }, 'reason', 'must have 1 to 256 characters'],
+    [{ status: 'invalid', reason: 'x'.repeat(257) }, 'reason', 'must have 1 to 256 characters'],
+    [{ status: 'invalid', reason: 'a\u0007b' }, 'reason', 'must not contain control characters'],
+    [{ status: 'invalid', reason: '\ud800' }, 'reason', 'must be well-formed Unicode'],
+    [{ status: 'invalid', reason: 7 }, 'reason', 'must be a string'],
+    [{ status: 'invalid', reason: null }, 'reason', 'must be a string'],
+  ])('is refused: %j [T153]', async (body, param, msg) => {
+    const { details } = await refusal(set(randomUUID(), body, operations));
+    expect(details).toEqual([expect.objectContaining({ param, msg, location: 'body' })]);
+  });
+
+  it('is refused for an id that is no UUID', async () => {
+    for (const refused of [set('no-uuid', { status: 'valid' }, operations), retrieve('no-uuid', operations)])
+      expect((await refusal(refused)).details).toEqual([
+        { value: 'no-uuid', param: 'id', msg: 'must be a UUID', location: 'params' },
+      ]);
+  });
+
+  it('is published, once for each change, in its tenant [T155]', async () => {
+    const userId = await newUser();
+    const { credentialId, credentialConfigurationId } = await issue(userId, status);
+    await set(credentialId, { status: 'suspended', reason: 'Under review' }, operations);
+    await set(credentialId, { status: 'suspended' }, operations);
+    await set(credentialId, { status: 'valid' }, operations);
+    const own = () => changes.filter(({ data }) => (data as { credentialId: string }).credentialId === credentialId);
+    await waitUntil(() => own().length >= 2, { what: 'two changes' });
+    const { format } = ofFormat;
+    const about = {
+      tenantId: ACME,
+      credentialId,
+      userId,
+      credentialConfigurationId,
+      format,
+      credentialProfile: profile,
+    };
+    expect(own().map(({ data }) => data)).toEqual([
+      { ...about, status: 'suspended', formerStatus: 'valid', reason: 'Under review' },
+      { ...about, status: 'valid', formerStatus: 'suspended' },
+    ]);
+    expect(own().map(({ id }) => id)).toEqual((await changesOf(credentialId)).slice(1).map(({ id }) => id));
+  });
+});
+
+it('a credential of a deleted user is listed no more, and can still be revoked', async () => {
+  const userId = await newUser();
+  const { credentialId: id } = await issue(userId);
+  expect(await listed(id)).toMatchObject({ userId });
+  await call(deleteUser, { params: { id: userId } });
+  expect(await listed(id)).toBeUndefined();
+  expect(await set(id, { status: 'invalid' })).toEqual({ status: 'invalid' });
+  expect(await retrieve(id)).toEqual({ status: 'invalid' });
+  expect(await listed(id)).toBeUndefined();
+});
+
+it('the lists are rebuilt with the statuses', async () => {
+  const userId = await newUser();
+  const [one, two] = [await issue(userId), await issue(userId)];
+  await set(one.credentialId, { status: 'suspended' });
+  await set(one.credentialId, { status: 'invalid' });
+  await set(two.credentialId, { status: 'suspended' });
+  const all = async () => {
+    await users().running.waitForHead(10_000);
+    return call<PageOf<TenantCredential>>(listCredentials, { query: { limit: 1000 } });
+  };
+  const before = await all();
+  const statuses = before.data.filter((row) => row.userId === userId).map(({ status }) => status);
+  expect(statuses).toEqual(['invalid', 'suspended']);
+  await users().running.rebuild();
+  expect(await all()).toEqual(before);
+});

@@ -1,0 +1,28 @@
+import { listSeries, seriesName } from './list-series.js';
+
+const policy = { kind: 'tokenStatusList', tokenType: 'jwt', size: 131_072 } as const;
+const ofIssuer = (issuer: string) => listSeries(policy, { kind: 'issuerSigner', issuer });
+const ofKey = (verificationMethod: string, keyId = 'k1') =>
+  listSeries(policy, { kind: 'pinnedKey', keyId, verificationMethod });
+
+describe('a series of status lists', () => {
+  it('has two bits for each credential: valid, invalid and suspended', () =>
+    expect(ofIssuer('https://acme.example')).toEqual({
+      tokenType: 'jwt',
+      signer: { kind: 'issuerSigner', issuer: 'https://acme.example' },
+      size: 131_072,
+      bits: 2,
+    }));
+
+  it('is shared by the credentials of one signer, and by no others', () => {
+    const names = [
+      ofIssuer('https://acme.example'),
+      ofIssuer('https://id.acme.example'),
+      ofKey('did:web:acme.example#k1'),
+      ofKey('did:web:acme.example#k2'),
+    ].map(seriesName);
+    expect(new Set(names).size).toBe(4);
+    expect(seriesName(ofIssuer('https://acme.example'))).toBe(names[0]);
+    expect(seriesName(ofKey('did:web:acme.example#k1', 'another'))).toBe(names[2]);
+  });
+});

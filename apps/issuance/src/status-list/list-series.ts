@@ -1,0 +1,50 @@
+import type { StatusBits } from './packed-statuses.js';
+
+/** Whose key signs the tokens of a list: a verifier that trusts the credentials of the list trusts it already (ADR 0077). */
+export type ListSigner =
+  | {
+      /** The certified key of a credential issuer identifier, with its certificate in `x5c`. */
+      kind: 'issuerSigner';
+      issuer: string;
+    }
+  | {
+      /** The key of a DID that signs the credentials too. */
+      kind: 'pinnedKey';
+      keyId: string;
+      /** DID URL. */
+      verificationMethod: string;
+    };
+
+/** How the list is signed and encoded; another type of token is another member, with its signing in `sign-status-list.ts`. */
+export type TokenType = 'jwt';
+
+/** How a format publishes the status of its credentials. */
+export interface StatusPolicy {
+  kind: 'tokenStatusList';
+  tokenType: TokenType;
+  /** Entries of a list. */
+  size: number;
+}
+
+/** Lists that follow each other: the first has the id of `firstListId`, and each names the next. */
+export interface ListSeries {
+  tokenType: TokenType;
+  signer: ListSigner;
+  /** Entries. */
+  size: number;
+  bits: StatusBits;
+}
+
+/** Valid, invalid and suspended. */
+const BITS = 2;
+
+export const listSeries = ({ tokenType, size }: StatusPolicy, signer: ListSigner): ListSeries => ({
+  tokenType,
+  signer,
+  size,
+  bits: BITS,
+});
+
+/** Credentials whose lists have the same name share them. */
+export const seriesName = ({ tokenType, signer }: ListSeries): string =>
+  `${tokenType} ${signer.kind === 'issuerSigner' ? signer.issuer : signer.verificationMethod}`;
