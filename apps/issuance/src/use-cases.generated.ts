@@ -4,22 +4,32 @@ import { CheckCredentialConfiguration } from './check-credential-configuration/c
 import { CompleteAuthorization } from './complete-authorization/complete-authorization.js';
 import { CountDomainConfigurations } from './count-domain-configurations/count-domain-configurations.js';
 import { CreateCredentialConfiguration } from './create-credential-configuration/create-credential-configuration.js';
+import { CreateDocumentSigner } from './create-document-signer/create-document-signer.js';
+import { CreateIaca } from './create-iaca/create-iaca.js';
 import { CreateOffer } from './create-offer/create-offer.js';
 import { CreatePreAuthorizedOffer } from './create-pre-authorized-offer/create-pre-authorized-offer.js';
 import { CreateUser } from './create-user/create-user.js';
 import { DeleteCredentialConfiguration } from './delete-credential-configuration/delete-credential-configuration.js';
+import { DeleteDocumentSigner } from './delete-document-signer/delete-document-signer.js';
+import { DeleteIaca } from './delete-iaca/delete-iaca.js';
 import { DeletePreAuthorizedOffer } from './delete-pre-authorized-offer/delete-pre-authorized-offer.js';
 import { DeleteUser } from './delete-user/delete-user.js';
 import { ExchangeToken } from './exchange-token/exchange-token.js';
 import { IssueCredential } from './issue-credential/issue-credential.js';
 import { IssueNonce } from './issue-nonce/issue-nonce.js';
 import { ListCredentialConfigurations } from './list-credential-configurations/list-credential-configurations.js';
+import { ListDocumentSigners } from './list-document-signers/list-document-signers.js';
+import { ListIacas } from './list-iacas/list-iacas.js';
 import { ListUserCredentials } from './list-user-credentials/list-user-credentials.js';
 import { ListUsers } from './list-users/list-users.js';
 import { RetrieveAuthorizationServerMetadata } from './retrieve-authorization-server-metadata/retrieve-authorization-server-metadata.js';
 import { RetrieveContext } from './retrieve-context/retrieve-context.js';
 import { RetrieveCredentialConfiguration } from './retrieve-credential-configuration/retrieve-credential-configuration.js';
 import { RetrieveCredentialDocument } from './retrieve-credential-document/retrieve-credential-document.js';
+import { RetrieveDocumentSigner } from './retrieve-document-signer/retrieve-document-signer.js';
+import { RetrieveIaca } from './retrieve-iaca/retrieve-iaca.js';
+import { RetrieveIacaCrl } from './retrieve-iaca-crl/retrieve-iaca-crl.js';
+import { RetrieveIacas } from './retrieve-iacas/retrieve-iacas.js';
 import { RetrieveIssuerCa } from './retrieve-issuer-ca/retrieve-issuer-ca.js';
 import { RetrieveIssuerMetadata } from './retrieve-issuer-metadata/retrieve-issuer-metadata.js';
 import { RetrieveJwtVcIssuer } from './retrieve-jwt-vc-issuer/retrieve-jwt-vc-issuer.js';
@@ -28,7 +38,11 @@ import { RetrieveOfferContent } from './retrieve-offer-content/retrieve-offer-co
 import { RetrievePreAuthorizedOffer } from './retrieve-pre-authorized-offer/retrieve-pre-authorized-offer.js';
 import { RetrieveTypeMetadata } from './retrieve-type-metadata/retrieve-type-metadata.js';
 import { RetrieveUser } from './retrieve-user/retrieve-user.js';
+import { RevokeDocumentSigner } from './revoke-document-signer/revoke-document-signer.js';
 import { UpdateCredentialConfiguration } from './update-credential-configuration/update-credential-configuration.js';
+import { UpdateDocumentSigner } from './update-document-signer/update-document-signer.js';
+import { UpdateIaca } from './update-iaca/update-iaca.js';
+import { UpdateIacaCrl } from './update-iaca-crl/update-iaca-crl.js';
 import { UpdateUser } from './update-user/update-user.js';
 
 /** The handlers of the service's operations, in the order in which libs/contracts declares these. */
@@ -40,6 +54,20 @@ export const useCases = [
   DeleteCredentialConfiguration,
   CheckCredentialConfiguration,
   CountDomainConfigurations,
+  CreateIaca,
+  DeleteIaca,
+  ListIacas,
+  RetrieveIaca,
+  RetrieveIacaCrl,
+  RetrieveIacas,
+  UpdateIaca,
+  UpdateIacaCrl,
+  CreateDocumentSigner,
+  DeleteDocumentSigner,
+  ListDocumentSigners,
+  RetrieveDocumentSigner,
+  RevokeDocumentSigner,
+  UpdateDocumentSigner,
   CreateOffer,
   CreatePreAuthorizedOffer,
   DeletePreAuthorizedOffer,

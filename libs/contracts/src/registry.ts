@@ -4,7 +4,9 @@ import * as dids from './dids/dids.operations.js';
 import { retrieveContext } from './issuance/contexts.js';
 import { checkCredentialConfiguration, countDomainConfigurations } from './issuance/credential-configurations.js';
 import { retrieveCredentialDocument } from './issuance/credential-documents.js';
+import * as documentSigners from './issuance/document-signers.js';
 import { CONFIGURATION_OPERATIONS } from './issuance/formats.js';
+import * as iacas from './issuance/iacas.js';
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
 import * as offers from './issuance/offers.js';
 import * as protocol from './issuance/protocol.js';
@@ -32,7 +34,9 @@ export * from './dids/dids.integration-events.js';
 export * from './issuance/credential-configurations.js';
 export * from './issuance/credential-documents.js';
 export * from './issuance/contexts.js';
+export * from './issuance/document-signers.js';
 export * from './issuance/formats.js';
+export * from './issuance/iacas.js';
 export * from './issuance/offers.js';
 export * from './issuance/protocol.js';
 export * from './issuance/users.js';
@@ -54,6 +58,8 @@ export const OPERATIONS: readonly Operation[] = [
   dids,
   ...Object.values(CONFIGURATION_OPERATIONS),
   { checkCredentialConfiguration, countDomainConfigurations },
+  iacas,
+  documentSigners,
   offers,
   protocol,
   { retrieveContext, retrieveCredentialDocument },
