@@ -152,23 +152,33 @@ describeIdempotency('creating an IACA', {
   },
 });
 
-describeIdempotency('creating a document signer', {
-  engines: () => engines,
-  clock,
-  category: 'mobileCertificates',
-  made: 'DocumentSignerRequested',
-  thing: () => {
-    const tenantId = newTenant();
-    // The certificate of the IACA is valid now.
+describe('with unmanaged IACAs', () => {
+  /** Registered before the store fails; two of a tenant. */
+  const registered: { tenantId: string; iacaIds: [string, string] }[] = [];
+  beforeAll(async () => {
+    // Their certificates are valid now.
     clock.time = Math.max(clock.time, Date.now() + 1000);
-    const iacaId = registerIaca(tenantId);
-    return async ({ key, by, other }) =>
-      client.call(
-        createDocumentSigner,
-        { body: { iacaId: other ? await registerIaca(tenantId) : await iacaId } },
-        context(by, key, createDocumentSigner.name, tenantId),
-      );
-  },
+    for (let n = 0; n < 16; n++) {
+      const tenantId = newTenant();
+      registered.push({ tenantId, iacaIds: [await registerIaca(tenantId), await registerIaca(tenantId)] });
+    }
+  });
+
+  describeIdempotency('creating a document signer', {
+    engines: () => engines,
+    clock,
+    category: 'mobileCertificates',
+    made: 'DocumentSignerRequested',
+    thing: () => {
+      const { tenantId, iacaIds } = registered.pop()!;
+      return ({ key, by, other }) =>
+        client.call(
+          createDocumentSigner,
+          { body: { iacaId: iacaIds[other ? 1 : 0] } },
+          context(by, key, createDocumentSigner.name, tenantId),
+        );
+    },
+  });
 });
 const registerIaca = async (tenantId: string): Promise<string> => {
   const { certificatePem } = await CustomerIaca.create();
