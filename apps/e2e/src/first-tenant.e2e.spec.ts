@@ -10,6 +10,7 @@ import {
   createTenantUnderTest,
   expectStatus,
   freePort,
+  hasOpenssl,
   startPlatformProcess,
   verifyCwt,
   verifyJwtVc,
@@ -163,6 +164,33 @@ describe('docs/guides', () => {
     const [, , revocable, header] = output.map((text) => text.trim());
     expect(revocable).toBe('true');
     expect(JSON.parse(Buffer.from(header!, 'base64url').toString())).toMatchObject({ typ: 'statuslist+jwt' });
+  });
+
+  const itWithOpenssl = hasOpenssl() ? it : it.skip;
+  itWithOpenssl('certificates.md leads to a managed IACA and to one whose key its owner keeps', async () => {
+    const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'certificates-guide');
+    const [helpers] = blocksOf('first-tenant.md', 'sh');
+    const folder = await mkdtemp(join(tmpdir(), 'attestry-guide-'));
+    try {
+      const addresses = `TENANT=${tenant.url}; cd ${folder}`;
+      const { code, output, errors } = await run([helpers!, addresses, ...blocksOf('certificates.md', 'sh')], {
+        TENANT_TOKEN: tenant.api.client.token!,
+        CREDENTIAL: '',
+      });
+      expect({ code, errors }).toEqual({ code: 0, errors: '' });
+      expect(output.slice(2).map((text) => text.trim())).toEqual([
+        expect.stringMatching(/^-----BEGIN CERTIFICATE-----/),
+        'true\n1',
+        expect.stringContaining('Example roads IACA'),
+        'false',
+        'true',
+        'true',
+        'false',
+        '',
+      ]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   it('webhooks.md verifies a delivery and refuses a modified one', async () => {

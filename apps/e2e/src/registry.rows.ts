@@ -7,6 +7,7 @@ import {
   connectManagement,
   connectWithRoles,
   createTenantUnderTest,
+  CustomerIaca,
   expectStatus,
   hostFetch,
   makeHolderKey,
@@ -70,6 +71,12 @@ interface Things {
   client: string;
   /** Id of an invited person. */
   member: string;
+  iaca: string;
+  unmanagedIaca: string;
+  /** Of the unmanaged IACA, without a certificate. */
+  documentSigner: string;
+  /** Who keeps the key of the unmanaged IACA. */
+  customer: CustomerIaca;
 }
 
 export type Location = 'body' | 'params' | 'query' | 'headers';
@@ -228,7 +235,13 @@ const makeThings = async (
   const webhook = expectStatus(await api.webhooks.create(webhookRequest()), 201).id;
   const client = expectStatus(await management.clients.create(tenant.id, { name: 'one', roles: ['holder'] }), 201);
   const { userId: member } = expectStatus(await management.members.invite(tenant.id, invitation()), 200);
+  const customer = await CustomerIaca.create();
+  const { certificatePem } = customer;
+  const iaca = expectStatus(await api.iacas.create({}), 201).id;
+  const unmanagedIaca = expectStatus(await api.iacas.create({ certificatePem }), 201).id;
+  const documentSigner = expectStatus(await api.documentSigners.create(unmanagedIaca), 201).id;
   return {
+    ...{ iaca, unmanagedIaca, documentSigner, customer },
     ...{ did, unpublished, jwtVc, webSemantic, sdJwt, compact, compactSemantic, offer, user, webhook },
     ...{ client: client.clientId, member, authenticationProvider, webSemanticCredential },
     ...{ jwtVcCredential, sdJwtCredential },
@@ -239,6 +252,102 @@ const pageRow: Row = {
   right: () => ({ query: { limit: 5 } }),
   wrong: () => ({ query: { limit: 0 } }),
   refusal: { status: 400, param: 'limit', location: 'query' },
+};
+
+/** At most 3 are allowed: room for one more. */
+const roomForIaca = async ({ tenant: { api }, own }: World): Promise<void> => {
+  const { data } = expectStatus(await api.iacas.list(), 200);
+  for (const { id } of data)
+    if (id !== own.iaca && id !== own.unmanagedIaca) expectStatus(await api.iacas.delete(id), 204);
+};
+/** At most 5 are allowed. */
+const freshSigner = async ({ tenant: { api }, own }: World) => {
+  const { data } = expectStatus(await api.documentSigners.list(), 200);
+  for (const { id } of data) if (id !== own.documentSigner) expectStatus(await api.documentSigners.delete(id), 204);
+  return expectStatus(await api.documentSigners.create(own.unmanagedIaca), 201);
+};
+const malformedId = {
+  wrong: () => ({ params: { id: 'no-uuid' } }),
+  refusal: { status: 400, param: 'id', location: 'params' } as const,
+};
+const certificateRows: Record<string, Row> = {
+  'issuance.create-iaca': {
+    right: async (world) => {
+      await roomForIaca(world);
+      return { body: { country: 'AU' } };
+    },
+    wrong: () => ({ body: { country: 'au' } }),
+    refusal: { status: 400, param: 'country', location: 'body' },
+  },
+  'issuance.list-iacas': pageRow,
+  'issuance.retrieve-iaca': {
+    right: ({ own }) => ({ params: { id: own.iaca } }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.iaca } }),
+  },
+  'issuance.update-iaca': {
+    right: ({ own }) => ({ params: { id: own.iaca }, body: { active: true } }),
+    wrong: ({ own }) => ({ params: { id: own.iaca }, body: { active: 'yes' } }),
+    refusal: { status: 400, param: 'active', location: 'body' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.iaca }, body: { active: true } }),
+  },
+  'issuance.delete-iaca': {
+    right: async (world) => {
+      await roomForIaca(world);
+      return { params: { id: expectStatus(await world.tenant.api.iacas.create({}), 201).id } };
+    },
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.iaca } }),
+  },
+  'issuance.update-iaca-crl': {
+    right: async ({ own }) => ({
+      params: { id: own.unmanagedIaca },
+      body: { crlPem: await own.customer.signCrl() },
+    }),
+    wrong: ({ own }) => ({ params: { id: own.unmanagedIaca }, body: { crlPem: 'none' } }),
+    refusal: { status: 400, param: 'crlPem', location: 'body' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.unmanagedIaca }, body: { crlPem: 'none' } }),
+  },
+  'issuance.retrieve-iaca-crl': {
+    right: ({ own }) => ({ params: { id: own.iaca } }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.iaca } }),
+  },
+  'issuance.create-document-signer': {
+    right: async (world) => {
+      expectStatus(await world.tenant.api.documentSigners.delete((await freshSigner(world)).id), 204);
+      return { body: { iacaId: world.own.unmanagedIaca } };
+    },
+    wrong: ({ own }) => ({ body: { iacaId: own.iaca } }),
+    refusal: { status: 400, param: 'iacaId', location: 'body' },
+  },
+  'issuance.list-document-signers': pageRow,
+  'issuance.retrieve-document-signer': {
+    right: ({ own }) => ({ params: { id: own.documentSigner } }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.documentSigner } }),
+  },
+  'issuance.update-document-signer': {
+    right: ({ own }) => ({ params: { id: own.documentSigner }, body: { active: false } }),
+    wrong: ({ own }) => ({ params: { id: own.documentSigner }, body: { active: true } }),
+    refusal: { status: 400, param: 'certificatePem', location: 'body' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.documentSigner }, body: { active: false } }),
+  },
+  'issuance.delete-document-signer': {
+    right: async (world) => ({ params: { id: (await freshSigner(world)).id } }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.documentSigner } }),
+  },
+  'issuance.revoke-document-signer': {
+    right: async (world) => {
+      const { id, csrPem } = await freshSigner(world);
+      const certificatePem = await world.own.customer.issue(csrPem!);
+      expectStatus(await world.tenant.api.documentSigners.update(id, { active: true, certificatePem }), 200);
+      return { params: { id } };
+    },
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.documentSigner } }),
+  },
 };
 
 const configurationRows = (
@@ -769,6 +878,7 @@ export const ROWS: Record<string, Row> = {
   'issuance.list-credentials': pageRow,
   ...statusRows('jwt-vc', 'jwtVc'),
   ...statusRows('sd-jwt', 'sdJwt'),
+  ...certificateRows,
 
   'issuance.create-offer': {
     right: ({ own }) => ({ body: { credentials: [own.jwtVc] } }),
@@ -858,6 +968,7 @@ export const ROWS: Record<string, Row> = {
   'issuance.retrieve-oauth-keys': publicDocument,
   'issuance.retrieve-jwt-vc-issuer': publicDocument,
   'issuance.retrieve-issuer-ca': publicDocument,
+  'issuance.retrieve-iacas': publicDocument,
   'issuance.retrieve-type-metadata': {
     right: async ({ tenant, own }) => {
       const { type } = expectStatus(await tenant.api.sdJwt.retrieve(own.sdJwt), 200);

@@ -3,11 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  createDocumentSigner,
+  createIaca,
   createPreAuthorizedOffer,
   createUser,
   jwtVcConfigurations,
   releaseIssuerKey,
   reserveIssuerKey,
+  retrieveBrand,
   webSemanticConfigurations,
   type ContextOf,
 } from '@attestry/contracts';
@@ -19,7 +22,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, describeIdempotency, TEST_SETTINGS } from '@attestry/testing';
+import { chosenEngines, CustomerIaca, describeIdempotency, TEST_SETTINGS } from '@attestry/testing';
 import { issuanceService } from './index.js';
 
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
@@ -31,8 +34,13 @@ let services: RunningServices;
 let client: ServiceClient;
 let serial = 0;
 
-const context = (clientId = 'one', idempotencyKey?: string, operation = 'test'): ContextOf<typeof createUser> => ({
-  tenant: { id: TENANT, host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
+const context = (
+  clientId = 'one',
+  idempotencyKey?: string,
+  operation = 'test',
+  tenantId = TENANT,
+): ContextOf<typeof createUser> => ({
+  tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
   caller: { kind: 'client', clientId },
   requestId: `request${++serial}`,
   operation,
@@ -55,6 +63,7 @@ beforeAll(async () => {
     const [algorithm] = (data as { body: { algorithms: string[] } }).body.algorithms;
     return { ok: true, data: { did: DID, verificationMethod: `${DID}#k1`, kmsKeyId: TENANT, algorithm } };
   });
+  engines.bus.serve(retrieveBrand.subject, async () => ({ ok: true, data: {} }));
   engines.bus.serve(releaseIssuerKey.subject, async () => ({ ok: true, data: undefined }));
   services = await startServices([issuanceService], engines);
   client = new ServiceClient(engines.bus, 'gateway');
@@ -123,3 +132,57 @@ describeIdempotency('creating an offer', {
         context(by, key),
       ),
 });
+
+/** A tenant of its own: their number is limited. */
+const newTenant = () => `11${String(++serial).padStart(6, '0')}-0000-4000-8000-00000000000b`;
+
+describeIdempotency('creating an IACA', {
+  engines: () => engines,
+  clock,
+  category: 'mobileCertificates',
+  made: 'IacaCreated',
+  thing: () => {
+    const tenantId = newTenant();
+    return ({ key, by, other }) =>
+      client.call(
+        createIaca,
+        { body: { commonName: other ? 'Other' : 'Roads' } },
+        context(by, key, createIaca.name, tenantId),
+      );
+  },
+});
+
+describe('with unmanaged IACAs', () => {
+  /** Registered before the store fails; two of a tenant. */
+  const registered: { tenantId: string; iacaIds: [string, string] }[] = [];
+  beforeAll(async () => {
+    // Their certificates are valid now.
+    clock.time = Math.max(clock.time, Date.now() + 1000);
+    for (let n = 0; n < 16; n++) {
+      const tenantId = newTenant();
+      registered.push({ tenantId, iacaIds: [await registerIaca(tenantId), await registerIaca(tenantId)] });
+    }
+  });
+
+  describeIdempotency('creating a document signer', {
+    engines: () => engines,
+    clock,
+    category: 'mobileCertificates',
+    made: 'DocumentSignerRequested',
+    thing: () => {
+      const { tenantId, iacaIds } = registered.pop()!;
+      return ({ key, by, other }) =>
+        client.call(
+          createDocumentSigner,
+          { body: { iacaId: iacaIds[other ? 1 : 0] } },
+          context(by, key, createDocumentSigner.name, tenantId),
+        );
+    },
+  });
+});
+const registerIaca = async (tenantId: string): Promise<string> => {
+  const { certificatePem } = await CustomerIaca.create();
+  return (
+    await client.call(createIaca, { body: { certificatePem } }, context('one', undefined, createIaca.name, tenantId))
+  ).id;
+};

@@ -2,7 +2,7 @@ import type { ServiceDefinition } from '@attestry/service-kit';
 import { IssuanceModule } from './issuance.module.js';
 import { PUBLISHED } from './issuance.reactions.js';
 import { configurations } from './credential-configuration/configurations.read-model.js';
-import { issuerSigners } from './issuer-certificates/issuer-certificates.read-model.js';
+import { dueCertificates } from './due-certificates/due-certificates.read-model.js';
 import { sessionKeys } from './session-keys/session-keys.js';
 import { publishedLists } from './status-list/published-lists.read-model.js';
 import { statusLists } from './status-list/status-lists.read-model.js';
@@ -13,7 +13,7 @@ export const issuanceService: ServiceDefinition = {
   needs: ['domain', 'keys', 'replay-guard'],
   publishes: PUBLISHED.map(({ category }) => category),
   module: IssuanceModule,
-  projections: [configurations, issuerSigners, users, sessionKeys, statusLists, publishedLists].map((projection) => ({
+  projections: [configurations, dueCertificates, users, sessionKeys, statusLists, publishedLists].map((projection) => ({
     projection,
     follows: 'domain',
   })),

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
+import { CertificateKeys } from './certificate-keys/certificate-keys.js';
 import { ContextLoader } from './contexts/context-loader.js';
 import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
 import { IssuerKeys } from './credential-configuration/issuer-keys.js';
@@ -9,6 +10,10 @@ import { Erasures } from './user/erasures.js';
 import { UserClaims } from './user/user-claims.js';
 import { UsersReadModel } from './user/users.read-model.js';
 import { DeliveryInterest } from './delivery-interest/delivery-interest.directory.js';
+import { Crls } from './document-signers/crls.js';
+import { DocumentSigners } from './document-signers/document-signers.js';
+import { DueCertificates } from './due-certificates/due-certificates.read-model.js';
+import { RenewCertificates } from './due-certificates/renew-certificates.worker.js';
 import { formatProviders } from './formats/formats.js';
 import { TenantContexts } from './formats/ldp-vc/tenant-contexts.js';
 import { IssuerBrands } from './retrieve-issuer-metadata/issuer-brands.js';
@@ -17,8 +22,6 @@ import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedConfigurations } from './protocol/published-configurations.js';
 import { SignedInUsers } from './user/signed-in-users.js';
 import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
-import { IssuerSignersReadModel } from './issuer-certificates/issuer-certificates.read-model.js';
-import { RenewIssuerSigners } from './issuer-certificates/renew-issuer-signers.worker.js';
 import { KnownUsers } from './known-users/known-users.js';
 import { CredentialErasures } from './persisted-credential/credential-erasures.js';
 import { PersistedCredentials } from './persisted-credential/persisted-credentials.js';
@@ -40,10 +43,13 @@ import { useCases } from './use-cases.generated.js';
     TypeClaims,
     IssuerKeys,
 
-    // Certificates of issuers
+    // Certificates of issuers and of document signers
+    CertificateKeys,
     IssuerSigners,
-    IssuerSignersReadModel,
-    RenewIssuerSigners,
+    DocumentSigners,
+    Crls,
+    DueCertificates,
+    RenewCertificates,
 
     // Status lists
     StatusIndexes,

@@ -4,10 +4,14 @@ import { CheckCredentialConfiguration } from './check-credential-configuration/c
 import { CompleteAuthorization } from './complete-authorization/complete-authorization.js';
 import { CountDomainConfigurations } from './count-domain-configurations/count-domain-configurations.js';
 import { CreateCredentialConfiguration } from './create-credential-configuration/create-credential-configuration.js';
+import { CreateDocumentSigner } from './create-document-signer/create-document-signer.js';
+import { CreateIaca } from './create-iaca/create-iaca.js';
 import { CreateOffer } from './create-offer/create-offer.js';
 import { CreatePreAuthorizedOffer } from './create-pre-authorized-offer/create-pre-authorized-offer.js';
 import { CreateUser } from './create-user/create-user.js';
 import { DeleteCredentialConfiguration } from './delete-credential-configuration/delete-credential-configuration.js';
+import { DeleteDocumentSigner } from './delete-document-signer/delete-document-signer.js';
+import { DeleteIaca } from './delete-iaca/delete-iaca.js';
 import { DeleteIssuedCredential } from './delete-issued-credential/delete-issued-credential.js';
 import { DeletePreAuthorizedOffer } from './delete-pre-authorized-offer/delete-pre-authorized-offer.js';
 import { DeleteUser } from './delete-user/delete-user.js';
@@ -16,6 +20,8 @@ import { IssueCredential } from './issue-credential/issue-credential.js';
 import { IssueNonce } from './issue-nonce/issue-nonce.js';
 import { ListCredentialConfigurations } from './list-credential-configurations/list-credential-configurations.js';
 import { ListCredentials } from './list-credentials/list-credentials.js';
+import { ListDocumentSigners } from './list-document-signers/list-document-signers.js';
+import { ListIacas } from './list-iacas/list-iacas.js';
 import { ListIssuedCredentials } from './list-issued-credentials/list-issued-credentials.js';
 import { ListUserCredentials } from './list-user-credentials/list-user-credentials.js';
 import { ListUsers } from './list-users/list-users.js';
@@ -24,6 +30,10 @@ import { RetrieveContext } from './retrieve-context/retrieve-context.js';
 import { RetrieveCredentialConfiguration } from './retrieve-credential-configuration/retrieve-credential-configuration.js';
 import { RetrieveCredentialDocument } from './retrieve-credential-document/retrieve-credential-document.js';
 import { RetrieveCredentialStatus } from './retrieve-credential-status/retrieve-credential-status.js';
+import { RetrieveDocumentSigner } from './retrieve-document-signer/retrieve-document-signer.js';
+import { RetrieveIaca } from './retrieve-iaca/retrieve-iaca.js';
+import { RetrieveIacaCrl } from './retrieve-iaca-crl/retrieve-iaca-crl.js';
+import { RetrieveIacas } from './retrieve-iacas/retrieve-iacas.js';
 import { RetrieveIssuedCredential } from './retrieve-issued-credential/retrieve-issued-credential.js';
 import { RetrieveIssuerCa } from './retrieve-issuer-ca/retrieve-issuer-ca.js';
 import { RetrieveIssuerMetadata } from './retrieve-issuer-metadata/retrieve-issuer-metadata.js';
@@ -35,8 +45,12 @@ import { RetrieveStatusListAggregation } from './retrieve-status-list-aggregatio
 import { RetrieveStatusListToken } from './retrieve-status-list-token/retrieve-status-list-token.js';
 import { RetrieveTypeMetadata } from './retrieve-type-metadata/retrieve-type-metadata.js';
 import { RetrieveUser } from './retrieve-user/retrieve-user.js';
+import { RevokeDocumentSigner } from './revoke-document-signer/revoke-document-signer.js';
 import { SetCredentialStatus } from './set-credential-status/set-credential-status.js';
 import { UpdateCredentialConfiguration } from './update-credential-configuration/update-credential-configuration.js';
+import { UpdateDocumentSigner } from './update-document-signer/update-document-signer.js';
+import { UpdateIaca } from './update-iaca/update-iaca.js';
+import { UpdateIacaCrl } from './update-iaca-crl/update-iaca-crl.js';
 import { UpdateUser } from './update-user/update-user.js';
 
 /** The handlers of the service's operations, in the order in which libs/contracts declares these. */
@@ -54,6 +68,20 @@ export const useCases = [
   RetrieveCredentialStatus,
   CheckCredentialConfiguration,
   CountDomainConfigurations,
+  CreateIaca,
+  DeleteIaca,
+  ListIacas,
+  RetrieveIaca,
+  RetrieveIacaCrl,
+  RetrieveIacas,
+  UpdateIaca,
+  UpdateIacaCrl,
+  CreateDocumentSigner,
+  DeleteDocumentSigner,
+  ListDocumentSigners,
+  RetrieveDocumentSigner,
+  RevokeDocumentSigner,
+  UpdateDocumentSigner,
   CreateOffer,
   CreatePreAuthorizedOffer,
   DeletePreAuthorizedOffer,

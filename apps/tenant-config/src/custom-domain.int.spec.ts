@@ -352,7 +352,11 @@ describe('the custom domain of a tenant', () => {
       short_name: 'Acme',
       icons: [{ src: 'https://acme.example/l.png' }],
     });
-    expect(await brandOf('t10')).toEqual({ name: 'Acme', logoUrl: 'https://acme.example/l.png' });
+    expect(await brandOf('t10')).toEqual({
+      name: 'Acme',
+      logoUrl: 'https://acme.example/l.png',
+      domain: 'ten.example',
+    });
   });
 
   it('ends with its tenant', async () => {

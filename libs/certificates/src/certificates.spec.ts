@@ -221,7 +221,12 @@ suite('a document signer', () => {
     expect(documentSignerPeriod('other', noon, iaca)).toEqual({
       notBefore: at(10),
       notAfter: at(3660),
-      signsUntil: at(3660),
+      signsUntil: at(40),
+    });
+    expect(documentSignerPeriod('other', at(3351), iaca)).toEqual({
+      notBefore: at(3351),
+      notAfter: at(7000),
+      signsUntil: at(7000),
     });
     expect(documentSignerPeriod('mDL', at(6600), iaca)).toEqual({
       notBefore: at(6600),
@@ -314,6 +319,12 @@ suite('a CRL', () => {
     expect(entries).toContain(
       'Serial Number: 80BB Revocation Date: Feb 2 12:00:00 2026 GMT CRL entry extensions: X509v3 CRL Reason Code: Cessation Of Operation',
     );
+  });
+
+  it('lists serial numbers without a reason', async () => {
+    const { text } = await crlOf([{ serialNumber: '40aa', revokedAt: at(1) }]);
+    const entries = text.slice(text.indexOf('Revoked Certificates:')).replaceAll(/\s+/g, ' ');
+    expect(entries).toContain('Serial Number: 40AA Revocation Date: Feb 1 12:00:00 2026 GMT Signature Algorithm');
   });
 
   it('makes an independent validation of the chain fail once the signer is on it', async () => {

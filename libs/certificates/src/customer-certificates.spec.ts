@@ -405,6 +405,13 @@ suite("a customer's CRL", () => {
     expect(await faultsOf(() => parse(crl))).toEqual([fault]);
   });
 
+  it('is refused within milliseconds when its text only looks like PEM', async () => {
+    const begun = performance.now();
+    for (const text of ['-----BEGIN ', '-----BEGIN X509 CRL-----', '-----END X509 CRL-----'])
+      expect(await faultsOf(() => parse(text.repeat(10_000)))).toEqual(['must be an X.509 CRL in DER or PEM']);
+    expect(performance.now() - begun).toBeLessThan(500);
+  });
+
   const otherIaca = () =>
     createIaca({
       ...{ key, subject: { commonName: 'Other IACA', country: 'AU' }, notBefore: now, notAfter: after(10) },

@@ -38,8 +38,9 @@ export interface SignerPeriod {
 }
 
 /**
- * How long a certificate that begins at `from` lives: 457 days for driving licences, which it signs for 30 days, so that each of 427 days
- * ends before it; otherwise 3,650 days. It ends with its IACA at the latest.
+ * How long a certificate that begins at `from` lives: 457 days for driving licences, otherwise 3,650 days; it ends with its IACA at the latest.
+ * It signs for 30 days, so that each document of 427 or 3,620 days ends before it. One of 3,650 days that ends with its IACA signs until then,
+ * because no later one would live longer.
  * @throws CertificateFault when the IACA is not valid at `from`
  */
 export const documentSignerPeriod = (
@@ -50,9 +51,10 @@ export const documentSignerPeriod = (
   const notBefore = new Date(Math.floor(from.getTime() / 1000) * 1000);
   if (notBefore < iaca.notBefore || notBefore >= iaca.notAfter)
     throw new CertificateFault(['notBefore must be within the validity of the IACA']);
-  const [days, signingDays] = documents === 'mDL' ? [457, 30] : [3650, 3650];
-  const within = (count: number) => new Date(Math.min(notBefore.getTime() + count * DAY_MS, iaca.notAfter.getTime()));
-  return { notBefore, notAfter: within(days), signsUntil: within(signingDays) };
+  const within = (days: number) => new Date(Math.min(notBefore.getTime() + days * DAY_MS, iaca.notAfter.getTime()));
+  const notAfter = within(documents === 'mDL' ? 457 : 3650);
+  const isLast = documents === 'other' && notAfter.getTime() === iaca.notAfter.getTime();
+  return { notBefore, notAfter, signsUntil: isLast ? notAfter : within(30) };
 };
 
 export interface DocumentSignerFacts {

@@ -13,14 +13,14 @@ import { ECDSA_SHA256, SIGNING_KEY, signingCrypto, type CertificateKey } from '.
 import { isEcdsaSignature } from './profile.js';
 import { isSameName } from './subject.js';
 
-/** RFC 5280 §5.3.1, without `unspecified`, which is expressed by no reason, and `removeFromCRL`, which only delta CRLs have. */
+/** RFC 5280 §5.3.1, without `unspecified`, which is expressed by its absence, and `removeFromCRL`, which only delta CRLs have. */
 export type RevocationReason = Exclude<keyof typeof X509CrlReason, 'unspecified' | 'removeFromCRL'>;
 
 export interface RevokedCertificate {
   /** Hex */
   serialNumber: string;
   revokedAt: Date;
-  reason: RevocationReason;
+  reason?: RevocationReason;
 }
 
 export interface RevocationListFacts {
@@ -35,6 +35,8 @@ export interface RevocationListFacts {
 }
 
 const CRL_NUMBER = '2.5.29.20';
+const PEM_BEGIN = '-----BEGIN X509 CRL-----';
+const PEM_END = '-----END X509 CRL-----';
 
 /** A CRL of version 2 in DER, ISO/IEC 18013-5 Annex B and RFC 5280 §5. */
 export const createRevocationList = async (facts: RevocationListFacts): Promise<Uint8Array> => {
@@ -53,7 +55,7 @@ export const createRevocationList = async (facts: RevocationListFacts): Promise<
       entries: facts.revoked.map(({ serialNumber, revokedAt, reason }) => ({
         serialNumber,
         revocationDate: revokedAt,
-        reason: X509CrlReason[reason],
+        ...(reason && { reason: X509CrlReason[reason] }),
       })),
     },
     signingCrypto(facts.iacaKey),
@@ -112,13 +114,22 @@ export const parseRevocationList = async (
 
 const decode = (crl: Uint8Array | string): X509Crl => {
   try {
-    const list = new X509Crl(typeof crl === 'string' ? crl : new Uint8Array(crl));
+    const list = new X509Crl(new Uint8Array(typeof crl === 'string' ? derOfPem(crl) : crl));
     // Decoded on first use: a fault in them is found here.
     void [list.extensions, list.entries, list.issuerName];
     return list;
   } catch (cause) {
     throw new CertificateFault(['must be an X.509 CRL in DER or PEM'], { cause });
   }
+};
+
+/** In linear time, which the library's own search for PEM does not take. @throws Error without one block */
+const derOfPem = (pem: string): Uint8Array => {
+  const begin = pem.indexOf(PEM_BEGIN);
+  const end = pem.indexOf(PEM_END, begin);
+  const base64 = pem.slice(begin + PEM_BEGIN.length, end);
+  if (begin < 0 || end < 0 || !/^[A-Za-z0-9+/=\s]*$/.test(base64)) throw new Error('no CRL in PEM');
+  return Buffer.from(base64, 'base64');
 };
 
 /** DER of a positive INTEGER. */

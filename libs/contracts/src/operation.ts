@@ -260,6 +260,8 @@ export interface HttpAnswer {
     status?: number;
     headers?: Record<string, string>;
     body?: unknown;
+    /** Instead of `body`: bytes, of the media type that the operation declares. */
+    base64?: string;
     /** For the operation event SUCCESS: numbers and ids, never values of a request. */
     metadata?: Record<string, unknown>;
   };

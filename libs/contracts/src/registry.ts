@@ -5,7 +5,9 @@ import { retrieveContext } from './issuance/contexts.js';
 import { checkCredentialConfiguration, countDomainConfigurations } from './issuance/credential-configurations.js';
 import { retrieveCredentialDocument } from './issuance/credential-documents.js';
 import { listCredentials } from './issuance/credentials.js';
+import * as documentSigners from './issuance/document-signers.js';
 import { CONFIGURATION_OPERATIONS, REGISTRY_OPERATIONS, STATUS_OPERATIONS } from './issuance/formats.js';
+import * as iacas from './issuance/iacas.js';
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
 import * as offers from './issuance/offers.js';
 import * as protocol from './issuance/protocol.js';
@@ -37,7 +39,9 @@ export * from './issuance/credential-registry.js';
 export * from './issuance/credential-status.js';
 export * from './issuance/credentials.js';
 export * from './issuance/contexts.js';
+export * from './issuance/document-signers.js';
 export * from './issuance/formats.js';
+export * from './issuance/iacas.js';
 export * from './issuance/offers.js';
 export * from './issuance/protocol.js';
 export * from './issuance/status-lists.js';
@@ -63,6 +67,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...Object.values(REGISTRY_OPERATIONS),
   ...Object.values(STATUS_OPERATIONS),
   { checkCredentialConfiguration, countDomainConfigurations },
+  iacas,
+  documentSigners,
   offers,
   protocol,
   statusLists,

@@ -63,8 +63,6 @@ const UNDECLARED = [
   'Messaging',
   'Configurations of status lists: read',
   'Configurations of status lists: write',
-  'IACAs, document signers, status list signers: read',
-  'The same: create, update, revoke, delete',
   'Status lists and revocation lists',
   'Signing outside OID4VCI',
 ];

@@ -21,7 +21,7 @@ import type { DtoClass } from './operation.js';
 import { ROLES } from './roles.js';
 
 /** Property decorators shared by the DTOs, with the messages the specifications show. */
-const combine =
+export const combine =
   (...decorators: PropertyDecorator[]): PropertyDecorator =>
   (target, key) => {
     for (const decorate of decorators) decorate(target, key);

@@ -6,6 +6,7 @@ export * from './browser.js';
 export * from './canary.js';
 export * from './command-server.js';
 export * from './count-reads.js';
+export * from './customer-iaca.js';
 export * from './did-resolution.js';
 export * from './dns-server.js';
 export * from './describe-idempotency.js';

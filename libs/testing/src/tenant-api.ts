@@ -118,6 +118,37 @@ export class TenantApi {
     };
   }
 
+  get iacas() {
+    const { client, answerTo } = this.calls;
+    const path = '/v2/credentials/mobile/iacas';
+    const one = '/v2/credentials/mobile/iacas/{id}';
+    return {
+      create: (body: Schemas['IacaRequest']) => answerTo(client.POST(path, { body })),
+      list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
+      retrieve: (id: string) => answerTo(client.GET(one, { params: { path: { id } } })),
+      update: (id: string, active: boolean) =>
+        answerTo(client.PUT(one, { params: { path: { id } }, body: { active } })),
+      delete: (id: string) => answerTo(client.DELETE(one, { params: { path: { id } } })),
+      uploadCrl: (id: string, crlPem: string) =>
+        answerTo(client.PUT(`${one}/crl`, { params: { path: { id } }, body: { crlPem } })),
+    };
+  }
+
+  get documentSigners() {
+    const { client, answerTo } = this.calls;
+    const path = '/v2/credentials/mobile/document-signers';
+    const one = '/v2/credentials/mobile/document-signers/{id}';
+    return {
+      create: (iacaId: string) => answerTo(client.POST(path, { body: { iacaId } })),
+      list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
+      retrieve: (id: string) => answerTo(client.GET(one, { params: { path: { id } } })),
+      update: (id: string, body: Schemas['UpdateDocumentSignerRequest']) =>
+        answerTo(client.PUT(one, { params: { path: { id } }, body })),
+      delete: (id: string) => answerTo(client.DELETE(one, { params: { path: { id } } })),
+      revoke: (id: string) => answerTo(client.POST(`${one}/revoke`, { params: { path: { id } } })),
+    };
+  }
+
   get offers() {
     const { client, answerTo } = this.calls;
     return {

@@ -5,7 +5,7 @@ export const PROJECTIONS = [
   ['read', 'management.tenant-lists'],
   ['read', 'dids.did-lists'],
   ['read', 'issuance.configurations'],
-  ['read', 'issuance.issuer-signers'],
+  ['read', 'issuance.due-certificates'],
   ['read', 'issuance.users'],
   ['read', 'issuance.session-keys'],
   ['read', 'webhooks.webhooks'],

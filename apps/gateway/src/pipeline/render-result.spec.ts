@@ -39,6 +39,17 @@ describe('a result', () => {
     });
   });
 
+  it('may be bytes, of the media type that the operation declares', () => {
+    const answer = rendered(httpAnswer({ headers: { etag: '"1"' }, base64: 'AP+A' }), {
+      mediaType: 'application/pkix-crl',
+    });
+    expect(answer).toEqual({
+      status: 201,
+      headers: { ...NO_STORE, 'content-type': 'application/pkix-crl', etag: '"1"' },
+      body: Buffer.from([0, 255, 128]),
+    });
+  });
+
   it('with 204 has no body, whatever was returned', () => {
     expect(rendered({ id: '7' }, { success: 204 })).toEqual({ status: 204, headers: NO_STORE, body: undefined });
     expect(rendered('text', { success: 204 })?.body).toBeUndefined();

@@ -57,9 +57,9 @@ export const isSignerDue = (state: IssuerCertificatesState, issuer: string, now:
 };
 
 /** @throws StaleEpoch when a later holder of the lease has changed the certificates */
-export const requireEpoch = (state: IssuerCertificatesState, epoch: number | undefined): void => {
+export const requireEpoch = (state: { epoch: number }, epoch: number | undefined): void => {
   if (epoch !== undefined && epoch < state.epoch)
-    throw new StaleEpoch(`issuer certificates were changed in epoch ${state.epoch}, after epoch ${epoch}`);
+    throw new StaleEpoch(`certificates were changed in epoch ${state.epoch}, after epoch ${epoch}`);
 };
 
 /** A signer that is due, with the CA that it was made with when that one was due too. */

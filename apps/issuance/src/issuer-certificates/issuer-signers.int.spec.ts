@@ -31,10 +31,10 @@ import {
   type RunningServices,
 } from '@attestry/service-kit';
 import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { DueCertificates } from '../due-certificates/due-certificates.read-model.js';
+import { RenewCertificates } from '../due-certificates/renew-certificates.worker.js';
 import { issuanceService } from '../index.js';
-import { IssuerSignersReadModel } from './issuer-certificates.read-model.js';
 import { IssuerSigners } from './issuer-signers.js';
-import { RenewIssuerSigners } from './renew-issuer-signers.worker.js';
 
 const DAY_MS = 86_400_000;
 const DID = 'did:web:acme.example';
@@ -114,8 +114,8 @@ const typeAt = async (tenantId: string, vct: string): Promise<{ vct: string; doc
   return { ...(JSON.parse(document) as { vct: string }), document, integrity };
 };
 const signers = () => services.app.get(IssuerSigners, { strict: false });
-const worker = () => services.app.get(RenewIssuerSigners, { strict: false });
-const readModel = () => services.app.get(IssuerSignersReadModel, { strict: false });
+const worker = () => services.app.get(RenewCertificates, { strict: false });
+const readModel = () => services.app.get(DueCertificates, { strict: false });
 const isDue = async (tenantId: string, at = Date.now() + ahead) =>
   (await readModel().due(new Date(at), 1000)).some((row) => row.tenant_id === tenantId);
 const event = (tenantId: string) => serviceContext('issuance.spec', tenantId);

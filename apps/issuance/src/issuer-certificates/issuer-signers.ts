@@ -1,9 +1,10 @@
 import { X509Certificate } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { EventStoreUnavailable, Streams, type Clock, type EventContext } from '@attestry/event-store';
+import { Streams, type Clock, type EventContext } from '@attestry/event-store';
 import { pooledBytes, SigningKeys, type PublicJwk, type Signer } from '@attestry/keys';
 import { CLOCK } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
+import { CertificateKeys, type MakeKeys } from '../certificate-keys/certificate-keys.js';
 import {
   addSigner,
   caPeriod,
@@ -49,6 +50,7 @@ export class IssuerSigners {
 
   constructor(
     private readonly streams: Streams,
+    private readonly keys: CertificateKeys,
     private readonly signingKeys: SigningKeys,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -120,21 +122,15 @@ export class IssuerSigners {
    * @throws StaleEpoch when a later holder of the lease has changed the certificates; KeyNotFound when the tenant was deleted
    */
   async renew(tenantId: string, issuer: string, context: EventContext, epoch?: number): Promise<void> {
-    const created: string[] = [];
-    let state: IssuerCertificatesState;
-    try {
-      ({ state } = await this.streams.runDecision(
-        issuerCertificates,
-        issuerCertificatesStream(tenantId),
-        (before) => this.makeSigner(before, { tenantId, issuer, epoch, created }),
-        context,
-      ));
-    } catch (error) {
-      // When the store failed, the events may exist that name the keys.
-      if (!(error instanceof EventStoreUnavailable)) await this.destroyUnused(tenantId, created);
-      throw error;
-    }
-    await this.destroyUnused(tenantId, created, state);
+    await this.keys.runDecision(
+      {
+        aggregate: issuerCertificates,
+        stream: issuerCertificatesStream(tenantId),
+        decide: ({ state: before }, makeKeys) => this.makeSigner(before, { tenantId, issuer, epoch, makeKeys }),
+        keysOf: ({ authorities, signers }) => [...authorities, ...signers].map(({ keyId }) => keyId),
+      },
+      context,
+    );
   }
 
   /**
@@ -158,22 +154,16 @@ export class IssuerSigners {
 
   private async makeSigner(
     state: IssuerCertificatesState,
-    target: { tenantId: string; issuer: string; epoch: number | undefined; created: string[] },
+    target: { tenantId: string; issuer: string; epoch: number | undefined; makeKeys: MakeKeys },
   ): Promise<IssuerCertificatesEvent[]> {
-    const { tenantId, issuer, epoch, created } = target;
+    const { tenantId, issuer, epoch, makeKeys } = target;
     const now = this.clock.now();
     requireEpoch(state, epoch);
     if (!isSignerDue(state, issuer, now)) return [];
     // Loaded on first use: it takes a tenth of a second.
     const { createIssuerAuthority, createIssuerSigner } = await import('@attestry/certificates');
     const known = signingCa(state, now);
-    const keys = await this.signingKeys.createSigningKeys(
-      tenantId,
-      'certificate',
-      known ? ['P-256'] : ['P-256', 'P-256'],
-    );
-    created.push(...keys.map(({ keyId }) => keyId));
-    const [signerKey, caKey] = await Promise.all(keys.map(({ keyId }) => this.signingKeys.loadSigner(tenantId, keyId)));
+    const [signerKey, caKey] = await makeKeys(known ? 1 : 2);
     let ca = known;
     let authorityKey = caKey;
     if (ca) authorityKey = await this.signingKeys.loadSigner(tenantId, ca.keyId);
@@ -194,16 +184,6 @@ export class IssuerSigners {
     });
     const signer = { ...storedOf(signerKey!.keyId, made, period), issuer };
     return addSigner(state, { ...(!known && { ca }), signer, now, epoch });
-  }
-
-  private async destroyUnused(
-    tenantId: string,
-    created: readonly string[],
-    state: Pick<IssuerCertificatesState, 'authorities' | 'signers'> = { authorities: [], signers: [] },
-  ): Promise<void> {
-    const used = new Set([...state.authorities, ...state.signers].map(({ keyId }) => keyId));
-    const unused = created.filter((keyId) => !used.has(keyId));
-    if (unused.length) await this.signingKeys.destroySigningKeys(tenantId, unused);
   }
 
   private load(tenantId: string) {

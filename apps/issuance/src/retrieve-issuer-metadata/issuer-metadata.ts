@@ -35,6 +35,7 @@ export const issuerMetadata = (
   ),
   ...legacyMembers(authorizationServerMetadata(baseUrl, configurations)),
   credentials_supported: configurations.map((it) => ({ ...described(it), ...formatOf(it).metadataOf(it).legacy })),
+  mdoc_iacas_uri: `${baseUrl}/v1/openid/iacas`,
 });
 
 /** One entry without a language: a brand has one name. */

@@ -11,6 +11,6 @@ export class RetrieveBrand {
   async execute(_request: unknown, { tenant }: TenantServiceContext): Promise<VerifiedBrand> {
     const { state } = await this.streams.load(customDomain, customDomainStream(tenant.id));
     if (state.status === 'absent' || state.verifiedAt === undefined) return {};
-    return { name: state.name, logoUrl: state.logoUrl };
+    return { name: state.name, logoUrl: state.logoUrl, domain: state.domain };
   }
 }

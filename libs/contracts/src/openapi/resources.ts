@@ -13,6 +13,16 @@ const RESOURCES: readonly (readonly [name: string, about: string, paths: RegExp]
   ['DIDs', 'Decentralized identifiers, their documents, domain linkage.', /^\/(v1\/dids|\.well-known\/did)/],
   ['Custom domain', 'Domain name of the issuer, and its brand.', /^\/(v1\/config\/domain|manifest)/],
   ['Credentials', 'Issued credentials and their status.', /^\/v2\/credentials($|\/[\w-]+($|\/:))/],
+  [
+    'IACAs',
+    'Certificates of issuing authorities for mobile documents, and their CRLs.',
+    /^\/v2\/credentials\/mobile\/iacas/,
+  ],
+  [
+    'Document signers',
+    'Certificates of the keys that sign mobile documents.',
+    /^\/v2\/credentials\/mobile\/document-signers/,
+  ],
   ['Credential configurations', 'What the tenant issues, by credential format.', /^\/v2\/credentials\//],
   ['Offers', 'Credential offers that wallets redeem.', /^\/v1\/openid\/offers/],
   ['Authentication providers', 'OpenID provider of users.', /^\/v1\/users\/authentication-providers/],
@@ -22,7 +32,7 @@ const RESOURCES: readonly (readonly [name: string, about: string, paths: RegExp]
   [
     'Verifiers',
     'Keys, certificates and types of credentials.',
-    /^\/(v1\/openid\/(issuer-ca|types)|\.well-known\/jwt-vc-issuer)/,
+    /^\/(v1\/openid\/(issuer-ca|iacas|types)|\.well-known\/jwt-vc-issuer)/,
   ],
   ['Wallets', 'Endpoints for wallets (OID4VCI 1.0).', /^\/(v1\/(oauth|openid)\/|\.well-known\/(oauth|openid))/],
   ['JSON-LD context', 'The JSON-LD context of the platform.', /^\/v1$/],

@@ -704,7 +704,6 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token',
     ],
   },
-  'issuance.retrieve-status-list-token': 'eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl',
   'issuance.retrieve-type-metadata': {
     vct: 'https://university.example/v1/openid/types/StudentCard/1',
     name: 'Test credential',

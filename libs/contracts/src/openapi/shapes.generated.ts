@@ -185,6 +185,18 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['name', 'short_name', 'icons'],
     description: 'Brand that wallets and browsers display (W3C Web Application Manifest).',
   },
+  CertificateData: {
+    type: 'object',
+    properties: {
+      commonName: { type: 'string' },
+      country: { type: 'string' },
+      stateOrProvinceName: { type: 'string' },
+      notBefore: { type: 'string', description: 'RFC 3339.' },
+      notAfter: { type: 'string', description: 'RFC 3339.' },
+    },
+    required: ['commonName', 'country', 'notBefore', 'notAfter'],
+    description: 'What is read from a certificate.',
+  },
   ClaimDisplay: {
     type: 'object',
     properties: {
@@ -529,6 +541,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: { id: { type: 'string', description: 'Id of the credential.' } },
     required: ['id'],
   },
+  CrlRequest: {
+    type: 'object',
+    properties: {
+      crlPem: {
+        type: 'string',
+        description: 'Complete CRL that the IACA signed, PEM; its number is larger than that of the one before.',
+      },
+    },
+    required: ['crlPem'],
+  },
   CustomDomain: {
     type: 'object',
     properties: {
@@ -606,6 +628,39 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: { uri: { type: 'string', description: 'https or data URL.' }, alt_text: { type: 'string' } },
     required: ['uri'],
+  },
+  DocumentSigner: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      iacaId: { type: 'string' },
+      active: { type: 'boolean' },
+      isManaged: { type: 'boolean', description: 'Whether it was made automatically, for a managed IACA.' },
+      csrPem: {
+        type: 'string',
+        description: 'PKCS #10 request to issue a certificate for. Absent for a signer of a managed IACA.',
+      },
+      certificatePem: { type: 'string', description: 'Absent until it was uploaded.' },
+      certificateData: { $ref: '#/components/schemas/CertificateData' },
+      certificateFingerprint: { type: 'string', description: "SHA-256 of the certificate's DER, hex." },
+      revocationDate: { type: 'string', description: 'RFC 3339 time of its revocation.' },
+    },
+    required: ['id', 'iacaId', 'active', 'isManaged'],
+  },
+  DocumentSignerParams: {
+    type: 'object',
+    properties: { id: { type: 'string', description: 'Id of the document signer.' } },
+    required: ['id'],
+  },
+  DocumentSignerRequest: {
+    type: 'object',
+    properties: {
+      iacaId: {
+        type: 'string',
+        description: 'Id of an unmanaged IACA. Signers of managed ones are made automatically.',
+      },
+    },
+    required: ['iacaId'],
   },
   DomainLinkageCredential: {
     type: 'object',
@@ -781,6 +836,67 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['grant_type'],
     description:
       'Form parameters of the token endpoint (RFC 6749 section 4.1.3, RFC 7636 section 4.5, OID4VCI section 6.1).',
+  },
+  Iaca: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      active: {
+        type: 'boolean',
+        description: 'Whether its document signers sign, and whether it is listed at `mdoc_iacas_uri`.',
+      },
+      certificatePem: { type: 'string' },
+      certificateData: { $ref: '#/components/schemas/CertificateData' },
+      certificateFingerprint: { type: 'string', description: "SHA-256 of the certificate's DER, hex." },
+      isManaged: { type: 'boolean', description: 'Whether the platform keeps its key.' },
+      crl: {
+        $ref: '#/components/schemas/PublishedCrl',
+        description:
+          'The CRL at `/v2/credentials/mobile/iacas/{id}/crl`. Absent until the first one of an unmanaged IACA was uploaded.',
+      },
+      crlDue: {
+        type: 'boolean',
+        description:
+          'Whether its owner must upload a CRL: a revoked document signer is not in it, or it has ended. Always false for a managed IACA.',
+      },
+    },
+    required: ['id', 'active', 'certificatePem', 'certificateData', 'certificateFingerprint', 'isManaged', 'crlDue'],
+  },
+  IacaList: {
+    type: 'object',
+    properties: { iacas: { type: 'array', items: { $ref: '#/components/schemas/ListedIaca' } } },
+    required: ['iacas'],
+  },
+  IacaParams: {
+    type: 'object',
+    properties: { id: { type: 'string', description: 'Id of the IACA.' } },
+    required: ['id'],
+  },
+  IacaRequest: {
+    type: 'object',
+    properties: {
+      commonName: {
+        type: 'string',
+        description:
+          'Default: the verified custom domain, or else the host of the tenant, and ` IACA`, cut to 64 characters.',
+      },
+      country: {
+        type: 'string',
+        description: "Upper-case code of ISO 3166-1 alpha-2. Default: the country of the tenant's region.",
+      },
+      stateOrProvinceName: { type: 'string', description: 'Upper-case code of ISO 3166-2, of the same country.' },
+      notBefore: { type: 'string', description: 'Begin of the validity, not in the past. Default: now.' },
+      notAfter: {
+        type: 'string',
+        description: 'End of the validity, at most 20 years after `notBefore`. Default: 10 years after it.',
+      },
+      certificatePem: {
+        type: 'string',
+        description: 'Root certificate of an IACA whose key its owner keeps (ISO/IEC 18013-5 Annex B.1.2), PEM.',
+      },
+    },
+    description:
+      'All members are optional. With `certificatePem` the IACA is unmanaged: its owner keeps the key, and no other member is allowed.',
   },
   Invitation: {
     type: 'object',
@@ -995,6 +1111,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: { did: { type: 'string' }, localMetadata: { $ref: '#/components/schemas/LocalDidMetadata' } },
     required: ['did', 'localMetadata'],
+  },
+  ListedIaca: {
+    type: 'object',
+    properties: { certificate: { type: 'string', description: 'DER, base64.' } },
+    required: ['certificate'],
   },
   LocalDidMetadata: {
     type: 'object',
@@ -1685,6 +1806,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     description:
       'Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` and `ecdsa-rdfc-2019` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1.',
   },
+  PublishedCrl: {
+    type: 'object',
+    properties: {
+      number: { type: 'string', description: 'CRL number, decimal.' },
+      thisUpdate: { type: 'string', description: 'RFC 3339.' },
+      nextUpdate: { type: 'string', description: 'RFC 3339.' },
+    },
+    required: ['number', 'thisUpdate', 'nextUpdate'],
+    description: 'A published CRL.',
+  },
   Region: {
     type: 'object',
     properties: {
@@ -1733,6 +1864,19 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       client_secret: { type: 'string' },
     },
     description: 'Form parameters of a revocation request (RFC 7009).',
+  },
+  RevokedDocumentSigner: {
+    type: 'object',
+    properties: {
+      revoked: { type: 'boolean' },
+      revocationDate: { type: 'string', description: 'RFC 3339.' },
+      crlDue: {
+        type: 'boolean',
+        description:
+          'Whether the owner of the IACA must sign and upload a CRL with this signer. False for a managed IACA, whose CRL has it.',
+      },
+    },
+    required: ['revoked', 'revocationDate', 'crlDue'],
   },
   RevokedToken: { type: 'object', description: 'Empty object: RFC 7009 section 2.2 defines no members.' },
   Role: {
@@ -1974,6 +2118,31 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: { name: { type: 'string' }, roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } } },
     required: ['name', 'roles'],
     description: 'Replaces name and roles.',
+  },
+  UpdateDocumentSignerRequest: {
+    type: 'object',
+    properties: {
+      active: {
+        type: 'boolean',
+        description: 'Of several active signers of an IACA the one that was changed last signs.',
+      },
+      certificatePem: {
+        type: 'string',
+        description:
+          'Certificate that the IACA issued for `csrPem` (ISO/IEC 18013-5 Annex B.1.4), PEM. Required until there is one.',
+      },
+    },
+    required: ['active'],
+  },
+  UpdateIacaRequest: {
+    type: 'object',
+    properties: {
+      active: {
+        type: 'boolean',
+        description: 'Several IACAs can be active: the newest one that is valid and can sign is used.',
+      },
+    },
+    required: ['active'],
   },
   UpdateMembershipRequest: {
     type: 'object',

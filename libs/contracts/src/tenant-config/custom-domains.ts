@@ -130,6 +130,8 @@ export const retrieveManifest = defineOperation({
 export class VerifiedBrand {
   name?: string;
   logoUrl?: string;
+  /** Host name. */
+  domain?: string;
 }
 
 export const retrieveBrand = defineOperation({

@@ -413,6 +413,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/openid/iacas': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the certificates of the active IACAs
+     * @description Trust anchors of `mso_mdoc` credentials; `mdoc_iacas_uri` of the issuer metadata. May be empty.
+     */
+    get: operations['retrieveIacas'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/openid/issuer-ca': {
     parameters: {
       query?: never;
@@ -1027,6 +1047,154 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/mobile/document-signers': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the document signers of the tenant
+     * @description Also those of managed IACAs, until the end of their certificates. Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `certificate-manager`.
+     */
+    get: operations['listDocumentSigners'];
+    put?: never;
+    /**
+     * Create a document signer of an unmanaged IACA
+     * @description The platform keeps its key. It signs once a certificate for `csrPem` was uploaded. Returns 409 if the tenant already has 5. Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
+     */
+    post: operations['createDocumentSigner'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/mobile/document-signers/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve a document signer
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `certificate-manager`.
+     */
+    get: operations['retrieveDocumentSigner'];
+    /**
+     * Activate or deactivate a document signer of an unmanaged IACA, or upload its certificate
+     * @description Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
+     */
+    put: operations['updateDocumentSigner'];
+    post?: never;
+    /**
+     * Delete a document signer of an unmanaged IACA
+     * @description Its key is destroyed. Credentials that it signed remain valid until it is revoked by the owner of the IACA. Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
+     */
+    delete: operations['deleteDocumentSigner'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/mobile/document-signers/{id}/revoke': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Revoke a document signer
+     * @description It signs nothing more, and verifiers that read the CRL reject what it signed. The CRL of a managed IACA has it at once; for an unmanaged one the owner signs and uploads a CRL. It cannot be undone. Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
+     */
+    post: operations['revokeDocumentSigner'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/mobile/iacas': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the IACAs of the tenant
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `certificate-manager`.
+     */
+    get: operations['listIacas'];
+    put?: never;
+    /**
+     * Create an issuing authority certificate authority (IACA)
+     * @description It is inactive, so that relying parties can get its certificate before it is used. Returns 409 if the tenant already has 3. Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
+     */
+    post: operations['createIaca'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/mobile/iacas/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve an IACA
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `certificate-manager`.
+     */
+    get: operations['retrieveIaca'];
+    /**
+     * Activate or deactivate an IACA
+     * @description Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
+     */
+    put: operations['updateIaca'];
+    post?: never;
+    /**
+     * Delete an IACA with its document signers
+     * @description Their keys are destroyed, and its CRL is no longer served. Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
+     */
+    delete: operations['deleteIaca'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/mobile/iacas/{id}/crl': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the CRL of an IACA (ISO/IEC 18013-5 Annex B.1.5)
+     * @description DER. 404 until the first CRL of an unmanaged IACA was uploaded. `If-None-Match` is supported.
+     */
+    get: operations['retrieveIacaCrl'];
+    /**
+     * Upload the CRL of an unmanaged IACA
+     * @description The CRL of a managed IACA is signed and renewed by the platform. Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
+     */
+    put: operations['updateIacaCrl'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/sd-jwt/{id}/status': {
     parameters: {
       query?: never;
@@ -1326,6 +1494,16 @@ export interface components {
       name: string;
       short_name: string;
     };
+    /** @description What is read from a certificate. */
+    CertificateData: {
+      commonName: string;
+      country: string;
+      /** @description RFC 3339. */
+      notAfter: string;
+      /** @description RFC 3339. */
+      notBefore: string;
+      stateOrProvinceName?: string;
+    };
     ClaimDisplay: {
       /** @description Language tag (BCP 47). */
       locale?: string;
@@ -1584,6 +1762,23 @@ export interface components {
     CredentialStatusAnswer: {
       status: components['schemas']['CredentialStatus'];
     };
+    CrlRequest: {
+      /** @description Whether its document signers sign, and whether it is listed at `mdoc_iacas_uri`. */
+      readonly active?: boolean;
+      readonly certificateData?: components['schemas']['CertificateData'];
+      /** @description SHA-256 of the certificate's DER, hex. */
+      readonly certificateFingerprint?: string;
+      readonly certificatePem?: string;
+      /** @description The CRL at `/v2/credentials/mobile/iacas/{id}/crl`. Absent until the first one of an unmanaged IACA was uploaded. */
+      readonly crl?: components['schemas']['PublishedCrl'];
+      /** @description Whether its owner must upload a CRL: a revoked document signer is not in it, or it has ended. Always false for a managed IACA. */
+      readonly crlDue?: boolean;
+      /** @description Complete CRL that the IACA signed, PEM; its number is larger than that of the one before. */
+      crlPem: string;
+      readonly id?: string;
+      /** @description Whether the platform keeps its key. */
+      readonly isManaged?: boolean;
+    };
     CustomDomain: {
       domain: string;
       isVerified: boolean;
@@ -1633,6 +1828,42 @@ export interface components {
       alt_text?: string;
       /** @description https or data URL. */
       uri: string;
+    };
+    DocumentSigner: {
+      active: boolean;
+      certificateData?: components['schemas']['CertificateData'];
+      /** @description SHA-256 of the certificate's DER, hex. */
+      certificateFingerprint?: string;
+      /** @description Absent until it was uploaded. */
+      certificatePem?: string;
+      /** @description PKCS #10 request to issue a certificate for. Absent for a signer of a managed IACA. */
+      csrPem?: string;
+      iacaId: string;
+      id: string;
+      /** @description Whether it was made automatically, for a managed IACA. */
+      isManaged: boolean;
+      /** @description RFC 3339 time of its revocation. */
+      revocationDate?: string;
+    };
+    DocumentSignerRequest: {
+      readonly active?: boolean;
+      readonly certificateData?: components['schemas']['CertificateData'];
+      /** @description SHA-256 of the certificate's DER, hex. */
+      readonly certificateFingerprint?: string;
+      /** @description Absent until it was uploaded. */
+      readonly certificatePem?: string;
+      /** @description PKCS #10 request to issue a certificate for. Absent for a signer of a managed IACA. */
+      readonly csrPem?: string;
+      /**
+       * Format: uuid
+       * @description Id of an unmanaged IACA. Signers of managed ones are made automatically.
+       */
+      iacaId: string;
+      readonly id?: string;
+      /** @description Whether it was made automatically, for a managed IACA. */
+      readonly isManaged?: boolean;
+      /** @description RFC 3339 time of its revocation. */
+      readonly revocationDate?: string;
     };
     /** @description Links a DID with an origin (DIF Well Known DID Configuration, Linked Data Proof Format). */
     DomainLinkageCredential: {
@@ -1724,6 +1955,51 @@ export interface components {
       redirect_uri?: string;
       /** @description Transaction code. Required if the offer has one. */
       tx_code?: string;
+    };
+    Iaca: {
+      /** @description Whether its document signers sign, and whether it is listed at `mdoc_iacas_uri`. */
+      active: boolean;
+      certificateData: components['schemas']['CertificateData'];
+      /** @description SHA-256 of the certificate's DER, hex. */
+      certificateFingerprint: string;
+      certificatePem: string;
+      /** @description The CRL at `/v2/credentials/mobile/iacas/{id}/crl`. Absent until the first one of an unmanaged IACA was uploaded. */
+      crl?: components['schemas']['PublishedCrl'];
+      /** @description Whether its owner must upload a CRL: a revoked document signer is not in it, or it has ended. Always false for a managed IACA. */
+      crlDue: boolean;
+      id: string;
+      /** @description Whether the platform keeps its key. */
+      isManaged: boolean;
+    };
+    IacaList: {
+      iacas: components['schemas']['ListedIaca'][];
+    };
+    /** @description All members are optional. With `certificatePem` the IACA is unmanaged: its owner keeps the key, and no other member is allowed. */
+    IacaRequest: {
+      /** @description Whether its document signers sign, and whether it is listed at `mdoc_iacas_uri`. */
+      readonly active?: boolean;
+      readonly certificateData?: components['schemas']['CertificateData'];
+      /** @description SHA-256 of the certificate's DER, hex. */
+      readonly certificateFingerprint?: string;
+      /** @description Root certificate of an IACA whose key its owner keeps (ISO/IEC 18013-5 Annex B.1.2), PEM. */
+      certificatePem?: string;
+      /** @description Default: the verified custom domain, or else the host of the tenant, and ` IACA`, cut to 64 characters. */
+      commonName?: string;
+      /** @description Upper-case code of ISO 3166-1 alpha-2. Default: the country of the tenant's region. */
+      country?: string;
+      /** @description The CRL at `/v2/credentials/mobile/iacas/{id}/crl`. Absent until the first one of an unmanaged IACA was uploaded. */
+      readonly crl?: components['schemas']['PublishedCrl'];
+      /** @description Whether its owner must upload a CRL: a revoked document signer is not in it, or it has ended. Always false for a managed IACA. */
+      readonly crlDue?: boolean;
+      readonly id?: string;
+      /** @description Whether the platform keeps its key. */
+      readonly isManaged?: boolean;
+      /** @description End of the validity, at most 20 years after `notBefore`. Default: 10 years after it. */
+      notAfter?: string;
+      /** @description Begin of the validity, not in the past. Default: now. */
+      notBefore?: string;
+      /** @description Upper-case code of ISO 3166-2, of the same country. */
+      stateOrProvinceName?: string;
     };
     /** @description Metadata of a credential that was issued from an offer. */
     IssuedCredential: {
@@ -1844,6 +2120,10 @@ export interface components {
       did: string;
       localMetadata: components['schemas']['LocalDidMetadata'];
     };
+    ListedIaca: {
+      /** @description DER, base64. */
+      certificate: string;
+    };
     LocalDidMetadata: {
       initialDidDocument: {
         [key: string]: unknown;
@@ -1892,6 +2172,16 @@ export interface components {
     };
     PageOfCompactSemanticConfiguration: {
       data: components['schemas']['CompactSemanticConfiguration'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
+    PageOfDocumentSigner: {
+      data: components['schemas']['DocumentSigner'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
+    PageOfIaca: {
+      data: components['schemas']['Iaca'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
@@ -2029,6 +2319,15 @@ export interface components {
      * @enum {string}
      */
     ProofType: 'eddsa-rdfc-2022' | 'ecdsa-rdfc-2019' | 'Ed25519Signature2018';
+    /** @description A published CRL. */
+    PublishedCrl: {
+      /** @description RFC 3339. */
+      nextUpdate: string;
+      /** @description CRL number, decimal. */
+      number: string;
+      /** @description RFC 3339. */
+      thisUpdate: string;
+    };
     /** @description Metadata of an issued credential. */
     RegisteredCredential: {
       credentialConfigurationId: string;
@@ -2051,6 +2350,13 @@ export interface components {
       };
       localMetadata?: components['schemas']['LocalDidMetadata'];
       registrationStatus?: components['schemas']['RegistrationStatus'];
+    };
+    RevokedDocumentSigner: {
+      /** @description Whether the owner of the IACA must sign and upload a CRL with this signer. False for a managed IACA, whose CRL has it. */
+      crlDue: boolean;
+      /** @description RFC 3339. */
+      revocationDate: string;
+      revoked: boolean;
     };
     SdJwtConfiguration: {
       claimMappings: {
@@ -2185,6 +2491,38 @@ export interface components {
     };
     /** @enum {string} */
     TokenEndpointAuthMethod: 'client_secret_basic' | 'client_secret_post';
+    UpdateDocumentSignerRequest: {
+      /** @description Of several active signers of an IACA the one that was changed last signs. */
+      active: boolean;
+      readonly certificateData?: components['schemas']['CertificateData'];
+      /** @description SHA-256 of the certificate's DER, hex. */
+      readonly certificateFingerprint?: string;
+      /** @description Certificate that the IACA issued for `csrPem` (ISO/IEC 18013-5 Annex B.1.4), PEM. Required until there is one. */
+      certificatePem?: string;
+      /** @description PKCS #10 request to issue a certificate for. Absent for a signer of a managed IACA. */
+      readonly csrPem?: string;
+      readonly iacaId?: string;
+      readonly id?: string;
+      /** @description Whether it was made automatically, for a managed IACA. */
+      readonly isManaged?: boolean;
+      /** @description RFC 3339 time of its revocation. */
+      readonly revocationDate?: string;
+    };
+    UpdateIacaRequest: {
+      /** @description Several IACAs can be active: the newest one that is valid and can sign is used. */
+      active: boolean;
+      readonly certificateData?: components['schemas']['CertificateData'];
+      /** @description SHA-256 of the certificate's DER, hex. */
+      readonly certificateFingerprint?: string;
+      readonly certificatePem?: string;
+      /** @description The CRL at `/v2/credentials/mobile/iacas/{id}/crl`. Absent until the first one of an unmanaged IACA was uploaded. */
+      readonly crl?: components['schemas']['PublishedCrl'];
+      /** @description Whether its owner must upload a CRL: a revoked document signer is not in it, or it has ended. Always false for a managed IACA. */
+      readonly crlDue?: boolean;
+      readonly id?: string;
+      /** @description Whether the platform keeps its key. */
+      readonly isManaged?: boolean;
+    };
     UpdateUserRequest: {
       /** @description Identity of the user at the authentication provider. Absent until the user signs in with it. */
       readonly authenticationProvider?: components['schemas']['UserLink'];
@@ -4619,6 +4957,35 @@ export interface operations {
       429: components['responses']['OAuthTooManyRequests'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
+    };
+  };
+  retrieveIacas: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['IacaList'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
     };
   };
   retrieveIssuerCa: {
@@ -7205,6 +7572,556 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
+  listDocumentSigners: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PageOfDocumentSigner'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  createDocumentSigner: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
+        'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
+         *     }
+         */
+        'application/json': components['schemas']['DocumentSignerRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DocumentSigner'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveDocumentSigner: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the document signer. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DocumentSigner'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateDocumentSigner: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the document signer. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "active": false
+         *     }
+         */
+        'application/json': components['schemas']['UpdateDocumentSignerRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DocumentSigner'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteDocumentSigner: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the document signer. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  revokeDocumentSigner: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the document signer. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RevokedDocumentSigner'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listIacas: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PageOfIaca'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  createIaca: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
+        'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        /**
+         * @example {
+         *       "commonName": "Example IACA",
+         *       "country": "AU",
+         *       "stateOrProvinceName": "AU-NSW"
+         *     }
+         */
+        'application/json': components['schemas']['IacaRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Iaca'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveIaca: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the IACA. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Iaca'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateIaca: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the IACA. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "active": true
+         *     }
+         */
+        'application/json': components['schemas']['UpdateIacaRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Iaca'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteIaca: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the IACA. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveIacaCrl: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the IACA. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/pkix-crl': string;
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateIacaCrl: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the IACA. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "crlPem": "-----BEGIN X509 CRL-----\nMIIB…\n-----END X509 CRL-----"
+         *     }
+         */
+        'application/json': components['schemas']['CrlRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Iaca'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
   retrieveCredentialStatusSdJwt: {
     parameters: {
       query?: never;
@@ -7630,7 +8547,6 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          /** @example eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl */
           'application/statuslist+jwt': string;
         };
       };

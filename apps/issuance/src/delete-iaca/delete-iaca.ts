@@ -1,0 +1,29 @@
+import { deleteIaca, type ClientContext } from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
+import { SigningKeys } from '@attestry/keys';
+import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
+import { deleteIaca as decide, keysOf } from '../mobile-certificates/mobile-certificates.decisions.js';
+import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
+
+@Operation(deleteIaca)
+export class DeleteIaca {
+  constructor(
+    private readonly streams: Streams,
+    private readonly signingKeys: SigningKeys,
+  ) {}
+
+  async execute({ params }: RequestOf<typeof deleteIaca>, context: ClientContext): Promise<void> {
+    const { id: tenantId } = context.tenant;
+    let keyIds: string[] = [];
+    await this.streams.runDecision(
+      mobileCertificates,
+      mobileCertificatesStream(tenantId),
+      (state) => {
+        keyIds = keysOf(state, params.id);
+        return decide(state, params.id);
+      },
+      eventContext(context),
+    );
+    if (keyIds.length) await this.signingKeys.destroySigningKeys(tenantId, keyIds);
+  }
+}

@@ -1,0 +1,28 @@
+import { Inject } from '@nestjs/common';
+import { listDocumentSigners, type ClientContext, type DocumentSigner, type PageOf } from '@attestry/contracts';
+import { Streams, type Clock } from '@attestry/event-store';
+import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
+import { signerView } from '../mobile-certificates/certificate-views.js';
+import { publishedSigners } from '../mobile-certificates/mobile-certificates.decisions.js';
+import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
+import { pageOf } from '../mobile-certificates/page-of.js';
+
+@Operation(listDocumentSigners)
+export class ListDocumentSigners {
+  constructor(
+    private readonly streams: Streams,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute(
+    { query }: RequestOf<typeof listDocumentSigners>,
+    { tenant }: ClientContext,
+  ): Promise<PageOf<DocumentSigner>> {
+    const { state } = await this.streams.load(mobileCertificates, mobileCertificatesStream(tenant.id));
+    const now = this.clock.now();
+    return pageOf(
+      publishedSigners(state, now).map((signer) => signerView(signer, now)),
+      query,
+    );
+  }
+}

@@ -1,0 +1,80 @@
+import type { CertificateData } from '@attestry/contracts';
+
+/** Documents that differ in how long their signers live (ISO/IEC 18013-5 Annex B.1.4). */
+export type Documents = 'mDL' | 'other';
+
+export interface StoredX509 {
+  /** base64 of the DER. */
+  certificate: string;
+  /** SHA-256 of the DER, hex. */
+  fingerprint: string;
+  /** Hex, lower case. */
+  serialNumber: string;
+  data: CertificateData;
+}
+
+export interface StoredIaca extends StoredX509 {
+  iacaId: string;
+  /** Of the key in the vault; absent for an unmanaged IACA, whose owner keeps the key. */
+  keyId?: string;
+}
+
+/** A CRL as it is published. */
+export interface StoredCrl {
+  iacaId: string;
+  /** Decimal. That of a managed IACA is the revision of this event. */
+  number: string;
+  /** base64 of the DER. */
+  crl: string;
+  thisUpdate: string;
+  nextUpdate: string;
+  /** From then on another one is made; absent for an unmanaged IACA, and where the IACA ends before. */
+  dueAt?: string;
+  /** Serial numbers of the signers that it revokes, as far as they are here: hex, lower case. */
+  revoked: string[];
+}
+
+/** Signer of a managed IACA. */
+export interface IssuedSigner extends StoredX509 {
+  documentSignerId: string;
+  iacaId: string;
+  documents: Documents;
+  keyId: string;
+  /** From then on another one signs. */
+  signsUntil: string;
+  /** From then on another one is made; absent where none could live longer, because the IACA ends. */
+  dueAt?: string;
+}
+
+/** Signer of an unmanaged IACA, for which the IACA has issued no certificate yet. */
+export interface RequestedSigner {
+  documentSignerId: string;
+  iacaId: string;
+  keyId: string;
+  /** PEM. */
+  csr: string;
+}
+
+export interface UpdatedSigner {
+  documentSignerId: string;
+  active: boolean;
+  /** Absent where the certificate did not change. */
+  issued?: StoredX509;
+  changedAt: string;
+}
+
+/** Of the lease under which it was renewed; absent where a request caused it. */
+interface Fenced {
+  epoch?: number;
+}
+
+export type MobileCertificatesEvent =
+  | { type: 'IacaCreated'; data: StoredIaca }
+  | { type: 'IacaUpdated'; data: { iacaId: string; active: boolean } }
+  | { type: 'IacaDeleted'; data: { iacaId: string } }
+  | { type: 'CrlPublished'; data: StoredCrl & Fenced }
+  | { type: 'DocumentSignerIssued'; data: IssuedSigner & Fenced }
+  | { type: 'DocumentSignerRequested'; data: RequestedSigner }
+  | { type: 'DocumentSignerUpdated'; data: UpdatedSigner }
+  | { type: 'DocumentSignerRevoked'; data: { documentSignerId: string; revokedAt: string } }
+  | { type: 'DocumentSignerDeleted'; data: { documentSignerId: string } };

@@ -1,0 +1,128 @@
+import type { Aggregate } from '@attestry/event-store';
+import type {
+  IssuedSigner,
+  MobileCertificatesEvent,
+  RequestedSigner,
+  StoredCrl,
+  StoredIaca,
+  StoredX509,
+} from './mobile-certificates.events.js';
+
+/** For the CRL, RFC 5280 §5.1.2.6. */
+export interface RevokedSigner {
+  serialNumber: string;
+  revokedAt: string;
+  notAfter: string;
+}
+
+export interface IacaState extends StoredIaca {
+  active: boolean;
+  crl?: StoredCrl;
+  /** Oldest first, without those that had ended before the CRL. */
+  revoked: readonly RevokedSigner[];
+}
+
+export type ManagedSigner = { kind: 'managed'; revokedAt?: string } & IssuedSigner;
+export type RequestedSignerState = {
+  kind: 'requested';
+  active: boolean;
+  changedAt?: string;
+  revokedAt?: string;
+} & RequestedSigner &
+  Partial<StoredX509>;
+export type SignerState = ManagedSigner | RequestedSignerState;
+
+/** Oldest first. */
+export interface MobileCertificatesState {
+  iacas: readonly IacaState[];
+  /** Without those of managed IACAs that had ended when the last one was made. */
+  signers: readonly SignerState[];
+  /** Newest epoch that renewed a certificate or a CRL. */
+  epoch: number;
+}
+
+/** One stream per tenant: the numbers of IACAs and signers are limited, and CRL numbers only grow. */
+export const mobileCertificatesStream = (tenantId: string): string => `mobileCertificates-${tenantId}`;
+
+const evolve = (state: MobileCertificatesState, event: MobileCertificatesEvent): MobileCertificatesState => {
+  switch (event.type) {
+    case 'IacaCreated':
+      return { ...state, iacas: [...state.iacas, { ...event.data, active: false, revoked: [] }] };
+    case 'IacaUpdated':
+      return changeIaca(state, event.data.iacaId, (iaca) => ({ ...iaca, active: event.data.active }));
+    case 'IacaDeleted': {
+      const isLeft = ({ iacaId }: { iacaId: string }) => iacaId !== event.data.iacaId;
+      return { ...state, iacas: state.iacas.filter(isLeft), signers: state.signers.filter(isLeft) };
+    }
+    case 'CrlPublished': {
+      const { epoch = state.epoch, ...crl } = event.data;
+      const revoked = (iaca: IacaState) => iaca.revoked.filter(({ notAfter }) => notAfter >= crl.thisUpdate);
+      return changeIaca({ ...state, epoch }, crl.iacaId, (iaca) => ({ ...iaca, crl, revoked: revoked(iaca) }));
+    }
+    case 'DocumentSignerIssued': {
+      const { epoch = state.epoch, ...signer } = event.data;
+      const isLasting = (one: SignerState) => one.kind === 'requested' || one.data.notAfter > signer.data.notBefore;
+      return { ...state, epoch, signers: [...state.signers.filter(isLasting), { kind: 'managed', ...signer }] };
+    }
+    case 'DocumentSignerRequested':
+      return { ...state, signers: [...state.signers, { kind: 'requested', active: false, ...event.data }] };
+    case 'DocumentSignerUpdated': {
+      const { issued, ...change } = event.data;
+      return changeSigner(state, change.documentSignerId, (one) =>
+        one.kind === 'managed' ? one : { ...one, ...issued, ...change },
+      );
+    }
+    case 'DocumentSignerRevoked':
+      return revokeSigner(state, event.data);
+    case 'DocumentSignerDeleted': {
+      const { documentSignerId: id } = event.data;
+      return { ...state, signers: state.signers.filter(({ documentSignerId }) => documentSignerId !== id) };
+    }
+  }
+};
+
+const changeIaca = (
+  state: MobileCertificatesState,
+  id: string,
+  change: (iaca: IacaState) => IacaState,
+): MobileCertificatesState => ({
+  ...state,
+  iacas: state.iacas.map((iaca) => (iaca.iacaId === id ? change(iaca) : iaca)),
+});
+
+const changeSigner = (
+  state: MobileCertificatesState,
+  id: string,
+  change: (signer: SignerState) => SignerState,
+): MobileCertificatesState => ({
+  ...state,
+  signers: state.signers.map((one) => (one.documentSignerId === id ? change(one) : one)),
+});
+
+const revokeSigner = (
+  state: MobileCertificatesState,
+  { documentSignerId, revokedAt }: { documentSignerId: string; revokedAt: string },
+): MobileCertificatesState => {
+  const found = state.signers.find((one) => one.documentSignerId === documentSignerId);
+  const changed = changeSigner(state, documentSignerId, (one) => ({ ...one, revokedAt }));
+  if (found?.serialNumber === undefined) return changed;
+  const revoked: RevokedSigner = { serialNumber: found.serialNumber, revokedAt, notAfter: found.data!.notAfter };
+  return changeIaca(changed, found.iacaId, (iaca) => ({ ...iaca, revoked: [...iaca.revoked, revoked] }));
+};
+
+export const mobileCertificates: Aggregate<MobileCertificatesState, MobileCertificatesEvent> = {
+  category: 'mobileCertificates',
+  initial: { iacas: [], signers: [], epoch: 0 },
+  types: {
+    IacaCreated: 1,
+    IacaUpdated: 1,
+    IacaDeleted: 1,
+    CrlPublished: 1,
+    DocumentSignerIssued: 1,
+    DocumentSignerRequested: 1,
+    DocumentSignerUpdated: 1,
+    DocumentSignerRevoked: 1,
+    DocumentSignerDeleted: 1,
+  },
+  evolve,
+};

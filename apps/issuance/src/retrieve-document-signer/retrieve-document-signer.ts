@@ -1,0 +1,23 @@
+import { Inject } from '@nestjs/common';
+import { retrieveDocumentSigner, type ClientContext, type DocumentSigner } from '@attestry/contracts';
+import { Streams, type Clock } from '@attestry/event-store';
+import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
+import { signerView } from '../mobile-certificates/certificate-views.js';
+import { requireSigner } from '../mobile-certificates/mobile-certificates.decisions.js';
+import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
+
+@Operation(retrieveDocumentSigner)
+export class RetrieveDocumentSigner {
+  constructor(
+    private readonly streams: Streams,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute(
+    { params }: RequestOf<typeof retrieveDocumentSigner>,
+    { tenant }: ClientContext,
+  ): Promise<DocumentSigner> {
+    const { state } = await this.streams.load(mobileCertificates, mobileCertificatesStream(tenant.id));
+    return signerView(requireSigner(state, params.id), this.clock.now());
+  }
+}

@@ -1,0 +1,25 @@
+import { httpAnswer, notFound, retrieveIacaCrl, type HttpAnswer, type PublicContext } from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
+import { Operation, type RequestOf } from '@attestry/service-kit';
+import { requireIaca } from '../mobile-certificates/mobile-certificates.decisions.js';
+import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
+import { rawOf } from '../protocol/raw-request.js';
+
+@Operation(retrieveIacaCrl)
+export class RetrieveIacaCrl {
+  constructor(private readonly streams: Streams) {}
+
+  async execute(request: RequestOf<typeof retrieveIacaCrl>, { tenant }: PublicContext): Promise<HttpAnswer> {
+    const { state } = await this.streams.load(mobileCertificates, mobileCertificatesStream(tenant.id));
+    const { crl } = requireIaca(state, request.params.id);
+    if (!crl) throw notFound();
+    // The number is larger in each CRL of an IACA.
+    const etag = `"${crl.number}"`;
+    // RFC 9110 §13.1.2: compared weakly.
+    const known = rawOf(request)
+      .headers['if-none-match']?.split(',')
+      .map((one) => one.trim().replace(/^W\//, ''));
+    const isKnown = known?.some((one) => one === etag || one === '*');
+    return httpAnswer({ headers: { etag }, ...(isKnown ? { status: 304 } : { base64: crl.crl }) });
+  }
+}

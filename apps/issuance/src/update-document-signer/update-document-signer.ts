@@ -1,0 +1,63 @@
+import { Inject } from '@nestjs/common';
+import { updateDocumentSigner, type ClientContext, type DocumentSigner } from '@attestry/contracts';
+import { Streams, type Clock } from '@attestry/event-store';
+import { SigningKeys } from '@attestry/keys';
+import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
+import { refuseCertificateFaults } from '../certificate-keys/refuse-certificate-faults.js';
+import { signerView } from '../mobile-certificates/certificate-views.js';
+import {
+  requireIaca,
+  requireRequested,
+  requireSigner,
+  updateSigner,
+} from '../mobile-certificates/mobile-certificates.decisions.js';
+import type { StoredX509 } from '../mobile-certificates/mobile-certificates.events.js';
+import {
+  mobileCertificates,
+  mobileCertificatesStream,
+  type MobileCertificatesState,
+} from '../mobile-certificates/mobile-certificates.state.js';
+import { derOf, storedX509 } from '../mobile-certificates/stored-x509.js';
+
+@Operation(updateDocumentSigner)
+export class UpdateDocumentSigner {
+  constructor(
+    private readonly streams: Streams,
+    private readonly signingKeys: SigningKeys,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute(
+    { params, body }: RequestOf<typeof updateDocumentSigner>,
+    context: ClientContext,
+  ): Promise<DocumentSigner> {
+    const { id: tenantId } = context.tenant;
+    const { state } = await this.streams.runDecision(
+      mobileCertificates,
+      mobileCertificatesStream(tenantId),
+      async (before) => {
+        const issued =
+          body.certificatePem === undefined
+            ? undefined
+            : await this.parse(tenantId, before, { id: params.id, pem: body.certificatePem });
+        return updateSigner(before, { id: params.id, active: body.active, issued }, this.clock.now());
+      },
+      eventContext(context),
+    );
+    return signerView(requireSigner(state, params.id), this.clock.now());
+  }
+
+  private async parse(
+    tenantId: string,
+    state: MobileCertificatesState,
+    { id, pem }: { id: string; pem: string },
+  ): Promise<StoredX509> {
+    const { keyId, iacaId } = requireRequested(state, id);
+    const iaca = requireIaca(state, iacaId);
+    const { parseDocumentSigner } = await import('@attestry/certificates');
+    const { publicKey } = await this.signingKeys.loadSigner(tenantId, keyId);
+    return refuseCertificateFaults('certificatePem', () =>
+      storedX509(parseDocumentSigner(pem, derOf(iaca), publicKey, this.clock.now())),
+    );
+  }
+}
