@@ -1,8 +1,8 @@
 export { ClaimFault } from './claim-fault.js';
 export { KeyNotSupported, type EcPublicJwk } from './cose-key.js';
 export { prepareCwt, prepareSemanticCwt, type UnsignedCwt, type UnsignedSemanticCwt } from './cwt.js';
-export { ELEMENT_TYPES, parseDateTime, type ElementType } from './element-types.js';
-export { prepareMdoc, type MdocElement, type UnsignedMdoc } from './mdoc.js';
-export { isMdlDocType, longestMdocLifetimeDays, missingMdlElements } from './mdl.js';
+export { ELEMENT_TYPES, elementFault, parseDateTime, type ElementType } from './element-types.js';
+export { prepareMdoc, type ElementDigest, type MdocElement, type PreparedMdoc, type UnsignedMdoc } from './mdoc.js';
+export { isMdlDocType, longestMdocLifetimeDays, MDL_NAMESPACE, missingMdlElements } from './mdl.js';
 export type { SigningInput } from './signing-input.js';
 export type { StatusListEntry } from './status-reference.js';
