@@ -55,6 +55,7 @@ interface Things {
   jwtVc: string;
   webSemantic: string;
   sdJwt: string;
+  mobile: string;
   offer: string;
   user: string;
   webhook: string;
@@ -94,6 +95,11 @@ export const jwtVcRequest = (type = unique('Type')) => ({
 });
 export const webSemanticRequest = jwtVcRequest;
 const sdJwtRequest = jwtVcRequest;
+const mobileRequest = (type = unique('org.example.')) => ({
+  type,
+  claimMappings: { 'org.example.1': { given_name: { mapFrom: 'claims.given_name' } } },
+  expiresIn: { months: 1 },
+});
 
 /** `.example` and `.invalid` are reserved; deliveries to them fail, which is not tested here. */
 const webhookRequest = () => ({
@@ -209,13 +215,14 @@ const makeThings = async (
   const jwtVc = expectStatus(await api.jwtVc.create(jwtVcRequest()), 201).id;
   const webSemantic = expectStatus(await api.webSemantic.create(webSemanticRequest()), 201).id;
   const sdJwt = expectStatus(await api.sdJwt.create(sdJwtRequest()), 201).id;
+  const mobile = expectStatus(await api.mobile.create(mobileRequest()), 201).id;
   const offer = expectStatus(await api.offers.create({ credentials: [jwtVc] }), 200).id;
   const user = expectStatus(await api.users.create({ claims: { given_name: 'Ada' } }), 201).id;
   const webhook = expectStatus(await api.webhooks.create(webhookRequest()), 201).id;
   const client = expectStatus(await management.clients.create(tenant.id, { name: 'one', roles: ['holder'] }), 201);
   const { userId: member } = expectStatus(await management.members.invite(tenant.id, invitation()), 200);
   return {
-    ...{ did, unpublished, jwtVc, webSemantic, sdJwt, offer, user, webhook, client: client.clientId, member },
+    ...{ did, unpublished, jwtVc, webSemantic, sdJwt, mobile, offer, user, webhook, client: client.clientId, member },
     authenticationProvider,
   };
 };
@@ -227,8 +234,9 @@ const pageRow: Row = {
 };
 
 const configurationRows = (
-  profile: 'jwt-vc' | 'sd-jwt' | 'web-semantic',
-  thing: 'jwtVc' | 'sdJwt' | 'webSemantic',
+  profile: 'jwt-vc' | 'mobile' | 'sd-jwt' | 'web-semantic',
+  thing: 'jwtVc' | 'mobile' | 'sdJwt' | 'webSemantic',
+  request: (type?: string) => object = jwtVcRequest,
 ): Record<string, Row> => {
   const name = (verb: string, plural = '') => `issuance.${verb}-credential-configuration${plural}.${profile}`;
   const malformed = {
@@ -237,8 +245,8 @@ const configurationRows = (
   };
   return {
     [name('create')]: {
-      right: () => ({ body: jwtVcRequest() }),
-      wrong: () => ({ body: { ...jwtVcRequest(), type: 'white space' } }),
+      right: () => ({ body: request() }),
+      wrong: () => ({ body: { ...request(), type: 'white space' } }),
       refusal: { status: 400, param: 'type', location: 'body' },
     },
     [name('list', 's')]: pageRow,
@@ -250,15 +258,15 @@ const configurationRows = (
     [name('update')]: {
       right: async ({ tenant, own }) => {
         const { type } = expectStatus<{ type: string }>(await tenant.api[thing].retrieve(own[thing]), 200);
-        return { params: { id: own[thing] }, body: jwtVcRequest(type) };
+        return { params: { id: own[thing] }, body: request(type) };
       },
-      wrong: ({ own }) => ({ params: { id: own[thing] }, body: { ...jwtVcRequest(), claimMappings: [] } }),
+      wrong: ({ own }) => ({ params: { id: own[thing] }, body: { ...request(), claimMappings: [] } }),
       refusal: { status: 400, param: 'claimMappings', location: 'body' },
-      foreign: ({ foreign }) => ({ params: { id: foreign[thing] }, body: jwtVcRequest() }),
+      foreign: ({ foreign }) => ({ params: { id: foreign[thing] }, body: request() }),
     },
     [name('delete')]: {
       right: async ({ tenant }) => ({
-        params: { id: expectStatus<{ id: string }>(await tenant.api[thing].create(jwtVcRequest()), 201).id },
+        params: { id: expectStatus<{ id: string }>(await tenant.api[thing].create(request() as never), 201).id },
       }),
       ...malformed,
       foreign: ({ foreign }) => ({ params: { id: foreign[thing] } }),
@@ -665,6 +673,7 @@ export const ROWS: Record<string, Row> = {
 
   ...configurationRows('jwt-vc', 'jwtVc'),
   ...configurationRows('web-semantic', 'webSemantic'),
+  ...configurationRows('mobile', 'mobile', mobileRequest),
   ...configurationRows('sd-jwt', 'sdJwt'),
 
   'issuance.create-offer': {

@@ -8,6 +8,7 @@ import { TypeClaims } from './credential-configuration/type-claims.js';
 import { Erasures } from './user/erasures.js';
 import { UserClaims } from './user/user-claims.js';
 import { UsersReadModel } from './user/users.read-model.js';
+import { DocumentSigners } from './document-signers/document-signers.js';
 import { DeliveryInterest } from './delivery-interest/delivery-interest.directory.js';
 import { formatProviders } from './formats/formats.js';
 import { TenantContexts } from './formats/ldp-vc/tenant-contexts.js';
@@ -38,6 +39,7 @@ import { useCases } from './use-cases.generated.js';
     IssuerSigners,
     IssuerSignersReadModel,
     RenewIssuerSigners,
+    DocumentSigners,
 
     // Users
     KnownUsers,

@@ -106,7 +106,7 @@ export class CreateCredentialConfiguration {
     did: string | undefined,
     context: ClientContext,
   ): Promise<PinnedIssuerKey | undefined> {
-    if (signer.kind === 'issuerSigner' && did === undefined) return undefined;
+    if (signer.kind !== 'pinnedKey' && did === undefined) return undefined;
     const algorithms = signer.kind === 'pinnedKey' ? signer.algorithms : ANY_ALGORITHM;
     const body = { algorithms, configurationId: owner, did };
     const { verificationMethod, kmsKeyId, algorithm, ...reserved } = await this.client.call(

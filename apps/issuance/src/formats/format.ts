@@ -16,7 +16,8 @@ import type {
   ConfigurationContent,
   PinnedIssuerKey,
 } from '../credential-configuration/credential-configuration.events.js';
-import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import type { CredentialDigests } from '../issuance-session/issuance-session.events.js';
+import type { CertifiedSigner, IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import type { UserObject } from '../protocol/map-claims.js';
 
 /** Which key signs. */
@@ -30,6 +31,10 @@ export type SignerPolicy =
   | {
       /** The key of a certificate for the credential issuer identifier, under the tenant's CA (ADR 0060). */
       kind: 'issuerSigner';
+    }
+  | {
+      /** The key of a document signer for the type of the credential, under the tenant's active IACA. */
+      kind: 'documentSigner';
     };
 
 /** What a format needs before it can prepare and sign a credential. */
@@ -51,7 +56,7 @@ export interface CredentialFacts<Content extends ConfigurationContent = Configur
   holder: Holder;
   /** Credential issuer identifier of the session. */
   issuer: string;
-  /** Has a certificate where the signer policy is `issuerSigner`. */
+  /** Has a certificate unless the signer policy is `pinnedKey`. */
   signer: IssuingSigner;
   time: Date;
   /** Random uuid. */
@@ -71,6 +76,8 @@ export interface UnsignedCredential {
   holderKey: PublicJwk;
   validFrom: Date;
   validUntil?: Date;
+  /** Stored of it and listed, where the format signs digests. */
+  digests?: CredentialDigests;
 }
 
 /** Members of the issuer metadata for one configuration, beside `format`, `id` and `scope`. */
@@ -123,6 +130,13 @@ export interface Format<
     signer: Signer,
   ): Promise<(string | Record<string, unknown>)[]>;
 }
+
+/** @throws Error for a key of a DID */
+export const certifiedSigner = (signer: IssuingSigner): CertifiedSigner => {
+  const { certificate } = signer;
+  if (!certificate) throw new Error(`key ${signer.keyId} has no certificate`);
+  return { ...signer, certificate };
+};
 
 /** @throws AppError 400 with a detail per fault */
 export const checkRequest = (format: Pick<Format, 'faultsOf'>, request: ConfigurationRequest): void => {

@@ -6,11 +6,17 @@ import { Formats } from './formats.js';
 import { JwtVcJson } from './jwt-vc-json/jwt-vc-json.js';
 import { ldpVcContentOf, trialOf } from './ldp-vc/ldp-vc.decisions.js';
 import { LdpVc } from './ldp-vc/ldp-vc.js';
+import { MsoMdoc } from './mso-mdoc/mso-mdoc.js';
 import { vcContentOf } from './vc-configuration.decisions.js';
 
 // No test here canonicalizes or fetches.
 const unused = undefined as never;
-const formats = new Formats([new LdpVc(unused, unused, unused, unused), new JwtVcJson(), new DcSdJwt(unused)]);
+const formats = new Formats([
+  new LdpVc(unused, unused, unused, unused),
+  new JwtVcJson(),
+  new DcSdJwt(unused),
+  new MsoMdoc(),
+]);
 const { byName } = formats;
 const ofCall = (operation: string) => formats.ofCall({ operation });
 
@@ -296,12 +302,14 @@ describe('the formats', () => {
       ['ldp_vc', 'web-semantic', { signer: { kind: 'pinnedKey', algorithms: ['Ed25519'] } }],
       ['jwt_vc_json', 'jwt-vc', { signer: { kind: 'pinnedKey', algorithms: ['P-256', 'Ed25519'] } }],
       ['dc+sd-jwt', 'sd-jwt', { signer: { kind: 'issuerSigner' } }],
+      ['mso_mdoc', 'mobile', { signer: { kind: 'documentSigner' } }],
     ]));
 
   it('are found by the operations on their configurations', () => {
     expect(ofCall('issuance.create-credential-configuration.web-semantic')).toBe(byName.ldp_vc);
     expect(ofCall('issuance.delete-credential-configuration.jwt-vc')).toBe(byName.jwt_vc_json);
     expect(ofCall('issuance.update-credential-configuration.sd-jwt')).toBe(byName['dc+sd-jwt']);
+    expect(ofCall('issuance.retrieve-credential-configuration.mobile')).toBe(byName.mso_mdoc);
     expect(() => ofCall('issuance.create-offer')).toThrow('issuance.create-offer names no credential format');
   });
 });

@@ -4,11 +4,13 @@ import type { Format } from './format.js';
 import { DcSdJwt } from './dc-sd-jwt/dc-sd-jwt.js';
 import { JwtVcJson } from './jwt-vc-json/jwt-vc-json.js';
 import { LdpVc } from './ldp-vc/ldp-vc.js';
+import { MsoMdoc } from './mso-mdoc/mso-mdoc.js';
 
 const CLASSES: Readonly<Record<CredentialFormat, Type<Format>>> = {
   ldp_vc: LdpVc,
   jwt_vc_json: JwtVcJson,
   'dc+sd-jwt': DcSdJwt,
+  mso_mdoc: MsoMdoc,
 };
 
 export class Formats {
