@@ -81,9 +81,10 @@ const nodeModules = {
   message: 'No I/O, clock or crypto here: what they would give arrives as a fact (architecture, Pure domain).',
 };
 const impure = {
-  regex: '^(?!\\.{1,2}/|@attestry/(contracts|event-store)$)',
+  regex: '^(?!\\.{1,2}/|@attestry/(contracts|cose|event-store)$)',
   allowTypeImports: true,
-  message: 'A noun folder imports its own files, contracts and the event store; anything else only as a type.',
+  message:
+    'A noun folder imports its own files, contracts, the event store and libs/cose, which is pure; anything else only as a type.',
 };
 const engineClients = {
   regex:

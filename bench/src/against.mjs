@@ -46,7 +46,8 @@ const untilIdle = async (platform) => {
 const start = async (root) => {
   const platform = await startEmbedded(root);
   const setUp = connect(platform.port, 1);
-  const tenant = await prepare(setUp, platform);
+  const formats = MEASURED.map(({ format }) => format);
+  const tenant = await prepare(setUp, platform, formats);
   await setUp.close();
   return { platform, tenant };
 };

@@ -1,5 +1,6 @@
 // The full pre-authorized flow of a wallet: offer, token, nonce, credential with a fresh ES256 proof.
 import { generateKeyPairSync, sign } from 'node:crypto';
+import { MDOC_ELEMENTS, MDOC_NAMESPACE, MDOC_TYPE } from './mdoc-work.mjs';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const JSON_BODY = { 'content-type': 'application/json' };
@@ -23,8 +24,19 @@ export const makeProof = ({ privateKey, header }, aud, nonce) => {
   return `${input}.${signature.toString('base64url')}`;
 };
 
-/** A tenant with a client, a DID and a configuration of each format. */
-export const prepare = async (http, { managementHost, authHost, credentials }) => {
+/** Every element is static, because offers of all formats have the same claims. */
+const mdocConfiguration = {
+  type: MDOC_TYPE,
+  claimMappings: {
+    [MDOC_NAMESPACE]: Object.fromEntries(
+      Object.entries(MDOC_ELEMENTS).map(([name, [type, defaultValue]]) => [name, { type, defaultValue }]),
+    ),
+  },
+  expiresIn: { years: 1 },
+};
+
+/** A tenant with a client, a DID and a configuration of each of these formats. */
+export const prepare = async (http, { managementHost, authHost, credentials }, formats) => {
   const { access_token: management } = await http.send(
     'POST',
     managementHost,
@@ -73,7 +85,13 @@ export const prepare = async (http, { managementHost, authHost, credentials }) =
   };
   const jwt = await create('/v2/credentials/jwt-vc/configurations', configuration);
   const ldp = await create('/v2/credentials/web-semantic/configurations', configuration);
-  return { host, issuer, asClient, configurations: { jwt_vc_json: jwt.id, ldp_vc: ldp.id } };
+  const configurations = { jwt_vc_json: jwt.id, ldp_vc: ldp.id };
+  if (formats.includes('mso_mdoc')) {
+    const iaca = await create('/v2/credentials/mobile/iacas', { country: 'NZ' });
+    await http.send('PUT', host, `/v2/credentials/mobile/iacas/${iaca.id}`, asClient, '{"active":true}');
+    configurations.mso_mdoc = (await create('/v2/credentials/mobile/configurations', mdocConfiguration)).id;
+  }
+  return { host, issuer, asClient, configurations };
 };
 
 /** A request without anything durable. */

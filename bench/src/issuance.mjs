@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { connect } from './http.mjs';
 import { prepare } from './flow.mjs';
 import { loadFor } from './load.mjs';
+import { mdocWork } from './mdoc-work.mjs';
 import { bareRequest, cryptoPrimitives, groupedAppend } from './primitives.mjs';
 import { freePort, startCluster, startEmbedded } from './platforms.mjs';
 import { median, percentile, round } from './statistics.mjs';
@@ -24,6 +25,8 @@ const WARM_UP_SECONDS = quick ? 1 : 3;
 /** Appends of one flow: user and session, code redeemed, credential issued. */
 const APPENDS = 4;
 const TARGETS = {
+  // An mdoc with 10 elements: its rate beside that of jwt_vc_json, and its encoding beside the same bytes made by libraries alone.
+  ...{ mdoc64OfJwt64: 0.6, mdocWorkRatio: 1.25 },
   ...{ jwt64: 800, jwt1: 250, ldp64: 400, cpuRatio: 2.5, startMs: 2000, residentMiB: 400 },
   // Services' CPU per credential, in embedded ones; and hops of a request.
   ...{ clusterOnPostgreSQL: 3, clusterOnEventStoreDB: 4, hopsPerRequest: 3 },
@@ -83,6 +86,7 @@ const wanted = [
   ['jwt_vc_json', 16],
   ['jwt_vc_json', 64],
   ['ldp_vc', 64],
+  ['mso_mdoc', 64],
 ].filter(([format, clients]) => !only || only.includes(`${format}:${clients}`));
 /** All requested measurements on one platform, which is started for it and stopped. */
 const measureAll = async (start, wanted) => {
@@ -90,7 +94,8 @@ const measureAll = async (start, wanted) => {
   try {
     say(`ready in ${round(platform.startMs, 0)} ms`);
     const setUp = connect(platform.port, 1);
-    const tenant = await prepare(setUp, platform);
+    const formats = wanted.map(([format]) => format);
+    const tenant = await prepare(setUp, platform, formats);
     await setUp.close();
     const before = await platform.hops();
     const results = [];
@@ -120,6 +125,7 @@ if (mode === 'cluster') {
 
 const primitives = {
   ...cryptoPrimitives(),
+  ...mdocWork(),
   ...(await bareRequest(await freePort(), SECONDS)),
   ...(await groupedAppend(SECONDS)),
 };
@@ -130,6 +136,7 @@ const referenceMs =
   APPENDS * primitives.groupedAppendCpuMs;
 const of = (format, clients) => results.find((r) => r.format === format && r.clients === clients);
 const at64 = of('jwt_vc_json', 64);
+const mdocAt64 = of('mso_mdoc', 64);
 const report = {
   startMs,
   residentMiB,
@@ -137,11 +144,16 @@ const report = {
   primitives: Object.fromEntries(Object.entries(primitives).map(([name, value]) => [name, round(value, 4)])),
   referenceCpuMs: round(referenceMs, 3),
   cpuRatio: at64 && round(at64.serverCpuMsPerCredential / referenceMs),
+  mdocWorkRatio: round(primitives.mdocMs / primitives.mdocByLibrariesMs, 3),
+  mdoc64OfJwt64: mdocAt64 && at64 && round(mdocAt64.credentialsPerSecond / at64.credentialsPerSecond),
   targets: TARGETS,
   ...(cluster && { cluster, clusterCpuRatio: clusterRatio(cluster, at64) }),
 };
 say(
   `memory ${residentMiB} MiB; reference ${report.referenceCpuMs} ms CPU (4 bare requests, 1 verification, 1 signature, ${APPENDS} appends); ratio ${report.cpuRatio}`,
+);
+say(
+  `mdoc with 10 elements: ${report.mdoc64OfJwt64} of the rate of jwt_vc_json, ${report.mdocWorkRatio} times the same bytes by libraries alone`,
 );
 for (const [name, value] of Object.entries(report.primitives)) say(`  ${name} ${value}`);
 if (json) console.log(JSON.stringify(report));

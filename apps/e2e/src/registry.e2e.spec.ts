@@ -117,6 +117,7 @@ describe('an example in the interface definition', () => {
     'tenant-config.create-authentication-provider': ['url'],
     'tenant-config.update-authentication-provider': ['url'],
     'issuance.update-credential-configuration.jwt-vc': ['type'],
+    'issuance.update-credential-configuration.mobile': ['type'],
     'issuance.update-credential-configuration.web-semantic': ['type'],
     'issuance.update-credential-configuration.sd-jwt': ['type'],
     'issuance.update-credential-configuration.compact': ['type'],

@@ -61,6 +61,7 @@ interface Things {
   sdJwt: string;
   compact: string;
   compactSemantic: string;
+  mobile: string;
   /** Credentials with a status. */
   jwtVcCredential: string;
   sdJwtCredential: string;
@@ -110,6 +111,11 @@ export const jwtVcRequest = (type = unique('Type')) => ({
 export const webSemanticRequest = jwtVcRequest;
 const sdJwtRequest = jwtVcRequest;
 const compactRequest = (type = unique('Type')) => ({ type, claimMappings });
+const mobileRequest = (type = unique('org.example.')) => ({
+  type,
+  claimMappings: { 'org.example.1': { given_name: { mapFrom: 'claims.given_name' } } },
+  expiresIn: { months: 1 },
+});
 
 /** `.example` and `.invalid` are reserved; deliveries to them fail, which is not tested here. */
 const webhookRequest = () => ({
@@ -230,6 +236,7 @@ const makeThings = async (
   const webSemanticCredential = await issuedCredential({ tenant });
   const { id: jwtVcCredential } = (await revocableCredential({ tenant }, 'jwtVc')).params;
   const { id: sdJwtCredential } = (await revocableCredential({ tenant }, 'sdJwt')).params;
+  const mobile = expectStatus(await api.mobile.create(mobileRequest()), 201).id;
   const offer = expectStatus(await api.offers.create({ credentials: [jwtVc] }), 200).id;
   const user = expectStatus(await api.users.create({ claims: { given_name: 'Ada' } }), 201).id;
   const webhook = expectStatus(await api.webhooks.create(webhookRequest()), 201).id;
@@ -242,7 +249,7 @@ const makeThings = async (
   const documentSigner = expectStatus(await api.documentSigners.create(unmanagedIaca), 201).id;
   return {
     ...{ iaca, unmanagedIaca, documentSigner, customer },
-    ...{ did, unpublished, jwtVc, webSemantic, sdJwt, compact, compactSemantic, offer, user, webhook },
+    ...{ did, unpublished, jwtVc, webSemantic, sdJwt, compact, compactSemantic, mobile, offer, user, webhook },
     ...{ client: client.clientId, member, authenticationProvider, webSemanticCredential },
     ...{ jwtVcCredential, sdJwtCredential },
   };
@@ -352,8 +359,8 @@ const certificateRows: Record<string, Row> = {
 
 const configurationRows = (
   profile: CredentialProfile,
-  thing: 'jwtVc' | 'sdJwt' | 'webSemantic' | 'compact' | 'compactSemantic',
-  request: (type?: string) => ReturnType<typeof compactRequest> = jwtVcRequest,
+  thing: 'jwtVc' | 'sdJwt' | 'webSemantic' | 'compact' | 'compactSemantic' | 'mobile',
+  request: (type?: string) => object = jwtVcRequest,
 ): Record<string, Row> => {
   const name = (verb: string, plural = '') => `issuance.${verb}-credential-configuration${plural}.${profile}`;
   const malformed = {
@@ -871,6 +878,7 @@ export const ROWS: Record<string, Row> = {
 
   ...configurationRows('jwt-vc', 'jwtVc'),
   ...configurationRows('web-semantic', 'webSemantic'),
+  ...configurationRows('mobile', 'mobile', mobileRequest),
   ...configurationRows('sd-jwt', 'sdJwt'),
   ...configurationRows('compact', 'compact', compactRequest),
   ...configurationRows('compact-semantic', 'compactSemantic', compactRequest),

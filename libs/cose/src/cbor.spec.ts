@@ -1,6 +1,6 @@
 import { cdeEncodeOptions, decode, encode } from 'cbor2';
 import fc from 'fast-check';
-import { encodeCbor, encodedCborItem, fullDate, tdate, type CborValue } from './cbor.js';
+import { encodeCbor, encodeCborItem, encodedCborItem, fullDate, tdate, type CborValue } from './cbor.js';
 import { jsonToCbor } from './json-claims.js';
 
 /** What a JSON parser can return, except -0, which JSON and CBOR have for different reasons. */
@@ -18,6 +18,11 @@ describe('deterministic CBOR', () => {
         expect(decode(bytes)).toEqual(value);
       }),
     );
+  });
+
+  it.each([0, 1, 23, 24, 255, 256, 65_535, 65_536, 70_000])('of an item of %i bytes needs no encoder', (length) => {
+    const bytes = new Uint8Array(length).fill(7);
+    expect(Buffer.compare(encodeCborItem(bytes), encodeCbor(encodedCborItem(bytes)))).toBe(0);
   });
 
   it('does not depend on the order of members', () => {

@@ -18,6 +18,19 @@ export const encodeCbor = (value: CborValue): Uint8Array => encode(value, rfc894
 /** RFC 8949 §3.4.5.1: a byte string that holds encoded CBOR. */
 export const encodedCborItem = (bytes: Uint8Array): Tagged => new Tagged(24, bytes);
 
+/** The encoding of `encodedCborItem(bytes)`, whose bytes need no encoder. */
+export const encodeCborItem = (bytes: Uint8Array): Uint8Array => {
+  const { length } = bytes;
+  const item = Buffer.allocUnsafe(length + 7);
+  let end = item.writeUInt16BE(0xd818);
+  if (length < 24) end = item.writeUInt8(0x40 + length, end);
+  else if (length < 0x100) end = item.writeUInt16BE(0x5800 + length, end);
+  else if (length < 0x10000) end = item.writeUInt16BE(length, item.writeUInt8(0x59, end));
+  else end = item.writeUInt32BE(length, item.writeUInt8(0x5a, end));
+  item.set(bytes, end);
+  return item.subarray(0, end + length);
+};
+
 /** `2026-01-31T12:00:00Z` with tag 0: ISO/IEC 18013-5 §7.2.1 has no fraction of a second and no offset. */
 export const tdate = (date: Date): Tagged => new Tagged(0, `${date.toISOString().slice(0, 19)}Z`);
 

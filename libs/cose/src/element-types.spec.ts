@@ -2,7 +2,14 @@ import { cdeEncodeOptions, encode } from 'cbor2';
 import fc from 'fast-check';
 import { encodeCbor, type CborValue } from './cbor.js';
 import { ClaimFault } from './claim-fault.js';
-import { convertElement, ELEMENT_TYPES, isDate, parseDateTime, type ElementType } from './element-types.js';
+import {
+  convertElement,
+  ELEMENT_TYPES,
+  elementFault,
+  isDate,
+  parseDateTime,
+  type ElementType,
+} from './element-types.js';
 
 const claim = ['org.example.1', 'element'];
 const hex = (value: CborValue) => Buffer.from(encodeCbor(value)).toString('hex');
@@ -147,5 +154,32 @@ describe('dates of RFC 3339', () => {
     null,
   ])('are no dates and times: %s', (value) => {
     expect(parseDateTime(value)).toBeUndefined();
+  });
+});
+
+describe('the fault of a claim as an element', () => {
+  it('is the rule that conversion would name, for any JSON value', () =>
+    fc.assert(
+      fc.property(fc.constantFrom(...ELEMENT_TYPES), fc.jsonValue({ maxDepth: 2 }), (type, value) => {
+        let rule: string | undefined;
+        try {
+          convertElement(claim, type, value);
+        } catch (error) {
+          ({ rule } = error as ClaimFault);
+        }
+        expect(elementFault(type, value)).toBe(rule);
+      }),
+    ));
+
+  it('passes on what is no fault of the claim', () => {
+    const value = new Proxy(
+      {},
+      {
+        ownKeys: () => {
+          throw new TypeError('broken');
+        },
+      },
+    );
+    expect(() => elementFault('object', value)).toThrow(new TypeError('broken'));
   });
 });

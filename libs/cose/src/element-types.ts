@@ -52,11 +52,22 @@ export const convertElement = (claim: readonly string[], type: ElementType, valu
   return converted;
 };
 
+/** Why a claim cannot be an element of a type, if it cannot. */
+export const elementFault = (type: ElementType, value: unknown): string | undefined => {
+  try {
+    convertElement([], type, value);
+  } catch (error) {
+    if (error instanceof ClaimFault) return error.rule;
+    throw error;
+  }
+  return undefined;
+};
+
 /** A full-date of RFC 3339 §5.6 that the calendar has. */
 export const isDate = (value: unknown): value is string => {
   if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(value)) return false;
-  const date = new Date(`${value}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
+  // A day that the month has not becomes one of the next month.
+  return new Date(`${value}T00:00:00Z`).getUTCDate() === Number(value.slice(8));
 };
 
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;

@@ -9,8 +9,8 @@ export {
   type CwtFacts,
   type SemanticCwtClaims,
 } from './cwt.js';
-export { ELEMENT_TYPES, parseDateTime, type ElementType } from './element-types.js';
-export { prepareMdoc, type MdocElement, type UnsignedMdoc } from './mdoc.js';
-export { isMdlDocType, longestMdocLifetimeDays, missingMdlElements } from './mdl.js';
+export { ELEMENT_TYPES, elementFault, parseDateTime, type ElementType } from './element-types.js';
+export { prepareMdoc, type ElementDigest, type MdocElement, type PreparedMdoc, type UnsignedMdoc } from './mdoc.js';
+export { isMdlDocType, longestMdocLifetimeDays, MDL_NAMESPACE, missingMdlElements } from './mdl.js';
 export type { SigningInput } from './signing-input.js';
 export type { StatusListEntry } from './status-reference.js';

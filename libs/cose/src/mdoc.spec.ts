@@ -110,6 +110,18 @@ describe('an IssuerSigned of ISO/IEC 18013-5', () => {
     expect(Object.values(valueDigests).map(({ size }) => size)).toEqual([3, 1]);
   });
 
+  it('is prepared with its digests by element, and the hash of its mobile security object', () => {
+    const prepared = prepareMdoc(mdoc());
+    const { payload, items } = parse(prepared.assemble(sign('sha256', prepared.toBeSigned, raw(privateKey))));
+    expect(Buffer.from(prepared.msoHash)).toEqual(createHash('sha256').update(payload).digest());
+    for (const { namespace, encoded, item } of items)
+      expect(prepared.digests.get(namespace)!.get(item.elementIdentifier)).toEqual({
+        digestID: item.digestID,
+        digest: createHash('sha256').update(encoded).digest(),
+      });
+    expect([...prepared.digests.values()].map(({ size }) => size)).toEqual([3, 1]);
+  });
+
   it('has a salt of 32 bytes for each item, and digest ids in random order', () => {
     const parsed = Array.from({ length: 40 }, () => parse(issue(mdoc())).items.map(({ item }) => item));
     const salts = parsed.flat().map(({ random }) => Buffer.from(random).toString('hex'));

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { encodeCbor, encodedCborItem, tdate, type CborValue } from './cbor.js';
+import { encodeCbor, encodeCborItem, encodedCborItem, tdate, type CborValue } from './cbor.js';
 import { ClaimFault } from './claim-fault.js';
 import { coseKey, type EcPublicJwk } from './cose-key.js';
 import { assembleSign1, encodeSigStructure, ES256, HEADER } from './cose-sign1.js';
@@ -30,6 +30,20 @@ export interface UnsignedMdoc {
   random: (length: number) => Uint8Array;
 }
 
+/** Of an element, as the mobile security object has it. */
+export interface ElementDigest {
+  digestID: number;
+  /** SHA-256 */
+  digest: Uint8Array;
+}
+
+export interface PreparedMdoc extends SigningInput {
+  /** By namespace and element identifier. */
+  readonly digests: ReadonlyMap<string, ReadonlyMap<string, ElementDigest>>;
+  /** SHA-256 of the payload of `issuerAuth`: the mobile security object in tag 24. */
+  readonly msoHash: Uint8Array;
+}
+
 const PROTECTED_HEADER = encodeCbor(new Map([[HEADER.alg, ES256]]));
 const SALT_BYTES = 32;
 
@@ -38,34 +52,39 @@ const SALT_BYTES = 32;
  * (OID4VCI 1.0 Appendix A.2.4).
  * @throws ClaimFault for a value that its type cannot express, and when there is no element; KeyNotSupported for the device key
  */
-export const prepareMdoc = (mdoc: UnsignedMdoc): SigningInput => {
+export const prepareMdoc = (mdoc: UnsignedMdoc): PreparedMdoc => {
   const nameSpaces = new Map<string, CborValue>();
   const valueDigests = new Map<string, CborValue>();
+  const byElement = new Map<string, Map<string, ElementDigest>>();
   for (const [namespace, elements] of Object.entries(mdoc.namespaces)) {
     if (!isText(namespace)) throw new ClaimFault(['namespaces'], 'must be well-formed text', namespace);
     const named = Object.entries(elements);
     if (named.length === 0) continue;
     const digestIds = randomOrder(named.length, mdoc.random);
     const digests = new Map<number, CborValue>();
+    const ofElements = new Map<string, ElementDigest>();
     const items = named.map(([element, { value, type }], position) => {
       const digestID = digestIds[position]!;
-      const item = encodedCborItem(
-        encodeCbor({
-          digestID,
-          random: mdoc.random(SALT_BYTES),
-          elementIdentifier: element,
-          elementValue: elementValue(namespace, element, type, value),
-        }),
-      );
-      digests.set(digestID, hash('sha256', encodeCbor(item), 'buffer'));
-      return item;
+      const item = encodeCbor({
+        digestID,
+        random: mdoc.random(SALT_BYTES),
+        elementIdentifier: element,
+        elementValue: elementValue(namespace, element, type, value),
+      });
+      const digest = hash('sha256', encodeCborItem(item), 'buffer');
+      digests.set(digestID, digest);
+      ofElements.set(element, { digestID, digest });
+      return encodedCborItem(item);
     });
     nameSpaces.set(namespace, items);
     valueDigests.set(namespace, digests);
+    byElement.set(namespace, ofElements);
   }
   if (nameSpaces.size === 0) throw new ClaimFault(['namespaces'], 'must have at least one element with a value');
-  const payload = encodeCbor(encodedCborItem(encodeCbor(mobileSecurityObject(mdoc, valueDigests))));
+  const payload = encodeCborItem(encodeCbor(mobileSecurityObject(mdoc, valueDigests)));
   return {
+    digests: byElement,
+    msoHash: hash('sha256', payload, 'buffer'),
     toBeSigned: encodeSigStructure(PROTECTED_HEADER, payload),
     assemble: (signature) => {
       const unprotected = new Map([[HEADER.x5chain, mdoc.documentSigner]]);

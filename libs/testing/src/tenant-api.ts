@@ -92,6 +92,20 @@ export class TenantApi {
     };
   }
 
+  get mobile() {
+    const { client, answerTo } = this.calls;
+    const path = '/v2/credentials/mobile/configurations';
+    const one = '/v2/credentials/mobile/configurations/{id}';
+    return {
+      create: (body: Schemas['MobileConfigurationRequest']) => answerTo(client.POST(path, { body })),
+      list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
+      retrieve: (id: string) => answerTo(client.GET(one, { params: { path: { id } } })),
+      update: (id: string, body: Schemas['MobileConfigurationRequest']) =>
+        answerTo(client.PUT(one, { params: { path: { id } }, body })),
+      delete: (id: string) => answerTo(client.DELETE(one, { params: { path: { id } } })),
+    };
+  }
+
   get webSemantic() {
     const { client, answerTo } = this.calls;
     const path = '/v2/credentials/web-semantic/configurations';

@@ -1,11 +1,11 @@
-import type { JWK } from 'jose';
+import { exportJWK, type JWK } from 'jose';
 
 export interface PresentedMdoc {
   /** Unpadded base64url, as a wallet receives it. */
   credential: string;
   docType: string;
   /** The wallet's private key. */
-  deviceKey: JWK;
+  deviceKey: JWK | CryptoKey;
   /** PEM of the roots that the verifier trusts. */
   iacas: readonly string[];
 }
@@ -25,12 +25,14 @@ export const verifyMdoc = async (presented: PresentedMdoc): Promise<Record<strin
       intent_to_retain: false,
     })),
   );
+  const deviceKey =
+    presented.deviceKey instanceof CryptoKey ? await exportJWK(presented.deviceKey) : presented.deviceKey;
   const format = { mso_mdoc: { alg: ['ES256'] } };
   const constraints = { limit_disclosure: 'required', fields };
   const response = await DeviceResponse.from(held)
     .usingPresentationDefinition({ id: 'all', input_descriptors: [{ id: presented.docType, format, constraints }] })
     .usingSessionTranscriptBytes(TRANSCRIPT)
-    .authenticateWithSignature(presented.deviceKey, 'ES256')
+    .authenticateWithSignature(deviceKey, 'ES256')
     .sign();
   const verifier = new Verifier([...presented.iacas]);
   const verified = await verifier.verify(response.encode(), { encodedSessionTranscript: TRANSCRIPT });

@@ -113,7 +113,7 @@ export class CreateCredentialConfiguration {
     requested: Pick<ReserveIssuerKeyRequest, 'did' | 'member'>,
     context: ClientContext,
   ): Promise<PinnedIssuerKey | undefined> {
-    if (signer.kind === 'issuerSigner' && requested.did === undefined) return undefined;
+    if (signer.kind !== 'pinnedKey' && requested.did === undefined) return undefined;
     const { algorithms, method } =
       signer.kind === 'pinnedKey' ? signer : { algorithms: ANY_ALGORITHM, method: undefined };
     const body = { algorithms, method, configurationId, ...requested };

@@ -1,5 +1,6 @@
 import type { ClaimMapping, ErrorDetail } from '@attestry/contracts';
 import { parseClaimPath } from '../credential-configuration/claim-path.js';
+import { isObject } from '../protocol/raw-request.js';
 import { claimDisplayFault } from './display.decisions.js';
 
 const MAX_CLAIM_MAPPINGS = 200;
@@ -10,7 +11,14 @@ const MAX_CLAIM_MAPPINGS_BYTES = 65_536;
 export interface ClaimRules {
   nameFault(name: string): string | undefined;
   valueFault?: ((name: string, defaultValue: unknown) => string | undefined) | undefined;
+  /** A member that only the mappings of this format have. */
+  member?: { name: string; fault(value: unknown, mapping: ClaimMapping): string | undefined };
 }
+
+const MEMBERS = ['mapFrom', 'defaultValue', 'required', 'display'];
+
+export const PATH_FAULT =
+  "must have a path such as claims.name, claims['name'] or authenticationProvider.subjectId in mapFrom";
 
 const utf8Length = (text: string): number => {
   let bytes = 0;
@@ -21,35 +29,64 @@ const utf8Length = (text: string): number => {
   return bytes;
 };
 
+const nameLengthFault = (name: string): string | undefined =>
+  !name || name.length > 1024 ? 'must have a name of 1 to 1024 characters' : undefined;
+
 const mappingFault = (name: string, mapping: unknown, rules: ClaimRules): string | undefined => {
-  if (!name || name.length > 1024) return 'must have a name of 1 to 1024 characters';
-  const misnamed = rules.nameFault(name);
+  const misnamed = nameLengthFault(name) ?? rules.nameFault(name);
   if (misnamed) return misnamed;
-  if (typeof mapping !== 'object' || mapping === null || Array.isArray(mapping)) return 'must be an object';
-  const unknown = Object.keys(mapping).find((key) => !['mapFrom', 'defaultValue', 'required', 'display'].includes(key));
+  if (!isObject(mapping)) return 'must be an object';
+  const allowed = rules.member ? [rules.member.name, ...MEMBERS] : MEMBERS;
+  const unknown = Object.keys(mapping).find((key) => !allowed.includes(key));
   if (unknown !== undefined)
-    return `must not have the member ${unknown.slice(0, 100).toWellFormed()}; allowed: mapFrom, defaultValue, required and display`;
+    return `must not have the member ${unknown.slice(0, 100).toWellFormed()}; allowed: ${allowed.slice(0, -1).join(', ')} and ${allowed.at(-1)}`;
   const { mapFrom, defaultValue, required, display } = mapping as ClaimMapping;
   if (mapFrom === undefined && defaultValue === undefined) return 'must have mapFrom or defaultValue';
-  if (mapFrom !== undefined && (typeof mapFrom !== 'string' || !parseClaimPath(mapFrom)))
-    return "must have a path such as claims.name, claims['name'] or authenticationProvider.subjectId in mapFrom";
+  if (mapFrom !== undefined && (typeof mapFrom !== 'string' || !parseClaimPath(mapFrom))) return PATH_FAULT;
   if (defaultValue === null) return 'must not have a null defaultValue';
-  const misvalued = rules.valueFault?.(name, defaultValue);
+  const misvalued = rules.member?.fault(mapping[rules.member.name], mapping) ?? rules.valueFault?.(name, defaultValue);
   if (misvalued) return misvalued;
   if (required !== undefined && typeof required !== 'boolean') return 'must have true or false in required';
   return display === undefined ? undefined : claimDisplayFault(display);
 };
 
+const fault = (param: string, msg: string): ErrorDetail => ({ msg, param, location: 'body' });
+
+const faultsOfMappings = (param: string, mappings: [string, unknown][], rules: ClaimRules): ErrorDetail[] =>
+  mappings.flatMap(([name, mapping]) => {
+    const msg = mappingFault(name, mapping, rules);
+    return msg ? [fault(`${param}.${name}`, msg)] : [];
+  });
+
+const sizeFault = (claimMappings: Record<string, unknown>, count: number): string | undefined => {
+  if (count > MAX_CLAIM_MAPPINGS) return `must have at most ${MAX_CLAIM_MAPPINGS} entries`;
+  return utf8Length(JSON.stringify(claimMappings)) > MAX_CLAIM_MAPPINGS_BYTES
+    ? 'must be at most 64 KiB of JSON'
+    : undefined;
+};
+
 /** Faults of `claimMappings`. */
 export const claimMappingFaults = (claimMappings: Record<string, unknown>, rules: ClaimRules): ErrorDetail[] => {
-  const fault = (param: string, msg: string): ErrorDetail => ({ msg, param, location: 'body' });
   const mappings = Object.entries(claimMappings);
-  if (mappings.length > MAX_CLAIM_MAPPINGS)
-    return [fault('claimMappings', `must have at most ${MAX_CLAIM_MAPPINGS} entries`)];
-  if (utf8Length(JSON.stringify(claimMappings)) > MAX_CLAIM_MAPPINGS_BYTES)
-    return [fault('claimMappings', 'must be at most 64 KiB of JSON')];
-  return mappings.flatMap(([name, mapping]) => {
-    const msg = mappingFault(name, mapping, rules);
-    return msg ? [fault(`claimMappings.${name}`, msg)] : [];
+  const msg = sizeFault(claimMappings, mappings.length);
+  return msg ? [fault('claimMappings', msg)] : faultsOfMappings('claimMappings', mappings, rules);
+};
+
+/** Faults of `claimMappings` by namespace; `nameFault` is also that of namespaces. */
+export const namespaceMappingFaults = (claimMappings: Record<string, unknown>, rules: ClaimRules): ErrorDetail[] => {
+  const namespaces = Object.entries(claimMappings).map(([name, mappings]) => ({
+    name,
+    elements: isObject(mappings) ? Object.entries(mappings) : undefined,
+  }));
+  const count = namespaces.reduce((sum, { elements }) => sum + (elements?.length ?? 1), 0);
+  const msg = count === 0 ? 'must have at least one element' : sizeFault(claimMappings, count);
+  if (msg) return [fault('claimMappings', msg)];
+  return namespaces.flatMap(({ name, elements }) => {
+    const param = `claimMappings.${name}`;
+    const misnamed = nameLengthFault(name) ?? rules.nameFault(name);
+    if (misnamed) return [fault(param, misnamed)];
+    if (!elements) return [fault(param, 'must be an object with a mapping for each element')];
+    if (elements.length === 0) return [fault(param, 'must have at least one element')];
+    return faultsOfMappings(param, elements, rules);
   });
 };

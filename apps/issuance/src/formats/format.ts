@@ -17,7 +17,8 @@ import type {
   ConfigurationContent,
   PinnedIssuerKey,
 } from '../credential-configuration/credential-configuration.events.js';
-import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import type { CredentialDigests } from '../issuance-session/issuance-session.events.js';
+import type { CertifiedSigner, IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import type { UserObject } from '../protocol/map-claims.js';
 import type { StatusPolicy } from '../status-list/list-series.js';
 import type { StatusReference } from '../status-list/token-status-list.js';
@@ -37,6 +38,10 @@ export type SignerPolicy =
   | {
       /** The key of a certificate for the credential issuer identifier, under the tenant's CA (ADR 0060). */
       kind: 'issuerSigner';
+    }
+  | {
+      /** The key of a document signer for the type of the credential, under the tenant's active IACA. */
+      kind: 'documentSigner';
     };
 
 /** What a format needs before it can prepare and sign a credential. */
@@ -60,7 +65,7 @@ export interface CredentialFacts<Content extends ConfigurationContent = Configur
   holder: Holder;
   /** Credential issuer identifier of the session. */
   issuer: string;
-  /** Has a certificate where the signer policy is `issuerSigner`. */
+  /** Has a certificate unless the signer policy is `pinnedKey`. */
   signer: IssuingSigner;
   time: Date;
   /** Random uuid. */
@@ -82,6 +87,8 @@ export interface UnsignedCredential {
   holderKey: PublicJwk;
   validFrom: Date;
   validUntil?: Date;
+  /** Stored of it and listed, where the format signs digests. */
+  digests?: CredentialDigests;
 }
 
 /** Members of the issuer metadata for one configuration, beside `format`, `id` and `scope`. */
@@ -146,6 +153,13 @@ export const requestedDid = (
 ): Pick<ReserveIssuerKeyRequest, 'did' | 'member'> => {
   const member = (signer.kind === 'pinnedKey' && signer.member) || 'issuerDid';
   return { member, did: (request as { issuer?: string; issuerDid?: string })[member] };
+};
+
+/** @throws Error for a key of a DID */
+export const certifiedSigner = (signer: IssuingSigner): CertifiedSigner => {
+  const { certificate } = signer;
+  if (!certificate) throw new Error(`key ${signer.keyId} has no certificate`);
+  return { ...signer, certificate };
 };
 
 /** @throws AppError 400 with a detail per fault */

@@ -8,6 +8,7 @@ import { Formats } from './formats.js';
 import { JwtVcJson } from './jwt-vc-json/jwt-vc-json.js';
 import { checkProofTypeChange, ldpVcContentOf, trialOf } from './ldp-vc/ldp-vc.decisions.js';
 import { LdpVc } from './ldp-vc/ldp-vc.js';
+import { MsoMdoc } from './mso-mdoc/mso-mdoc.js';
 import { vcContentOf } from './vc-configuration.decisions.js';
 
 // No test here canonicalizes or fetches.
@@ -18,6 +19,7 @@ const formats = new Formats([
   new DcSdJwt(unused),
   new Cwt(),
   new CwtVc(),
+  new MsoMdoc(),
 ]);
 const { byName } = formats;
 const ofCall = (operation: string) => formats.ofCall({ operation });
@@ -340,6 +342,7 @@ describe('the formats', () => {
       ['dc+sd-jwt', 'sd-jwt', { signer: { kind: 'issuerSigner' }, status }],
       ['cwt', 'compact', { signer: didWeb }],
       ['cwt_vc', 'compact-semantic', { signer: didWeb }],
+      ['mso_mdoc', 'mobile', { signer: { kind: 'documentSigner' } }],
     ]);
   });
 
@@ -354,7 +357,7 @@ describe('the formats', () => {
   it('share types only where one format names the other', () =>
     expect(Object.values(byName).map(({ sharesTypesWith }) => sharesTypesWith)).toEqual([
       ...[undefined, undefined, undefined, undefined],
-      'cwt',
+      ...['cwt', undefined],
     ]));
 
   it('are found by the operations on their configurations and credentials', () => {
@@ -364,6 +367,7 @@ describe('the formats', () => {
     expect(ofCall('issuance.list-credential-configurations.compact')).toBe(byName.cwt);
     expect(ofCall('issuance.create-credential-configuration.compact-semantic')).toBe(byName.cwt_vc);
     expect(ofCall('issuance.list-issued-credentials.web-semantic')).toBe(byName.ldp_vc);
+    expect(ofCall('issuance.retrieve-credential-configuration.mobile')).toBe(byName.mso_mdoc);
     expect(() => ofCall('issuance.create-offer')).toThrow('issuance.create-offer names no credential format');
   });
 });

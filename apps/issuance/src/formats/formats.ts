@@ -12,6 +12,7 @@ import { CwtVc } from './cwt-vc/cwt-vc.js';
 import { DcSdJwt } from './dc-sd-jwt/dc-sd-jwt.js';
 import { JwtVcJson } from './jwt-vc-json/jwt-vc-json.js';
 import { LdpVc } from './ldp-vc/ldp-vc.js';
+import { MsoMdoc } from './mso-mdoc/mso-mdoc.js';
 
 const CLASSES: Readonly<Record<CredentialFormat, Type<Format>>> = {
   ldp_vc: LdpVc,
@@ -19,6 +20,7 @@ const CLASSES: Readonly<Record<CredentialFormat, Type<Format>>> = {
   'dc+sd-jwt': DcSdJwt,
   cwt: Cwt,
   cwt_vc: CwtVc,
+  mso_mdoc: MsoMdoc,
 };
 
 export class Formats {

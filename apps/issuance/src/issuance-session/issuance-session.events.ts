@@ -1,4 +1,4 @@
-import type { CredentialFormat, CredentialProfile } from '@attestry/contracts';
+import type { CredentialFormat, CredentialProfile, UserCredential } from '@attestry/contracts';
 import type { SealedDocument, StatusEntry } from '../issued-credential/issued-credential.events.js';
 
 /** MAC of a code or token that the platform issued; `keyId` names the pepper (ADR 0058). */
@@ -76,6 +76,9 @@ export interface CodeRedeemed {
   redeemedAt: string;
 }
 
+/** Salted digests of a credential whose format signs them; they show nothing of the values. */
+export type CredentialDigests = Required<Pick<UserCredential, 'namespaces' | 'msoHash'>>;
+
 export type IssuanceSessionEvent =
   | {
       type: 'OfferCreated';
@@ -141,6 +144,8 @@ export type IssuanceSessionEvent =
         validUntil?: string;
         /** Absent for a credential without status. */
         status?: StatusEntry;
+        /** Here alone, from where they are listed. */
+        digests?: CredentialDigests;
         /** Data key of the document in the credential's stream, if it was kept. */
         documentKeyId?: string;
       };

@@ -29,6 +29,7 @@ import {
 } from '@attestry/service-kit';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
+import { DocumentSigners } from '../document-signers/document-signers.js';
 import type { UnsignedCredential } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import { statusSeriesOf } from '../formats/status-series.js';
@@ -77,6 +78,7 @@ export class IssueCredential {
     private readonly sealing: Sealing,
     private readonly signingKeys: SigningKeys,
     private readonly issuerSigners: IssuerSigners,
+    private readonly documentSigners: DocumentSigners,
     private readonly persisted: PersistedCredentials,
     private readonly statusIndexes: StatusIndexes,
     private readonly guard: ReplayGuard,
@@ -118,8 +120,9 @@ export class IssueCredential {
     const configuration = await checkConfiguration(session, requested.selector, tenantId, this.configurations);
     record.addMetadata({ credentialConfigurationId: configuration.id });
     const format = this.formats.byName[configuration.format];
-    const isCertified = format.resources.signer.kind === 'issuerSigner';
-    await checkIssuerDomain(configuration, isCertified ? session.issuer : undefined, context.tenant, this.withdrawn);
+    const { kind } = format.resources.signer;
+    const certifiedIssuer = kind === 'pinnedKey' ? undefined : session.issuer;
+    await checkIssuerDomain(configuration, certifiedIssuer, context.tenant, this.withdrawn);
     const expected = {
       issuer: session.issuer,
       ...(session.origin.kind === 'authorizationRequest' && { clientId: session.origin.clientId }),
@@ -133,9 +136,11 @@ export class IssueCredential {
     checkIssuanceLimit(session, configuration, proofs.length);
     const [claims, signer, delivered]: [Record<string, unknown>, IssuingSigner, boolean] = await Promise.all([
       this.claimsOf(tenantId, session, configuration),
-      isCertified
-        ? this.issuerSigners.loadSigner(tenantId, session.issuer, record.events)
-        : this.signingKeys.loadSigner(tenantId, configuration.issuerKey!.kmsKeyId),
+      kind === 'pinnedKey'
+        ? this.signingKeys.loadSigner(tenantId, configuration.issuerKey!.kmsKeyId)
+        : kind === 'issuerSigner'
+          ? this.issuerSigners.loadSigner(tenantId, session.issuer, record.events)
+          : this.documentSigners.loadSigner(tenantId, configuration.type, record.events),
       this.interest.hasSubscription(tenantId),
     ]);
 
@@ -182,7 +187,11 @@ export class IssueCredential {
       const document = documents[index];
       issued.push({
         type: 'CredentialIssued',
-        data: { ...facts, ...(document && { documentKeyId: document.keyId }) },
+        data: {
+          ...facts,
+          ...(credential.digests && { digests: credential.digests }),
+          ...(document && { documentKeyId: document.keyId }),
+        },
       });
       const recorded = {
         ...facts,

@@ -53,6 +53,7 @@ const recordOf = (issued: CredentialIssuedData): UserCredential => ({
   validFrom: issued.validFrom,
   ...(issued.validUntil !== undefined && { validUntil: issued.validUntil }),
   ...(issued.offerId !== undefined && { offerId: issued.offerId }),
+  ...issued.digests,
 });
 
 type Rows = { [Table in keyof UserTables]: UserTables[Table][] } & {

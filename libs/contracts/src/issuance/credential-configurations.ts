@@ -53,7 +53,8 @@ export class CredentialIssuer {
   @Optional() @BoundedText(100_000) iconUrl?: string;
 }
 
-const Color = (): PropertyDecorator => (target, key) => {
+/** `#rrggbb` */
+export const Color = (): PropertyDecorator => (target, key) => {
   const message = 'must be a color like #a1b2c3';
   IsString({ message: 'must be a string' })(target, key);
   Matches(/^#[0-9a-fA-F]{6}$/, { message })(target, key);

@@ -6,12 +6,14 @@ import { compactConfigurations } from './formats/cwt.js';
 import { sdJwtConfigurations, sdJwtStatus } from './formats/dc-sd-jwt.js';
 import { jwtVcConfigurations, jwtVcStatus } from './formats/jwt-vc-json.js';
 import { webSemanticConfigurations, webSemanticRegistry } from './formats/ldp-vc.js';
+import { mobileConfigurations } from './formats/mso-mdoc.js';
 
 export * from './formats/cwt-vc.js';
 export * from './formats/cwt.js';
 export * from './formats/dc-sd-jwt.js';
 export * from './formats/jwt-vc-json.js';
 export * from './formats/ldp-vc.js';
+export * from './formats/mso-mdoc.js';
 
 /** The profile of each credential format. */
 export const PROFILES = {
@@ -20,6 +22,7 @@ export const PROFILES = {
   'dc+sd-jwt': 'sd-jwt',
   cwt: 'compact',
   cwt_vc: 'compact-semantic',
+  mso_mdoc: 'mobile',
 } as const;
 /** Credential format (OID4VCI 1.0 Appendix A). */
 export type CredentialFormat = keyof typeof PROFILES;
@@ -33,6 +36,7 @@ export const CONFIGURATION_OPERATIONS: Readonly<Record<CredentialFormat, Configu
   'dc+sd-jwt': sdJwtConfigurations,
   cwt: compactConfigurations,
   cwt_vc: compactSemanticConfigurations,
+  mso_mdoc: mobileConfigurations,
 };
 
 /** One of these operations, of every format. */

@@ -45,6 +45,13 @@ export class UserCredentialsParams {
   @Uuid() userId: string;
 }
 
+/** Of an element of a credential whose format signs salted digests. */
+export interface ElementDigest {
+  digestID: number;
+  /** SHA-256, base64url. */
+  digest: string;
+}
+
 /** Metadata of an issued credential. Claim values are not stored. */
 export class UserCredential {
   id: string;
@@ -62,6 +69,10 @@ export class UserCredential {
   offerId?: string;
   /** Absent for a credential that was issued without status. */
   status?: CredentialStatus;
+  /** Digests of the elements by namespace and element identifier; only `mso_mdoc` has them. */
+  namespaces?: Record<string, Record<string, ElementDigest>>;
+  /** SHA-256 of the payload of `issuerAuth` (the mobile security object in tag 24), base64url; only `mso_mdoc` has it. */
+  msoHash?: string;
 }
 
 export const MAX_CLAIMS_BYTES = 65_536;

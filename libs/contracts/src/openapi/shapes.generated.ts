@@ -475,7 +475,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CredentialEvent: { type: 'string', enum: ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] },
   CredentialFormat: {
     type: 'string',
-    enum: ['ldp_vc', 'jwt_vc_json', 'dc+sd-jwt', 'cwt', 'cwt_vc'],
+    enum: ['ldp_vc', 'jwt_vc_json', 'dc+sd-jwt', 'cwt', 'cwt_vc', 'mso_mdoc'],
     description: 'Credential format (OID4VCI 1.0 Appendix A).',
   },
   CredentialIssuer: {
@@ -713,6 +713,39 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       seconds: { type: 'number' },
     },
     description: 'Duration from issuance: the sum of its members, at least one of which is required.',
+  },
+  ElementDigest: {
+    type: 'object',
+    properties: { digestID: { type: 'number' }, digest: { type: 'string', description: 'SHA-256, base64url.' } },
+    required: ['digestID', 'digest'],
+    description: 'Of an element of a credential whose format signs salted digests.',
+  },
+  ElementMapping: {
+    type: 'object',
+    properties: {
+      mapFrom: {
+        type: 'string',
+        description:
+          "Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`.",
+      },
+      defaultValue: { description: 'Value if `mapFrom` is absent or has no value.' },
+      required: {
+        type: 'boolean',
+        description: 'True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false.',
+      },
+      display: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/ClaimDisplay' },
+        description: 'Names of the claim as wallets display it, one per language; at most 20.',
+      },
+      type: {
+        type: 'string',
+        enum: ['string', 'number', 'boolean', 'date', 'dateTime', 'binary', 'object', 'array'],
+        description:
+          '`string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset; `binary` from base64 or base64url; `object` or `array` of JSON. Default: `string`. A claim of another kind denies the credential.',
+      },
+    },
+    description: 'Source of an element and how its value is encoded.',
   },
   Environment: {
     type: 'object',
@@ -1174,6 +1207,84 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } },
     },
     required: ['userId', 'tenantId', 'roles'],
+  },
+  MobileBranding: {
+    type: 'object',
+    properties: {
+      name: { type: 'string', description: 'Display name of the credential. Default: its type.' },
+      description: { type: 'string' },
+      backgroundColor: { type: 'string', description: 'Color as `#rrggbb`.' },
+      watermarkImage: { type: 'string', description: 'https or data URL of an image.' },
+      issuerLogo: { type: 'string', description: 'https or data URL of an image.' },
+      issuerIcon: { type: 'string', description: 'https or data URL of an image.' },
+    },
+  },
+  MobileConfiguration: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      type: { type: 'string' },
+      claimMappings: {
+        type: 'object',
+        additionalProperties: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ElementMapping' } },
+      },
+      expiresIn: { $ref: '#/components/schemas/Duration' },
+      validFrom: { $ref: '#/components/schemas/TimeMapping' },
+      validUntil: { $ref: '#/components/schemas/TimeMapping' },
+      branding: { $ref: '#/components/schemas/MobileBranding' },
+      display: { type: 'array', items: { $ref: '#/components/schemas/CredentialDisplay' } },
+      maxIssuances: { type: 'number' },
+      includeStatus: { type: 'boolean' },
+    },
+    required: ['id', 'type', 'claimMappings', 'expiresIn', 'includeStatus'],
+  },
+  MobileConfigurationRequest: {
+    type: 'object',
+    properties: {
+      type: {
+        type: 'string',
+        description:
+          "Document type, such as `org.iso.18013.5.1.mDL`, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`.",
+      },
+      claimMappings: {
+        type: 'object',
+        additionalProperties: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ElementMapping' } },
+        description:
+          'Mapping of each element, by namespace and element identifier. For `org.iso.18013.5.1.mDL` the mandatory elements are required.',
+      },
+      expiresIn: {
+        $ref: '#/components/schemas/Duration',
+        description:
+          'Validity of the credentials from issuance, at least 2 hours. Credentials that would be valid for more than 427 days (mobile driving licences) or 3,620 days, or after the certificate of their signer, are denied.',
+      },
+      validFrom: {
+        $ref: '#/components/schemas/TimeMapping',
+        description: 'Begin of the validity. Default, also if the claim has no value: the time of issuance.',
+      },
+      validUntil: {
+        $ref: '#/components/schemas/TimeMapping',
+        description:
+          'End of the validity in place of `expiresIn`. Default, also if the claim has no value: `expiresIn` after issuance.',
+      },
+      branding: {
+        $ref: '#/components/schemas/MobileBranding',
+        description: 'The credential as wallets display it. Images are returned as they were sent.',
+      },
+      display: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/CredentialDisplay' },
+        description:
+          'The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from branding. Default: one entry from that alone.',
+      },
+      maxIssuances: {
+        type: 'number',
+        description:
+          'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
+      },
+      includeStatus: { type: 'boolean', description: 'Status lists are not supported yet: `true` is rejected.' },
+      claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
+    },
+    required: ['type', 'claimMappings', 'expiresIn'],
   },
   NonceResponse: {
     type: 'object',
@@ -2035,7 +2146,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       id: { type: 'string' },
       type: { type: 'string' },
-      profile: { type: 'string', enum: ['web-semantic', 'jwt-vc', 'sd-jwt', 'compact', 'compact-semantic'] },
+      profile: { type: 'string', enum: ['web-semantic', 'jwt-vc', 'sd-jwt', 'compact', 'compact-semantic', 'mobile'] },
       format: { $ref: '#/components/schemas/CredentialFormat' },
       sessionId: { type: 'string' },
       credentialConfigurationId: { type: 'string' },
@@ -2047,6 +2158,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       status: {
         $ref: '#/components/schemas/CredentialStatus',
         description: 'Absent for a credential that was issued without status.',
+      },
+      namespaces: {
+        type: 'object',
+        additionalProperties: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ElementDigest' } },
+        description: 'Digests of the elements by namespace and element identifier; only `mso_mdoc` has them.',
+      },
+      msoHash: {
+        type: 'string',
+        description:
+          'SHA-256 of the payload of `issuerAuth` (the mobile security object in tag 24), base64url; only `mso_mdoc` has it.',
       },
       userId: { type: 'string' },
     },
@@ -2068,6 +2189,17 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: { tenantId: { type: 'string', description: 'Id of the tenant.' } },
     required: ['tenantId'],
+  },
+  TimeMapping: {
+    type: 'object',
+    properties: {
+      mapFrom: {
+        type: 'string',
+        description:
+          'Path of a claim as in `claimMappings`. Its value is a date and time with offset, or a date, which means 00:00 UTC.',
+      },
+    },
+    required: ['mapFrom'],
   },
   TokenEndpointAuthMethod: { type: 'string', enum: ['client_secret_basic', 'client_secret_post'] },
   TokenRequest: {
@@ -2189,7 +2321,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       id: { type: 'string' },
       type: { type: 'string' },
-      profile: { type: 'string', enum: ['web-semantic', 'jwt-vc', 'sd-jwt', 'compact', 'compact-semantic'] },
+      profile: { type: 'string', enum: ['web-semantic', 'jwt-vc', 'sd-jwt', 'compact', 'compact-semantic', 'mobile'] },
       format: { $ref: '#/components/schemas/CredentialFormat' },
       sessionId: { type: 'string' },
       credentialConfigurationId: { type: 'string' },
@@ -2201,6 +2333,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       status: {
         $ref: '#/components/schemas/CredentialStatus',
         description: 'Absent for a credential that was issued without status.',
+      },
+      namespaces: {
+        type: 'object',
+        additionalProperties: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ElementDigest' } },
+        description: 'Digests of the elements by namespace and element identifier; only `mso_mdoc` has them.',
+      },
+      msoHash: {
+        type: 'string',
+        description:
+          'SHA-256 of the payload of `issuerAuth` (the mobile security object in tag 24), base64url; only `mso_mdoc` has it.',
       },
     },
     required: [

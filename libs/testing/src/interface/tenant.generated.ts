@@ -1047,6 +1047,58 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/mobile/configurations': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve mobile credential configurations
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['listCredentialConfigurationsMobile'];
+    put?: never;
+    /**
+     * Create a mobile credential configuration
+     * @description Requires one of the roles: `admin`, `issuer`.
+     */
+    post: operations['createCredentialConfigurationMobile'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/mobile/configurations/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve a mobile credential configuration
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveCredentialConfigurationMobile'];
+    /**
+     * Replace a mobile credential configuration
+     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     */
+    put: operations['updateCredentialConfigurationMobile'];
+    post?: never;
+    /**
+     * Delete a mobile credential configuration
+     * @description Existing offers of this configuration fail with `unknown_credential_configuration`. Requires one of the roles: `admin`, `issuer`.
+     */
+    delete: operations['deleteCredentialConfigurationMobile'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/mobile/document-signers': {
     parameters: {
       query?: never;
@@ -1727,7 +1779,7 @@ export interface components {
      * @description Credential format (OID4VCI 1.0 Appendix A).
      * @enum {string}
      */
-    CredentialFormat: 'ldp_vc' | 'jwt_vc_json' | 'dc+sd-jwt' | 'cwt' | 'cwt_vc';
+    CredentialFormat: 'ldp_vc' | 'jwt_vc_json' | 'dc+sd-jwt' | 'cwt' | 'cwt_vc' | 'mso_mdoc';
     CredentialIssuer: {
       /** @description https or data URL. */
       iconUrl?: string;
@@ -1912,6 +1964,28 @@ export interface components {
       seconds?: number;
       weeks?: number;
       years?: number;
+    };
+    /** @description Of an element of a credential whose format signs salted digests. */
+    ElementDigest: {
+      /** @description SHA-256, base64url. */
+      digest: string;
+      digestID: number;
+    };
+    /** @description Source of an element and how its value is encoded. */
+    ElementMapping: {
+      /** @description Value if `mapFrom` is absent or has no value. */
+      defaultValue?: unknown;
+      /** @description Names of the claim as wallets display it, one per language; at most 20. */
+      display?: components['schemas']['ClaimDisplay'][];
+      /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. */
+      mapFrom?: string;
+      /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
+      required?: boolean;
+      /**
+       * @description `string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset; `binary` from base64 or base64url; `object` or `array` of JSON. Default: `string`. A claim of another kind denies the credential.
+       * @enum {string}
+       */
+      type?: 'string' | 'number' | 'boolean' | 'date' | 'dateTime' | 'binary' | 'object' | 'array';
     };
     /** @description One fault of a request. */
     ErrorDetail: {
@@ -2132,6 +2206,127 @@ export interface components {
       /** @description Time of registration in milliseconds since the epoch. */
       registered: number;
     };
+    MobileBranding: {
+      /** @description Color as `#rrggbb`. */
+      backgroundColor?: string;
+      description?: string;
+      /** @description https or data URL of an image. */
+      issuerIcon?: string;
+      /** @description https or data URL of an image. */
+      issuerLogo?: string;
+      /** @description Display name of the credential. Default: its type. */
+      name?: string;
+      /** @description https or data URL of an image. */
+      watermarkImage?: string;
+    };
+    MobileConfiguration: {
+      branding?: components['schemas']['MobileBranding'];
+      claimMappings: {
+        [key: string]: {
+          [key: string]: components['schemas']['ElementMapping'];
+        };
+      };
+      display?: components['schemas']['CredentialDisplay'][];
+      expiresIn: components['schemas']['Duration'];
+      id: string;
+      includeStatus: boolean;
+      maxIssuances?: number;
+      type: string;
+      validFrom?: components['schemas']['TimeMapping'];
+      validUntil?: components['schemas']['TimeMapping'];
+    };
+    MobileConfigurationRequest: {
+      /** @description The credential as wallets display it. Images are returned as they were sent. */
+      branding?: {
+        /** @description Color as `#rrggbb`. */
+        backgroundColor?: string;
+        description?: string;
+        /** @description https or data URL of an image. */
+        issuerIcon?: string;
+        /** @description https or data URL of an image. */
+        issuerLogo?: string;
+        /** @description Display name of the credential. Default: its type. */
+        name?: string;
+        /** @description https or data URL of an image. */
+        watermarkImage?: string;
+      };
+      /** @description Mapping of each element, by namespace and element identifier. For `org.iso.18013.5.1.mDL` the mandatory elements are required. At most 32 levels, 20000 values in total and 65536 characters in each string. */
+      claimMappings: {
+        [key: string]: {
+          [key: string]: {
+            /** @description Value if `mapFrom` is absent or has no value. */
+            defaultValue?: unknown;
+            /** @description Names of the claim as wallets display it, one per language; at most 20. */
+            display?: {
+              /** @description Language tag (BCP 47). */
+              locale?: string;
+              /** @description 1 to 1024 characters. */
+              name: string;
+            }[];
+            /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. */
+            mapFrom?: string;
+            /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
+            required?: boolean;
+            /**
+             * @description `string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset; `binary` from base64 or base64url; `object` or `array` of JSON. Default: `string`. A claim of another kind denies the credential.
+             * @enum {string}
+             */
+            type?: 'string' | 'number' | 'boolean' | 'date' | 'dateTime' | 'binary' | 'object' | 'array';
+          };
+        };
+      };
+      /** @description Claim sources are not supported yet: any value is rejected. At most 32 levels, 1000 values in total and 4096 characters in each string. */
+      claimSourceId?: unknown;
+      /** @description The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from branding. Default: one entry from that alone. */
+      display?: {
+        /** @description Color as `#rrggbb`. */
+        background_color?: string;
+        background_image?: {
+          /** @description https or data URL. */
+          uri: string;
+        };
+        /** @description Default: the description of the configuration. */
+        description?: string;
+        /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
+        locale?: string;
+        logo?: {
+          alt_text?: string;
+          /** @description https or data URL. */
+          uri: string;
+        };
+        /** @description Default: the name of the configuration. */
+        name?: string;
+        /** @description Color as `#rrggbb`. */
+        text_color?: string;
+      }[];
+      /** @description Validity of the credentials from issuance, at least 2 hours. Credentials that would be valid for more than 427 days (mobile driving licences) or 3,620 days, or after the certificate of their signer, are denied. */
+      expiresIn: {
+        days?: number;
+        hours?: number;
+        minutes?: number;
+        months?: number;
+        seconds?: number;
+        weeks?: number;
+        years?: number;
+      };
+      readonly id?: string;
+      /** @description Status lists are not supported yet: `true` is rejected. */
+      includeStatus?: boolean;
+      /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
+      maxIssuances?: number;
+      /** @description Document type, such as `org.iso.18013.5.1.mDL`, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
+      type: string;
+      /** @description Begin of the validity. Default, also if the claim has no value: the time of issuance. */
+      validFrom?: {
+        /** @description Path of a claim as in `claimMappings`. Its value is a date and time with offset, or a date, which means 00:00 UTC. */
+        mapFrom: string;
+      };
+      /** @description End of the validity in place of `expiresIn`. Default, also if the claim has no value: `expiresIn` after issuance. */
+      validUntil?: {
+        /** @description Path of a claim as in `claimMappings`. Its value is a date and time with offset, or a date, which means 00:00 UTC. */
+        mapFrom: string;
+      };
+    };
     NonceResponse: {
       /** @description Nonce for the key proofs of a credential request. */
       c_nonce: string;
@@ -2192,6 +2387,11 @@ export interface components {
     };
     PageOfListedDid: {
       data: components['schemas']['ListedDid'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
+    PageOfMobileConfiguration: {
+      data: components['schemas']['MobileConfiguration'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
@@ -2471,10 +2671,18 @@ export interface components {
       format: components['schemas']['CredentialFormat'];
       id: string;
       issuedDate: string;
+      /** @description SHA-256 of the payload of `issuerAuth` (the mobile security object in tag 24), base64url; only `mso_mdoc` has it. */
+      msoHash?: string;
+      /** @description Digests of the elements by namespace and element identifier; only `mso_mdoc` has them. */
+      namespaces?: {
+        [key: string]: {
+          [key: string]: components['schemas']['ElementDigest'];
+        };
+      };
       /** @description Id of the pre-authorized offer from which the credential was issued. */
       offerId?: string;
       /** @enum {string} */
-      profile: 'web-semantic' | 'jwt-vc' | 'sd-jwt' | 'compact' | 'compact-semantic';
+      profile: 'web-semantic' | 'jwt-vc' | 'sd-jwt' | 'compact' | 'compact-semantic' | 'mobile';
       sessionId: string;
       /** @description Absent for a credential that was issued without status. */
       status?: components['schemas']['CredentialStatus'];
@@ -2488,6 +2696,10 @@ export interface components {
       code: string;
       details?: components['schemas']['ErrorDetail'][];
       message: string;
+    };
+    TimeMapping: {
+      /** @description Path of a claim as in `claimMappings`. Its value is a date and time with offset, or a date, which means 00:00 UTC. */
+      mapFrom: string;
     };
     /** @enum {string} */
     TokenEndpointAuthMethod: 'client_secret_basic' | 'client_secret_post';
@@ -2550,10 +2762,18 @@ export interface components {
       format: components['schemas']['CredentialFormat'];
       id: string;
       issuedDate: string;
+      /** @description SHA-256 of the payload of `issuerAuth` (the mobile security object in tag 24), base64url; only `mso_mdoc` has it. */
+      msoHash?: string;
+      /** @description Digests of the elements by namespace and element identifier; only `mso_mdoc` has them. */
+      namespaces?: {
+        [key: string]: {
+          [key: string]: components['schemas']['ElementDigest'];
+        };
+      };
       /** @description Id of the pre-authorized offer from which the credential was issued. */
       offerId?: string;
       /** @enum {string} */
-      profile: 'web-semantic' | 'jwt-vc' | 'sd-jwt' | 'compact' | 'compact-semantic';
+      profile: 'web-semantic' | 'jwt-vc' | 'sd-jwt' | 'compact' | 'compact-semantic' | 'mobile';
       sessionId: string;
       /** @description Absent for a credential that was issued without status. */
       status?: components['schemas']['CredentialStatus'];
@@ -7537,6 +7757,259 @@ export interface operations {
     };
   };
   deleteCredentialConfigurationJwtVc: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listCredentialConfigurationsMobile: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+        /** @description Only the configuration with exactly this `type`. */
+        type?: string;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PageOfMobileConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  createCredentialConfigurationMobile: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
+        'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "type": "org.example.membership",
+         *       "claimMappings": {
+         *         "org.example.membership.1": {
+         *           "given_name": {
+         *             "mapFrom": "claims.given_name",
+         *             "type": "string",
+         *             "required": true
+         *           },
+         *           "birth_date": {
+         *             "mapFrom": "claims.birthdate",
+         *             "type": "date"
+         *           }
+         *         }
+         *       },
+         *       "expiresIn": {
+         *         "months": 6
+         *       },
+         *       "branding": {
+         *         "name": "Membership"
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['MobileConfigurationRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['MobileConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveCredentialConfigurationMobile: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['MobileConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateCredentialConfigurationMobile: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the credential configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "type": "org.example.membership",
+         *       "claimMappings": {
+         *         "org.example.membership.1": {
+         *           "given_name": {
+         *             "mapFrom": "claims.given_name",
+         *             "type": "string",
+         *             "required": true
+         *           },
+         *           "birth_date": {
+         *             "mapFrom": "claims.birthdate",
+         *             "type": "date"
+         *           }
+         *         }
+         *       },
+         *       "expiresIn": {
+         *         "months": 6
+         *       },
+         *       "branding": {
+         *         "name": "Membership"
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['MobileConfigurationRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['MobileConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteCredentialConfigurationMobile: {
     parameters: {
       query?: never;
       header?: never;

@@ -12,14 +12,20 @@ import type { Signer } from '@attestry/keys';
 import { eventContext } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
-import type { CertifiedSigner, IssuingSigner } from '../../issuer-certificates/issuer-signers.js';
+import type { CertifiedSigner } from '../../issuer-certificates/issuer-signers.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
 import { publishVersion } from '../../published-type/published-type.decisions.js';
 import { publishedType, publishedTypeStream } from '../../published-type/published-type.state.js';
 import { typeAddress, typeAddressFault, typesAddress } from '../../published-type/type-address.js';
 import { credentialTimes, TimesFault } from '../credential-times.js';
 import { claimOf, displayDefaults, displayOf } from '../display.decisions.js';
-import type { CredentialFacts, Format, FormatMetadata, UnsignedCredential } from '../format.js';
+import {
+  certifiedSigner,
+  type CredentialFacts,
+  type Format,
+  type FormatMetadata,
+  type UnsignedCredential,
+} from '../format.js';
 import { addDuration } from '../validity.js';
 import { LIST_SIZE } from '../../status-list/packed-statuses.js';
 import { tokenStatus } from '../../status-list/token-status-list.js';
@@ -106,7 +112,7 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
     // Announced as `proof_signing_alg_values_supported`.
     if (holder.publicJwk.crv !== 'P-256')
       throw oauthError('invalid_proof', 'proof: alg must be ES256 for this credential configuration', { check: CHECK });
-    const signer = certified(facts.signer);
+    const signer = certifiedSigner(facts.signer);
     try {
       const { signed, validFrom, validUntil } = credentialTimes({
         issuedAt: time,
@@ -177,12 +183,6 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
 }
 
 const CHECK = 'formats/dc-sd-jwt';
-
-const certified = (signer: IssuingSigner): CertifiedSigner => {
-  const { certificate } = signer;
-  if (!certificate) throw new Error(`key ${signer.keyId} has no certificate`);
-  return { ...signer, certificate };
-};
 
 type Described = Pick<SdJwtContent, 'name' | 'description' | 'issuer' | 'display' | 'claimMappings'>;
 

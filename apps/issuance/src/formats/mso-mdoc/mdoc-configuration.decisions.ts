@@ -1,0 +1,108 @@
+import type {
+  Duration,
+  ElementMapping,
+  ErrorDetail,
+  MobileBranding,
+  MobileConfiguration,
+  MobileConfigurationRequest,
+  TimeMapping,
+} from '@attestry/contracts';
+import { ELEMENT_TYPES, elementFault, MDL_NAMESPACE, missingMdlElements, type ElementType } from '@attestry/cose';
+import { parseClaimPath } from '../../credential-configuration/claim-path.js';
+import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import type { ConfigurationContent } from '../../credential-configuration/credential-configuration.events.js';
+import { namespaceMappingFaults, PATH_FAULT } from '../claim-mappings.decisions.js';
+import { expiresTooSoon } from '../credential-times.js';
+import { displayFaults, httpsOrDataUrl, IMAGE_URL_FAULT, type DisplayDefaults } from '../display.decisions.js';
+import { present } from '../vc-configuration.decisions.js';
+
+/** Mapping by element identifier, by namespace. */
+export type NamespaceMappings = Record<string, Record<string, ElementMapping>>;
+
+export interface MdocContent extends ConfigurationContent {
+  claimMappings: NamespaceMappings;
+  expiresIn: Duration;
+  validFrom?: TimeMapping;
+  validUntil?: TimeMapping;
+  branding?: MobileBranding;
+}
+
+/** No data in JavaScript objects, as which verifiers read documents. */
+const NO_DATA: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+const nameFault = (name: string): string | undefined => {
+  if (!name.isWellFormed()) return 'must be well-formed Unicode';
+  return NO_DATA.has(name) ? 'is a reserved name' : undefined;
+};
+
+/** Of a mapping without `type`. */
+export const elementTypeOf = ({ type }: ElementMapping): ElementType => type ?? 'string';
+
+const typeFault = (type: unknown, mapping: ElementMapping): string | undefined => {
+  if (type !== undefined && !(ELEMENT_TYPES as readonly unknown[]).includes(type))
+    return `must have one of these in type: ${ELEMENT_TYPES.join(', ')}`;
+  const { defaultValue } = mapping;
+  const fault = defaultValue === undefined ? undefined : elementFault(elementTypeOf(mapping), defaultValue);
+  return fault && `has a defaultValue that is not of type ${elementTypeOf(mapping)}: it ${fault}`;
+};
+
+/** What wallets display of a configuration without `display`. */
+export const mdocDisplayDefaults = (type: string, branding: MobileBranding = {}): DisplayDefaults =>
+  present({
+    name: branding.name ?? type,
+    logo: branding.issuerLogo === undefined ? undefined : { uri: branding.issuerLogo },
+    description: branding.description,
+    background_color: branding.backgroundColor,
+    background_image: branding.watermarkImage === undefined ? undefined : { uri: branding.watermarkImage },
+  }) as DisplayDefaults;
+
+/** Every fault of a request; none needs a look-up. */
+export const mdocFaults = (request: MobileConfigurationRequest): ErrorDetail[] => {
+  const details: ErrorDetail[] = [];
+  const fault = (param: string, msg: string, value?: unknown) =>
+    details.push({ ...(value !== undefined && { value }), msg, param, location: 'body' });
+  const { type, branding, claimMappings, expiresIn, claimSourceId } = request;
+
+  if (type === 'VerifiableCredential') fault('type', 'must not be VerifiableCredential', type);
+
+  for (const image of ['watermarkImage', 'issuerLogo', 'issuerIcon'] as const) {
+    const url = branding?.[image];
+    if (url !== undefined && !httpsOrDataUrl(url)) fault(`branding.${image}`, IMAGE_URL_FAULT);
+  }
+  details.push(...displayFaults(request.display, mdocDisplayDefaults(type, branding)));
+
+  const faults = namespaceMappingFaults(claimMappings, { nameFault, member: { name: 'type', fault: typeFault } });
+  details.push(...faults);
+  if (!faults.length)
+    for (const element of missingMdlElements(type, claimMappings))
+      fault(`claimMappings.${MDL_NAMESPACE}.${element}`, `is required: it is mandatory for ${type}`);
+
+  if (expiresTooSoon(expiresIn)) fault('expiresIn', 'must be at least 2 hours', expiresIn);
+  for (const time of ['validFrom', 'validUntil'] as const) {
+    const mapFrom = request[time]?.mapFrom;
+    if (mapFrom !== undefined && !parseClaimPath(mapFrom)) fault(time, PATH_FAULT, mapFrom);
+  }
+  if (request.includeStatus === true) fault('includeStatus', 'is not supported yet', true);
+  if (claimSourceId !== undefined && claimSourceId !== null) fault('claimSourceId', 'is not supported yet');
+  return details;
+};
+
+export const mdocContentOf = (request: MobileConfigurationRequest): MdocContent => {
+  const { claimMappings, expiresIn, validFrom, validUntil, branding, display, maxIssuances } = request;
+  return present({
+    claimMappings,
+    expiresIn: present({ ...expiresIn }),
+    validFrom: validFrom && { mapFrom: validFrom.mapFrom },
+    validUntil: validUntil && { mapFrom: validUntil.mapFrom },
+    branding: branding && present({ ...branding }),
+    display: display?.map((entry) => present({ ...entry })),
+    maxIssuances,
+  }) as MdocContent;
+};
+
+export const mdocRecordOf = ({ id, type, content }: ActiveConfiguration<MdocContent>): MobileConfiguration => ({
+  id,
+  type,
+  ...content,
+  includeStatus: false,
+});

@@ -1,0 +1,227 @@
+import type { ErrorDetail, MobileConfigurationRequest } from '@attestry/contracts';
+import { ELEMENT_TYPES } from '@attestry/cose';
+import fc from 'fast-check';
+import { mdocContentOf, mdocFaults, mdocRecordOf } from './mdoc-configuration.decisions.js';
+
+const NAMESPACE = 'org.example.1';
+const request = (more: object = {}): MobileConfigurationRequest => ({
+  type: 'org.example.card',
+  claimMappings: { [NAMESPACE]: { given_name: { mapFrom: 'claims.given_name' } } },
+  expiresIn: { days: 1 },
+  ...more,
+});
+const mapped = (mapping: unknown, element = 'x', namespace = NAMESPACE) => ({
+  claimMappings: Object.fromEntries([[namespace, Object.fromEntries([[element, mapping]])]]),
+});
+const body = (param: string, msg: string, value?: unknown): ErrorDetail => ({
+  ...(value !== undefined && { value }),
+  msg,
+  param,
+  location: 'body',
+});
+const MDL = 'org.iso.18013.5.1.mDL';
+const MANDATORY = [
+  'family_name',
+  'given_name',
+  'birth_date',
+  'issue_date',
+  'expiry_date',
+  'issuing_country',
+  'issuing_authority',
+  'document_number',
+  'portrait',
+  'driving_privileges',
+  'un_distinguishing_sign',
+];
+const mdl = (elements: readonly string[]) => ({
+  type: MDL,
+  claimMappings: {
+    'org.iso.18013.5.1': Object.fromEntries(elements.map((name) => [name, { mapFrom: `claims.${name}` }])),
+  },
+});
+
+describe('rules of a configuration', () => {
+  it('accept a full request, and null for absent members', () => {
+    const full = {
+      claimMappings: {
+        [NAMESPACE]: {
+          name: { mapFrom: 'claims.name', type: 'string', required: true, display: [{ name: 'Name', locale: 'en' }] },
+          points: { mapFrom: 'claims.points', type: 'number', defaultValue: 1.5 },
+          member: { defaultValue: true, type: 'boolean' },
+          born: { defaultValue: '1990-12-10', type: 'date' },
+          since: { defaultValue: '2020-01-31T12:00:00+01:00', type: 'dateTime' },
+          picture: { defaultValue: 'AQID', type: 'binary' },
+          address: { defaultValue: { city: 'Perth' }, type: 'object' },
+          lines: { defaultValue: ['a', 1], type: 'array' },
+        },
+        'https://example.com/n': { sub: { mapFrom: 'authenticationProvider.subjectId' } },
+      },
+      validFrom: { mapFrom: 'claims.from' },
+      validUntil: { mapFrom: "claims['https://example.com/until']" },
+      branding: {
+        name: 'Card',
+        description: 'd',
+        backgroundColor: '#a1b2c3',
+        watermarkImage: 'data:image/png;base64,AAAA',
+        issuerLogo: 'https://example.com/logo.png',
+        issuerIcon: 'data:image/svg+xml,%3Csvg/%3E',
+      },
+      display: [{ locale: 'de', name: 'Karte' }],
+      expiresIn: { hours: 2 },
+      maxIssuances: 1,
+      includeStatus: false,
+      claimSourceId: null,
+    };
+    expect(mdocFaults(request(full))).toEqual([]);
+  });
+
+  it.each<readonly [object, ErrorDetail]>([
+    [{ type: 'VerifiableCredential' }, body('type', 'must not be VerifiableCredential', 'VerifiableCredential')],
+    [{ expiresIn: {} }, body('expiresIn', 'must be at least 2 hours', {})],
+    [{ expiresIn: { minutes: 119 } }, body('expiresIn', 'must be at least 2 hours', { minutes: 119 })],
+    [{ includeStatus: true }, body('includeStatus', 'is not supported yet', true)],
+    [{ claimSourceId: 'x' }, body('claimSourceId', 'is not supported yet')],
+    ...['validFrom', 'validUntil'].map(
+      (time) =>
+        [
+          { [time]: { mapFrom: 'from' } },
+          body(
+            time,
+            "must have a path such as claims.name, claims['name'] or authenticationProvider.subjectId in mapFrom",
+            'from',
+          ),
+        ] as const,
+    ),
+    ...['watermarkImage', 'issuerLogo', 'issuerIcon'].flatMap((image) =>
+      ['http://example.com/a.png', 'javascript:alert(1)', 'data:text/html,x'].map(
+        (url) =>
+          [
+            { branding: { [image]: url } },
+            body(`branding.${image}`, 'must be an https URL or a data URL of an image'),
+          ] as const,
+      ),
+    ),
+    [{ display: [{}, {}] }, body('display.1.locale', 'is required: another entry has none')],
+    [{ claimMappings: {} }, body('claimMappings', 'must have at least one element')],
+    [{ claimMappings: { a: {} } }, body('claimMappings', 'must have at least one element')],
+    [
+      { claimMappings: { a: {}, b: { x: { defaultValue: 'x' } } } },
+      body('claimMappings.a', 'must have at least one element'),
+    ],
+    [
+      { claimMappings: { given_name: [] } },
+      body('claimMappings.given_name', 'must be an object with a mapping for each element'),
+    ],
+    [
+      { claimMappings: { given_name: { mapFrom: 'claims.x' } } },
+      body('claimMappings.given_name.mapFrom', 'must be an object'),
+    ],
+    [mapped({ defaultValue: 'x' }, 'x', ''), body('claimMappings.', 'must have a name of 1 to 1024 characters')],
+    [
+      mapped({ defaultValue: 'x' }, ''),
+      body(`claimMappings.${NAMESPACE}.`, 'must have a name of 1 to 1024 characters'),
+    ],
+    [mapped({ defaultValue: 'x' }, 'x', 'constructor'), body('claimMappings.constructor', 'is a reserved name')],
+    [mapped({ defaultValue: 'x' }, '__proto__'), body(`claimMappings.${NAMESPACE}.__proto__`, 'is a reserved name')],
+    [mapped({ defaultValue: 'x' }, '\ud800'), body(`claimMappings.${NAMESPACE}.\ud800`, 'must be well-formed Unicode')],
+    [mapped({}), body(`claimMappings.${NAMESPACE}.x`, 'must have mapFrom or defaultValue')],
+    [
+      mapped({ mapFrom: 'claims.x', type: 'text' }),
+      body(
+        `claimMappings.${NAMESPACE}.x`,
+        'must have one of these in type: string, number, boolean, date, dateTime, binary, object, array',
+      ),
+    ],
+    [
+      mapped({ mapFrom: 'claims.x', types: 'string' }),
+      body(
+        `claimMappings.${NAMESPACE}.x`,
+        'must not have the member types; allowed: type, mapFrom, defaultValue, required and display',
+      ),
+    ],
+    [
+      mapped({ defaultValue: 1 }),
+      body(`claimMappings.${NAMESPACE}.x`, 'has a defaultValue that is not of type string: it must be a string'),
+    ],
+    [
+      mapped({ defaultValue: '31.1.2026', type: 'date' }),
+      body(
+        `claimMappings.${NAMESPACE}.x`,
+        'has a defaultValue that is not of type date: it must be a date such as 2026-01-31',
+      ),
+    ],
+    [
+      {
+        claimMappings: Object.fromEntries(
+          Array.from({ length: 201 }, (_, index) => [`n${index}`, { x: { defaultValue: 'x' } }]),
+        ),
+      },
+      body('claimMappings', 'must have at most 200 entries'),
+    ],
+    [mapped({ defaultValue: 'x'.repeat(65_536) }), body('claimMappings', 'must be at most 64 KiB of JSON')],
+  ])('name the fault in %j', (more, detail) => expect(mdocFaults(request(more))).toEqual([detail]));
+
+  it('require each mandatory element for org.iso.18013.5.1.mDL, and for no other type', () => {
+    expect(mdocFaults(request(mdl(MANDATORY)))).toEqual([]);
+    fc.assert(
+      fc.property(fc.subarray(MANDATORY, { minLength: 1 }), (elements) => {
+        expect(mdocFaults(request(mdl(elements))).map(({ param, msg }) => [param, msg])).toEqual(
+          MANDATORY.filter((name) => !elements.includes(name)).map((name) => [
+            `claimMappings.org.iso.18013.5.1.${name}`,
+            `is required: it is mandatory for ${MDL}`,
+          ]),
+        );
+        for (const type of ['org.iso.18013.5.2.mDL', 'org.iso.18013.5.1.mdl', 'org.example.card'])
+          expect(mdocFaults(request({ ...mdl(elements), type }))).toEqual([]);
+      }),
+    );
+  });
+
+  it('accept any JSON as defaultValue only where its type has it', () => {
+    const kinds: Record<string, (value: unknown) => boolean> = {
+      string: (value) => typeof value === 'string' && value.isWellFormed(),
+      number: (value) => typeof value === 'number',
+      boolean: (value) => typeof value === 'boolean',
+      object: (value) => typeof value === 'object' && !Array.isArray(value),
+      array: (value) => Array.isArray(value),
+    };
+    const values = fc.jsonValue({ maxDepth: 2 }).filter((value) => value !== null);
+    fc.assert(
+      fc.property(values, fc.constantFrom(...Object.keys(kinds)), (defaultValue, type) => {
+        const faults = mdocFaults(request(mapped({ defaultValue, type })));
+        expect(faults.length).toBe(kinds[type]!(defaultValue) ? 0 : 1);
+      }),
+    );
+    expect(Object.keys(kinds).every((type) => (ELEMENT_TYPES as readonly string[]).includes(type))).toBe(true);
+  });
+});
+
+describe('what is stored of a configuration', () => {
+  it('is the same text in every release, and is returned with what it leaves out', () => {
+    const full = request({
+      expiresIn: { days: 1, hours: null },
+      validFrom: { mapFrom: 'claims.from' },
+      branding: { name: 'Card', description: null },
+      display: [{ locale: 'de', name: 'Karte' }],
+      maxIssuances: 2,
+      includeStatus: false,
+      claimSourceId: null,
+    });
+    const content = mdocContentOf(full);
+    expect(JSON.stringify(content)).toBe(
+      '{"claimMappings":{"org.example.1":{"given_name":{"mapFrom":"claims.given_name"}}},"expiresIn":{"days":1},' +
+        '"validFrom":{"mapFrom":"claims.from"},"branding":{"name":"Card"},"display":[{"locale":"de","name":"Karte"}],"maxIssuances":2}',
+    );
+    expect(
+      mdocRecordOf({
+        status: 'active',
+        id: 'c1',
+        format: 'mso_mdoc',
+        type: 'org.example.card',
+        createdAt: '',
+        version: 1,
+        content,
+      }),
+    ).toEqual({ id: 'c1', type: 'org.example.card', ...content, includeStatus: false });
+  });
+});

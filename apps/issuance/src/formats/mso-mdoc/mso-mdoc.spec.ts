@@ -1,0 +1,354 @@
+import { createHash, generateKeyPairSync, sign, verify } from 'node:crypto';
+import type { AppError } from '@attestry/contracts';
+import { createDocumentSigner, createIaca, documentSignerPeriod, type CertificateKey } from '@attestry/certificates';
+import { pooledBytes, type PublicJwk } from '@attestry/keys';
+import { verifyMdoc } from '@attestry/testing';
+import { cdeEncodeOptions, decode, encode, Tag } from 'cbor2';
+import fc from 'fast-check';
+import type { CertifiedSigner } from '../../issuer-certificates/issuer-signers.js';
+import type { CredentialFacts } from '../format.js';
+import type { MdocContent } from './mdoc-configuration.decisions.js';
+import { MsoMdoc } from './mso-mdoc.js';
+
+const format = new MsoMdoc();
+const keyPair = (curve: 'P-256' | 'Ed25519' = 'P-256') => {
+  const { privateKey, publicKey } =
+    curve === 'P-256' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('ed25519');
+  const signWith = (data: Uint8Array) => sign('sha256', data, { key: privateKey, dsaEncoding: 'ieee-p1363' });
+  const key: CertificateKey = { publicKey, signAside: (data) => Promise.resolve(signWith(data)) };
+  const jwk = publicKey.export({ format: 'jwk' }) as unknown as PublicJwk;
+  return { key, signWith, publicKey, jwk, privateJwk: privateKey.export({ format: 'jwk' }) };
+};
+const HOUR = 3_600_000;
+const now = new Date();
+const hoursLater = (hours: number) => new Date(Math.floor(now.getTime() / HOUR) * HOUR + hours * HOUR);
+
+const MDL = 'org.iso.18013.5.1.mDL';
+const NAMESPACE = 'org.iso.18013.5.1';
+const OWN = 'org.example.1';
+const [iacaKey, signerKey, device] = [keyPair(), keyPair(), keyPair()];
+let iacas: string[];
+let signer: CertifiedSigner;
+
+beforeAll(async () => {
+  const iaca = await createIaca({
+    ...{ key: iacaKey.key, subject: { commonName: 'Roads IACA', country: 'AU' }, random: pooledBytes },
+    ...{ notBefore: hoursLater(-48), notAfter: hoursLater(24 * 7000) },
+    ...{ issuerUrl: 'https://roads.example', crlUrl: 'https://roads.example/crl' },
+  });
+  const { notBefore, notAfter } = documentSignerPeriod('mDL', hoursLater(-24), iaca);
+  const made = await createDocumentSigner({
+    ...{ iaca: iaca.der, iacaKey: iacaKey.key, publicKey: signerKey.publicKey, commonName: 'Roads signer' },
+    ...{ notBefore, notAfter, random: pooledBytes },
+  });
+  iacas = [iaca.pem];
+  signer = {
+    ...{ keyId: 'k', algorithm: 'P-256', publicJwk: signerKey.jwk, publicKey: signerKey.publicKey },
+    sign: signerKey.signWith,
+    signAside: () => Promise.reject(new Error('not used')),
+    certificate: {
+      x5c: [Buffer.from(made.der).toString('base64')],
+      fingerprint: made.fingerprint,
+      notBefore,
+      notAfter,
+    },
+  };
+});
+
+const text = (name: string) => ({ mapFrom: `claims.${name}` });
+const content: MdocContent = {
+  claimMappings: {
+    [NAMESPACE]: {
+      family_name: text('family_name'),
+      given_name: { ...text('given_name'), required: true },
+      birth_date: { mapFrom: 'claims.birthdate', type: 'date' },
+      issue_date: { mapFrom: 'claims.issued', type: 'dateTime' },
+      expiry_date: { mapFrom: 'claims.expires', type: 'date' },
+      issuing_country: { defaultValue: 'AU' },
+      issuing_authority: { defaultValue: 'Roads' },
+      document_number: text('number'),
+      portrait: { mapFrom: 'claims.picture', type: 'binary' },
+      driving_privileges: { mapFrom: 'claims.privileges', type: 'array' },
+      un_distinguishing_sign: { defaultValue: 'AUS' },
+      nationality: text('nationality'),
+    },
+    [OWN]: { points: { mapFrom: 'claims.points', type: 'number', defaultValue: 0 } },
+  },
+  expiresIn: { days: 30 },
+  branding: { name: 'Licence', issuerLogo: 'https://roads.example/logo.png', backgroundColor: '#a1b2c3' },
+};
+const claims: Record<string, unknown> = {
+  ...{ family_name: 'Lovelace', given_name: 'Ada', birthdate: '1990-12-10', issued: '2024-01-31T12:00:00+01:00' },
+  ...{ expires: '2034-01-31', number: 'L1', picture: 'AQID' },
+  privileges: [{ vehicle_category_code: 'B', issue_date: '2020-01-31' }],
+};
+const configuration = (
+  changed: Partial<MdocContent> = {},
+  type = MDL,
+): CredentialFacts<MdocContent>['configuration'] => ({
+  ...{ status: 'active', id: 'c1', format: 'mso_mdoc', type, createdAt: '2026-01-01T00:00:00.000Z', version: 1 },
+  content: { ...content, ...changed },
+});
+const facts = (
+  more: Partial<CredentialFacts<MdocContent>> = {},
+  changed: Partial<MdocContent> = {},
+  from: Record<string, unknown> = claims,
+): CredentialFacts<MdocContent> => {
+  const made = more.configuration ?? configuration(changed);
+  return {
+    ...{ credentialId: '11111111-1111-4111-8111-111111111111', issuer: 'https://roads.example', signer, time: now },
+    ...{ holder: { did: 'did:example:holder', publicJwk: device.jwk }, random: pooledBytes },
+    configuration: made,
+    claims: more.claims ?? format.mapClaims(made, { claims: from }),
+    ...more,
+  };
+};
+const issue = async (one = facts()): Promise<string> => (await format.sign('t1', [format.prepare(one)], signer))[0]!;
+const refusal = (run: () => unknown): [string, string, string | undefined] => {
+  try {
+    run();
+  } catch (error) {
+    const { code, message, check } = error as AppError;
+    return [code, message, check];
+  }
+  throw new Error('it was not refused');
+};
+const CHECK = 'formats/mso-mdoc';
+const denied = (message: string) => ['credential_request_denied', message, CHECK];
+
+// A Buffer would be decoded to Buffers, which the library encodes as objects.
+const read = <T>(bytes: Uint8Array): T => decode<T>(new Uint8Array(bytes), { ignoreGlobalTags: true });
+const parse = (credential: string) => {
+  const { nameSpaces, issuerAuth } = read<{
+    nameSpaces: Record<string, Tag[]>;
+    issuerAuth: [Uint8Array, Map<number, Uint8Array>, Uint8Array, Uint8Array];
+  }>(Buffer.from(credential, 'base64url'));
+  const [header, unprotected, payload, signature] = issuerAuth;
+  const security = read<{
+    docType: string;
+    valueDigests: Record<string, Map<number, Uint8Array>>;
+    deviceKeyInfo: { deviceKey: Map<number, unknown> };
+    validityInfo: Record<string, Tag>;
+  }>(read<Tag>(payload).contents as Uint8Array);
+  return { nameSpaces, header, unprotected, payload, signature, security };
+};
+const times = (credential: string) =>
+  Object.fromEntries(
+    Object.entries(parse(credential).security.validityInfo).map(([name, { contents }]) => [name, contents]),
+  );
+
+describe('mso_mdoc', () => {
+  it('is accepted by an independent verifier: chain, signature, digests, validity and device key', async () => {
+    const verified = await verifyMdoc({ credential: await issue(), docType: MDL, deviceKey: device.privateJwk, iacas });
+    const { portrait, birth_date, ...others } = verified[NAMESPACE]!;
+    expect(Buffer.from(portrait as Uint8Array)).toEqual(Buffer.from([1, 2, 3]));
+    expect((birth_date as Date).toISOString()).toMatch(/^1990-12-10/);
+    expect(others).toMatchObject({ family_name: 'Lovelace', given_name: 'Ada', issuing_country: 'AU' });
+    expect(others).not.toHaveProperty('nationality');
+    expect(verified[OWN]).toEqual({ points: 0 });
+    await expect(
+      verifyMdoc({ credential: await issue(), docType: MDL, deviceKey: keyPair().privateJwk, iacas }),
+    ).rejects.toThrow('Device signature must be valid');
+  });
+
+  it('is signed with ES256 by the document signer, whose certificate alone it contains', async () => {
+    const { header, unprotected, payload, signature, security } = parse(await issue());
+    expect(Buffer.from(header).toString('hex')).toBe('a10126');
+    expect(unprotected).toEqual(new Map([[33, new Uint8Array(Buffer.from(signer.certificate.x5c[0]!, 'base64'))]]));
+    const structure = encode(['Signature1', header, new Uint8Array(), payload], cdeEncodeOptions);
+    expect(verify('sha256', structure, { key: signerKey.publicKey, dsaEncoding: 'ieee-p1363' }, signature)).toBe(true);
+    expect(security.docType).toBe(MDL);
+    expect(Buffer.from(security.deviceKeyInfo.deviceKey.get(-2) as Uint8Array).toString('base64url')).toBe(
+      device.jwk.x,
+    );
+  });
+
+  it('has the digests that are stored of it, which show no value', async () => {
+    const prepared = format.prepare(facts());
+    const { nameSpaces, payload, security } = parse((await format.sign('t1', [prepared], signer))[0]!);
+    const { namespaces, msoHash } = prepared.digests!;
+    expect(msoHash).toBe(createHash('sha256').update(payload).digest('base64url'));
+    for (const [namespace, items] of Object.entries(nameSpaces))
+      for (const item of items) {
+        const { digestID, elementIdentifier } = read<{ digestID: number; elementIdentifier: string }>(
+          item.contents as Uint8Array,
+        );
+        const digest = createHash('sha256').update(encode(item, cdeEncodeOptions)).digest();
+        expect(namespaces[namespace]![elementIdentifier]).toEqual({ digestID, digest: digest.toString('base64url') });
+        expect(Buffer.from(security.valueDigests[namespace]!.get(digestID)!)).toEqual(digest);
+      }
+    expect(Object.keys(namespaces[NAMESPACE]!)).toHaveLength(11);
+    expect(JSON.stringify(prepared.digests)).not.toContain('Lovelace');
+  });
+
+  it('is prepared from its facts alone', () => {
+    const random = (length: number) => Buffer.alloc(length, 7);
+    const one = format.prepare(facts({ random }));
+    const other = new MsoMdoc().prepare(facts({ random }));
+    expect(Buffer.from(one.prepared.toBeSigned)).toEqual(Buffer.from(other.prepared.toBeSigned));
+    expect(one.digests).toEqual(other.digests);
+    expect(one).toMatchObject({ credentialId: facts().credentialId, holderKey: device.jwk, validFrom: hoursLater(0) });
+    expect(format.prepare(facts()).digests).not.toEqual(one.digests);
+  });
+});
+
+describe('the times of an mso_mdoc', () => {
+  const at = (date: Date) => `${date.toISOString().slice(0, 19)}Z`;
+  const midnight = (date: Date) => `${date.toISOString().slice(0, 10)}T00:00:00Z`;
+  const mappedTimes = { validFrom: text('from'), validUntil: text('until') };
+  const issued = async (more: Record<string, unknown>, changed: Partial<MdocContent> = mappedTimes) =>
+    times(await issue(facts({}, changed, { ...claims, ...more })));
+
+  it('follow from expiresIn, rounded', async () => {
+    expect(await issued({}, {})).toEqual({
+      signed: at(hoursLater(0)),
+      validFrom: at(hoursLater(0)),
+      validUntil: midnight(new Date(now.getTime() + 30 * 24 * HOUR)),
+    });
+    expect(await issued({}, { expiresIn: { hours: 5 } })).toMatchObject({ validUntil: at(hoursLater(5)) });
+  });
+
+  it('are mapped from claims, which win over expiresIn, and default to it', async () => {
+    const [from, until] = [hoursLater(24 * 3), hoursLater(24 * 60)];
+    expect(await issued({ from: at(from), until: at(until) })).toEqual({
+      signed: at(hoursLater(0)),
+      validFrom: at(from),
+      validUntil: midnight(until),
+    });
+    const dates = { from: from.toISOString().slice(0, 10), until: until.toISOString().slice(0, 10) };
+    expect(await issued(dates)).toMatchObject({ validFrom: midnight(from), validUntil: midnight(until) });
+    expect(await issued({ from: at(hoursLater(-24 * 9)) })).toMatchObject({ validFrom: at(hoursLater(0)) });
+    expect(await issued({})).toMatchObject({ validUntil: midnight(new Date(now.getTime() + 30 * 24 * HOUR)) });
+  });
+
+  it.each(['tomorrow', '2026-13-01', 5, ['2026-01-31'], { a: 1 }])('are never guessed: %j', (from) =>
+    expect(refusal(() => facts({}, mappedTimes, { ...claims, from }))).toEqual(
+      denied(
+        'validFrom must have a date such as 2026-01-31, or a date and time with offset such as 2026-01-31T12:00:00Z',
+      ),
+    ),
+  );
+
+  it('are denied, never shortened, where they exceed the longest lifetime or the signer', () => {
+    const days = (count: number, type = MDL) =>
+      refusal(() => format.prepare(facts({ configuration: configuration({ expiresIn: { days: count } }, type) })));
+    expect(days(429)).toEqual(denied('validUntil must be at most 427 days after validFrom'));
+    expect(days(500, 'org.example.card')).toEqual(
+      denied('validUntil must not be later than the end of the certificate of the signer'),
+    );
+    expect(days(3622, 'org.example.card')).toEqual(denied('validUntil must be at most 3620 days after validFrom'));
+    expect(refusal(() => format.prepare(facts({ time: signer.certificate.notAfter })))).toEqual(
+      denied('the certificate of the signer is not valid at this time'),
+    );
+  });
+
+  it('are denied where the end is not after the beginning', () =>
+    expect(refusal(() => format.prepare(facts({}, mappedTimes, { ...claims, until: at(hoursLater(-1)) })))).toEqual(
+      denied('validUntil must be later than validFrom, rounded down to the hour'),
+    ));
+
+  it('link no copies: those of an hour are alike, whatever they are mapped from', () =>
+    fc.assert(
+      fc.property(fc.nat(HOUR - 1), fc.nat(HOUR - 1), fc.nat(23), (one, other, hours) => {
+        const start = hoursLater(1);
+        const issuedAt = (offset: number) => {
+          const { validFrom, validUntil } = format.prepare(
+            facts({ time: new Date(start.getTime() + offset) }, { expiresIn: { hours: hours + 2 } }),
+          );
+          expect([validFrom, validUntil!].map((date) => date.getTime() % HOUR)).toEqual([0, 0]);
+          return validFrom.getTime();
+        };
+        expect(issuedAt(one)).toBe(issuedAt(other));
+      }),
+      { numRuns: 20 },
+    ));
+});
+
+describe('the claims of an mso_mdoc', () => {
+  it('are denied without a required one, and without a mandatory one of an mDL', () => {
+    const { given_name: _, ...nameless } = claims;
+    expect(refusal(() => format.mapClaims(configuration(), { claims: nameless }))).toEqual([
+      'credential_request_denied',
+      'a required claim has no value',
+      'map-claims',
+    ]);
+    const { number: __, ...unnumbered } = claims;
+    expect(refusal(() => format.mapClaims(configuration(), { claims: unnumbered }))).toEqual(
+      denied('document_number has no value, but is mandatory for org.iso.18013.5.1.mDL'),
+    );
+    expect(() => format.mapClaims(configuration({}, 'org.example.card'), { claims: unnumbered })).not.toThrow();
+  });
+
+  it('are denied where their types cannot express them; the values are not shown', () => {
+    const wrong = { ...claims, birthdate: 'canary' };
+    expect(refusal(() => format.prepare(facts({}, {}, wrong)))).toEqual(
+      denied('org.iso.18013.5.1 birth_date must be a date such as 2026-01-31, not another string'),
+    );
+    const only = configuration({ claimMappings: { [OWN]: { points: text('points') } } }, 'org.example.card');
+    expect(refusal(() => format.prepare(facts({ configuration: only })))).toEqual(
+      denied('namespaces must have at least one element with a value'),
+    );
+  });
+
+  it('are refused in an offer that could never be redeemed', () => {
+    expect(format.offerFaultOf(configuration(), { given_name: 'Ada', unused: 1 })).toBeUndefined();
+    expect(format.offerFaultOf(configuration(), { birthdate: 'canary' })).toBe(
+      'impossible to encode: org.iso.18013.5.1 birth_date must be a date such as 2026-01-31',
+    );
+    expect(format.offerFaultOf(configuration({ validUntil: text('until') }), { until: 'canary' })).toBe(
+      'impossible to encode: validUntil must have a date such as 2026-01-31, or a date and time with offset such as 2026-01-31T12:00:00Z',
+    );
+  });
+
+  it('are bound to P-256 keys only, as the metadata announces', () =>
+    expect(
+      refusal(() => format.prepare(facts({ holder: { did: 'did:x:y', publicJwk: keyPair('Ed25519').jwk } }))),
+    ).toEqual(['invalid_proof', 'proof: alg must be ES256 for this credential configuration', CHECK]));
+
+  it('need a signer with a certificate', () => {
+    const { certificate: _, ...key } = signer;
+    expect(() => format.prepare(facts({ signer: key }))).toThrow('key k has no certificate');
+  });
+});
+
+describe('the metadata of an mso_mdoc', () => {
+  const shown = {
+    name: 'Licence',
+    logo: { uri: 'https://roads.example/logo.png' },
+    background_color: '#a1b2c3',
+  };
+
+  it('have COSE identifiers, the document type and paths of namespace and element', () => {
+    const { supported, legacy } = format.metadataOf(configuration());
+    expect(supported).toEqual({
+      doctype: MDL,
+      cryptographic_binding_methods_supported: ['cose_key'],
+      credential_signing_alg_values_supported: [-7],
+      proof_types_supported: { jwt: { proof_signing_alg_values_supported: ['ES256'] } },
+      credential_metadata: {
+        display: [shown],
+        claims: [
+          ...Object.keys(content.claimMappings[NAMESPACE]!).map((element) => ({
+            path: [NAMESPACE, element],
+            mandatory: element !== 'nationality',
+          })),
+          { path: [OWN, 'points'], mandatory: false },
+        ],
+      },
+    });
+    expect(legacy).toEqual({
+      doctype: MDL,
+      cryptographic_binding_methods_supported: ['mso'],
+      cryptographic_suites_supported: ['ES256'],
+      display: [shown],
+    });
+  });
+
+  it('have the entries of display, which win over branding, and the type without either', () => {
+    const display = [{ locale: 'DE', name: 'Führerschein' }];
+    expect(format.metadataOf(configuration({ display })).legacy['display']).toEqual([
+      { ...shown, locale: 'de', name: 'Führerschein' },
+    ]);
+    expect(format.metadataOf(configuration({ branding: undefined })).legacy['display']).toEqual([{ name: MDL }]);
+  });
+});

@@ -1,0 +1,225 @@
+import { Injectable } from '@nestjs/common';
+import {
+  oauthError,
+  type ErrorDetail,
+  type MobileConfiguration,
+  type MobileConfigurationRequest,
+} from '@attestry/contracts';
+import {
+  ClaimFault,
+  elementFault,
+  longestMdocLifetimeDays,
+  MDL_NAMESPACE,
+  missingMdlElements,
+  parseDateTime,
+  prepareMdoc,
+  type MdocElement,
+  type PreparedMdoc,
+} from '@attestry/cose';
+import type { Signer } from '@attestry/keys';
+import { LRUCache } from 'lru-cache';
+import type { CredentialDigests } from '../../issuance-session/issuance-session.events.js';
+import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import type { CertifiedSigner } from '../../issuer-certificates/issuer-signers.js';
+import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
+import { credentialTimes, TimesFault } from '../credential-times.js';
+import { claimOf, displayOf } from '../display.decisions.js';
+import {
+  certifiedSigner,
+  type CredentialFacts,
+  type Format,
+  type FormatMetadata,
+  type UnsignedCredential,
+} from '../format.js';
+import { addDuration } from '../validity.js';
+import {
+  elementTypeOf,
+  mdocContentOf,
+  mdocDisplayDefaults,
+  mdocFaults,
+  mdocRecordOf,
+  type MdocContent,
+} from './mdoc-configuration.decisions.js';
+
+type Mdoc = ActiveConfiguration<MdocContent>;
+
+type MappedTimes = Partial<Record<'validFrom' | 'validUntil', Date>>;
+
+/** Mapped claims. */
+interface MdocClaims extends Record<string, unknown> {
+  /** By namespace and element identifier. */
+  namespaces: Record<string, Record<string, MdocElement>>;
+  times: MappedTimes;
+}
+
+interface UnsignedMdoc extends UnsignedCredential {
+  prepared: PreparedMdoc;
+}
+
+/** ISO/IEC 18013-5, OID4VCI Appendix A.2. */
+@Injectable()
+export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
+  readonly format = 'mso_mdoc';
+  readonly profile = 'mobile';
+  readonly resources: Format['resources'] = { signer: { kind: 'documentSigner' } };
+  /** DER by fingerprint of the certificate. */
+  private readonly documentSigners = new LRUCache<string, Uint8Array>({ max: 1000 });
+
+  faultsOf(request: MobileConfigurationRequest): ErrorDetail[] {
+    return mdocFaults(request);
+  }
+
+  async contentOf(request: MobileConfigurationRequest): Promise<MdocContent> {
+    return mdocContentOf(request);
+  }
+
+  recordOf(configuration: Mdoc): MobileConfiguration {
+    return mdocRecordOf(configuration);
+  }
+
+  metadataOf({ type, content }: Mdoc): FormatMetadata {
+    const display = displayOf(content.display, mdocDisplayDefaults(type, content.branding));
+    const mandatory = new Set(missingMdlElements(type, {}));
+    const claims = Object.entries(content.claimMappings).flatMap(([namespace, elements]) =>
+      Object.entries(elements).map(([element, mapping]) => {
+        const required = mapping.required || (namespace === MDL_NAMESPACE && mandatory.has(element));
+        return { path: [namespace, element], ...claimOf({ ...mapping, required }) };
+      }),
+    );
+    return {
+      supported: {
+        doctype: type,
+        cryptographic_binding_methods_supported: ['cose_key'],
+        // COSE identifier of ES256, OID4VCI Appendix A.2.2.
+        credential_signing_alg_values_supported: [-7],
+        proof_types_supported: { jwt: { proof_signing_alg_values_supported: ['ES256'] } },
+        credential_metadata: { display, claims },
+      },
+      legacy: {
+        doctype: type,
+        cryptographic_binding_methods_supported: ['mso'],
+        cryptographic_suites_supported: ['ES256'],
+        display,
+      },
+    };
+  }
+
+  offerFaultOf({ content }: Mdoc, claims: Record<string, unknown>): string | undefined {
+    for (const [namespace, mappings] of Object.entries(content.claimMappings))
+      for (const [element, value] of Object.entries(mapKnownClaims(mappings, { claims }))) {
+        const fault = elementFault(elementTypeOf(mappings[element]!), value);
+        if (fault) return `impossible to encode: ${namespace} ${element} ${fault}`;
+      }
+    try {
+      mapTimes(content, { claims });
+    } catch (error) {
+      if (error instanceof TimesFault) return `impossible to encode: ${error.message}`;
+      throw error;
+    }
+    return undefined;
+  }
+
+  mapClaims({ type, content }: Mdoc, from: UserObject): MdocClaims {
+    const namespaces = Object.fromEntries(
+      Object.entries(content.claimMappings).map(([namespace, mappings]) => [
+        namespace,
+        Object.fromEntries(
+          Object.entries(mapClaims(mappings, from)).map(([element, value]) => [
+            element,
+            { value, type: elementTypeOf(mappings[element]!) },
+          ]),
+        ),
+      ]),
+    );
+    const [missing] = missingMdlElements(type, namespaces);
+    if (missing !== undefined) throw denied(`${missing} has no value, but is mandatory for ${type}`);
+    return { namespaces, times: deniedByFault(() => mapTimes(content, from)) };
+  }
+
+  prepare(facts: CredentialFacts<MdocContent>): UnsignedMdoc {
+    const { configuration, holder, time, credentialId } = facts;
+    const { type: docType, content } = configuration;
+    // Announced as `proof_signing_alg_values_supported`.
+    if (holder.publicJwk.crv !== 'P-256')
+      throw oauthError('invalid_proof', 'proof: alg must be ES256 for this credential configuration', { check: CHECK });
+    const signer = certifiedSigner(facts.signer);
+    const { namespaces, times } = facts.claims as MdocClaims;
+    return deniedByFault(() => {
+      const { signed, validFrom, validUntil } = credentialTimes({
+        issuedAt: time,
+        ...times,
+        validUntil: times.validUntil ?? addDuration(time, content.expiresIn),
+        signer: signer.certificate,
+        longestDays: longestMdocLifetimeDays(docType),
+      });
+      const prepared = prepareMdoc({
+        docType,
+        namespaces,
+        deviceKey: holder.publicJwk,
+        validity: { signed, validFrom, validUntil: validUntil! },
+        documentSigner: this.documentSignerOf(signer),
+        random: facts.random,
+      });
+      const digests = digestsOf(prepared);
+      return { credentialId, holderKey: holder.publicJwk, validFrom, validUntil: validUntil!, digests, prepared };
+    });
+  }
+
+  async sign(_tenantId: string, credentials: readonly UnsignedMdoc[], signer: Signer): Promise<string[]> {
+    return credentials.map(({ prepared }) => prepared.assemble(signer.sign(prepared.toBeSigned)));
+  }
+
+  private documentSignerOf({ certificate }: CertifiedSigner): Uint8Array {
+    const known = this.documentSigners.get(certificate.fingerprint);
+    if (known) return known;
+    const der = Buffer.from(certificate.x5c[0]!, 'base64');
+    this.documentSigners.set(certificate.fingerprint, der);
+    return der;
+  }
+}
+
+const CHECK = 'formats/mso-mdoc';
+
+const denied = (message: string) => oauthError('credential_request_denied', message, { check: CHECK });
+
+/** @throws AppError credential_request_denied; no message contains a value of a claim */
+const deniedByFault = <T>(make: () => T): T => {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof TimesFault || error instanceof ClaimFault) throw denied(error.message);
+    throw error;
+  }
+};
+
+/** @throws TimesFault */
+const mapTimes = ({ validFrom, validUntil }: MdocContent, from: UserObject): MappedTimes => {
+  if (!validFrom && !validUntil) return {};
+  const mapped = mapKnownClaims({ ...(validFrom && { validFrom }), ...(validUntil && { validUntil }) }, from);
+  return Object.fromEntries(
+    Object.entries(mapped).map(([name, value]) => {
+      const time =
+        parseDateTime(value) ?? (typeof value === 'string' ? parseDateTime(`${value}T00:00:00Z`) : undefined);
+      if (!time)
+        throw new TimesFault(
+          `${name} must have a date such as 2026-01-31, or a date and time with offset such as 2026-01-31T12:00:00Z`,
+        );
+      return [name, time];
+    }),
+  );
+};
+
+/** As they are stored: salted, so that they show nothing of the values. */
+const digestsOf = ({ digests, msoHash }: PreparedMdoc): CredentialDigests => ({
+  namespaces: Object.fromEntries(
+    [...digests].map(([namespace, elements]) => [
+      namespace,
+      Object.fromEntries(
+        [...elements].map(([element, { digestID, digest }]) => [element, { digestID, digest: base64url(digest) }]),
+      ),
+    ]),
+  ),
+  msoHash: base64url(msoHash),
+});
+
+const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');

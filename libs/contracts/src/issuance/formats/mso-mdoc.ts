@@ -1,0 +1,122 @@
+import { IsBoolean, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { BoundedJson, BoundedText, IsRecord, Nested, NestedList, Optional } from '../../validators.js';
+import {
+  Color,
+  configurationOperations,
+  CREDENTIAL_TYPE_PATTERN,
+  CredentialDisplay,
+  Duration,
+  MAX_DISPLAY_ENTRIES,
+  TYPE_FAULT,
+  type ClaimMapping,
+} from '../credential-configurations.js';
+
+/** Source of an element and how its value is encoded. */
+export interface ElementMapping extends ClaimMapping {
+  /**
+   * `string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset;
+   * `binary` from base64 or base64url; `object` or `array` of JSON. Default: `string`. A claim of another kind denies the credential.
+   */
+  type?: 'string' | 'number' | 'boolean' | 'date' | 'dateTime' | 'binary' | 'object' | 'array';
+}
+
+export class TimeMapping {
+  /** Path of a claim as in `claimMappings`. Its value is a date and time with offset, or a date, which means 00:00 UTC. */
+  @BoundedText(1024, 1) mapFrom: string;
+}
+
+export class MobileBranding {
+  /** Display name of the credential. Default: its type. */
+  @Optional() @BoundedText(1024, 1) name?: string;
+  @Optional() @BoundedText(1024) description?: string;
+  /** Color as `#rrggbb`. */
+  @Optional() @Color() backgroundColor?: string;
+  /** https or data URL of an image. */
+  @Optional() @BoundedText(100_000) watermarkImage?: string;
+  /** https or data URL of an image. */
+  @Optional() @BoundedText(100_000) issuerLogo?: string;
+  /** https or data URL of an image. */
+  @Optional() @BoundedText(100_000) issuerIcon?: string;
+}
+
+export class MobileConfigurationRequest {
+  /**
+   * Document type, such as `org.iso.18013.5.1.mDL`, unique among the tenant's configurations of this format. Must not be
+   * `VerifiableCredential`.
+   */
+  @IsString({ message: 'must be a string' })
+  @Matches(CREDENTIAL_TYPE_PATTERN, { message: TYPE_FAULT })
+  @MaxLength(1024, { message: TYPE_FAULT })
+  type: string;
+
+  /** Mapping of each element, by namespace and element identifier. For `org.iso.18013.5.1.mDL` the mandatory elements are required. */
+  @IsRecord()
+  @BoundedJson({ entries: 200, text: 65_536, values: 20_000 })
+  claimMappings: Record<string, Record<string, ElementMapping>>;
+
+  /**
+   * Validity of the credentials from issuance, at least 2 hours. Credentials that would be valid for more than 427 days (mobile driving
+   * licences) or 3,620 days, or after the certificate of their signer, are denied.
+   */
+  @Nested(Duration, { message: 'must be an object with years, months, weeks, days, hours, minutes or seconds' })
+  expiresIn: Duration;
+
+  /** Begin of the validity. Default, also if the claim has no value: the time of issuance. */
+  @Optional() @Nested(TimeMapping) validFrom?: TimeMapping;
+
+  /** End of the validity in place of `expiresIn`. Default, also if the claim has no value: `expiresIn` after issuance. */
+  @Optional() @Nested(TimeMapping) validUntil?: TimeMapping;
+
+  /** The credential as wallets display it. Images are returned as they were sent. */
+  @Optional() @Nested(MobileBranding) branding?: MobileBranding;
+
+  /**
+   * The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from
+   * branding. Default: one entry from that alone.
+   */
+  @Optional() @NestedList(CredentialDisplay, MAX_DISPLAY_ENTRIES) display?: CredentialDisplay[];
+
+  /** Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
+  @Optional()
+  @IsInt({ message: 'must be an integer' })
+  @Min(1, { message: 'must be at least 1' })
+  @Max(1000, { message: 'must be at most 1000' })
+  maxIssuances?: number;
+
+  /** Status lists are not supported yet: `true` is rejected. */
+  @Optional() @IsBoolean({ message: 'must be a boolean' }) includeStatus?: boolean;
+  /** Claim sources are not supported yet: any value is rejected. */
+  @Optional() @BoundedJson() claimSourceId?: unknown;
+}
+
+export class MobileConfiguration {
+  id: string;
+  type: string;
+  claimMappings: Record<string, Record<string, ElementMapping>>;
+  expiresIn: Duration;
+  validFrom?: TimeMapping;
+  validUntil?: TimeMapping;
+  branding?: MobileBranding;
+  display?: CredentialDisplay[];
+  maxIssuances?: number;
+  includeStatus: boolean;
+}
+
+export const mobileConfigurations = configurationOperations({
+  profile: 'mobile',
+  prefix: 'MOBILE_CREDENTIAL_CONFIGURATION',
+  since: 'v2.1.0',
+  request: MobileConfigurationRequest,
+  configuration: MobileConfiguration,
+  example: {
+    type: 'org.example.membership',
+    claimMappings: {
+      'org.example.membership.1': {
+        given_name: { mapFrom: 'claims.given_name', type: 'string', required: true },
+        birth_date: { mapFrom: 'claims.birthdate', type: 'date' },
+      },
+    },
+    expiresIn: { months: 6 },
+    branding: { name: 'Membership' },
+  },
+});
