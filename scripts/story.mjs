@@ -78,25 +78,32 @@ async function story(kit, cli, start, subdomain, receiverOptions) {
     claimMappings: { given_name: { mapFrom: 'claims.given_name' }, course: { mapFrom: 'claims.course' } },
     expiresIn: { years: 1 },
   };
-  const [jwtVc, ldpVc, sdJwt] = await step('Credentials are configured', async () => {
+  const iaca = await step('An IACA is activated', async () => {
+    const created = kit.expectStatus(await api.iacas.create({ country: 'NZ' }), 201);
+    kit.expectStatus(await api.iacas.update(created.id, { active: true }), 200);
+    return [created.certificatePem, `${created.certificateData.commonName}, the root of document signers`];
+  });
+  const docType = 'org.example.course.completion';
+  const [jwtVc, ldpVc, sdJwt, mdoc] = await step('Credentials are configured', async () => {
     const configurations = [
       kit.expectStatus(await api.jwtVc.create(request), 201).id,
       kit.expectStatus(await api.webSemantic.create(request), 201).id,
       kit.expectStatus(await api.sdJwt.create(request), 201).id,
+      kit.expectStatus(await api.mobile.create(mobileRequest(docType)), 201).id,
     ];
-    return [configurations, 'CourseCompletion as jwt_vc_json, as ldp_vc (eddsa-rdfc-2022) and as dc+sd-jwt'];
+    return [configurations, 'CourseCompletion as jwt_vc_json, ldp_vc (eddsa-rdfc-2022), dc+sd-jwt and mso_mdoc'];
   });
 
   const offer = await step('An offer is created', async () => {
     const claims = { given_name: 'Ada', course: 'Difference engines' };
     const created = kit.expectStatus(
-      await api.offers.create({ credentials: [jwtVc, ldpVc, sdJwt], claims, transactionCodeConfiguration: {} }),
+      await api.offers.create({ credentials: [jwtVc, ldpVc, sdJwt, mdoc], claims, transactionCodeConfiguration: {} }),
       200,
     );
     return [created, `${short(created.uri, 60)}, transaction code ${created.transactionCode}`];
   });
 
-  const [key, jwt, ldp, sd] = await step('A third-party wallet redeems the offer', async () => {
+  const [key, jwt, ldp, sd, mobile] = await step('A third-party wallet redeems the offer', async () => {
     const key = await kit.makeHolderKey('ES256', 'did:key');
     const collectOptions = { transactionCode: offer.transactionCode, keys: [key] };
     const { credentials } = await new kit.Wallet().collect(offer.uri, collectOptions);
@@ -111,12 +118,15 @@ async function story(kit, cli, start, subdomain, receiverOptions) {
     const disclosed = await kit.verifySdJwt(sd, key, ['course']);
     if (disclosed.payload.course !== course || 'given_name' in disclosed.payload)
       throw new Error('the holder disclosed other claims');
+    const presented = { credential: mobile, docType, deviceKey: key.privateKey, iacas: [iaca] };
+    const document = await kit.verifyMdoc(presented);
+    if (document[docType].course !== course) throw new Error('the mdoc has other claims');
     if (given_name !== 'Ada' || payload.iss !== did)
       throw new Error('the credential has another issuer or other claims');
     const claims = `${given_name}, ${course}`;
     return [
       undefined,
-      `jose: jwt_vc_json (${header.alg}) is valid, with "${claims}"; @digitalbazaar/vc: ldp_vc is valid; @sd-jwt/sd-jwt-vc: dc+sd-jwt is valid, with "${course}" alone`,
+      `jose: jwt_vc_json (${header.alg}) is valid, with "${claims}"; @digitalbazaar/vc: ldp_vc is valid; @sd-jwt/sd-jwt-vc: dc+sd-jwt is valid, with "${course}" alone; @auth0/mdl: mso_mdoc is valid`,
     ];
   });
 
@@ -152,6 +162,18 @@ async function story(kit, cli, start, subdomain, receiverOptions) {
     events: events.map(({ type }) => type),
   };
   return { platform, tenant, result };
+}
+
+/** The namespace has the name of the document type. */
+function mobileRequest(docType) {
+  return {
+    type: docType,
+    claimMappings: {
+      [docType]: { given_name: { mapFrom: 'claims.given_name' }, course: { mapFrom: 'claims.course' } },
+    },
+    expiresIn: { years: 1 },
+    branding: { name: 'Course completion' },
+  };
 }
 
 function short(text, length) {
