@@ -79,6 +79,12 @@ async function story(kit, cli, start, subdomain, receiverOptions) {
     expiresIn: { years: 1 },
   };
   const compact = { claimMappings: request.claimMappings, expiresIn: request.expiresIn };
+  const iaca = await step('An IACA is activated', async () => {
+    const created = kit.expectStatus(await api.iacas.create({ country: 'NZ' }), 201);
+    kit.expectStatus(await api.iacas.update(created.id, true), 200);
+    return [created.certificatePem, `${created.certificateData.commonName}, the root of document signers`];
+  });
+  const docType = 'org.example.course.completion';
   const configured = await step('Credentials are configured', async () => {
     const configurations = [
       kit.expectStatus(await api.jwtVc.create(request), 201).id,
@@ -86,8 +92,10 @@ async function story(kit, cli, start, subdomain, receiverOptions) {
       kit.expectStatus(await api.sdJwt.create(request), 201).id,
       kit.expectStatus(await api.compact.create({ ...compact, type: 'CourseCompletion' }), 201).id,
       kit.expectStatus(await api.compactSemantic.create({ ...compact, type: 'SemanticCourseCompletion' }), 201).id,
+      kit.expectStatus(await api.mobile.create(mobileRequest(docType)), 201).id,
     ];
-    return [configurations, 'CourseCompletion as jwt_vc_json, ldp_vc (eddsa-rdfc-2022), dc+sd-jwt, cwt and cwt_vc'];
+    const formats = 'jwt_vc_json, ldp_vc (eddsa-rdfc-2022), dc+sd-jwt, cwt, cwt_vc and mso_mdoc';
+    return [configurations, `CourseCompletion as ${formats}`];
   });
   const [jwtVc] = configured;
 
@@ -100,13 +108,16 @@ async function story(kit, cli, start, subdomain, receiverOptions) {
     return [created, `${short(created.uri, 60)}, transaction code ${created.transactionCode}`];
   });
 
-  const [key, jwt, ldp, sd, cwt, semanticCwt] = await step('A third-party wallet redeems the offer', async () => {
-    const key = await kit.makeHolderKey('ES256', 'did:key');
-    const collectOptions = { transactionCode: offer.transactionCode, keys: [key] };
-    const { credentials } = await new kit.Wallet().collect(offer.uri, collectOptions);
-    const collected = [key, ...credentials.map(({ credential }) => credential)];
-    return [collected, `@openid4vc/openid4vci, bound to ${short(key.did, 40)}`];
-  });
+  const [key, jwt, ldp, sd, cwt, semanticCwt, mobile] = await step(
+    'A third-party wallet redeems the offer',
+    async () => {
+      const key = await kit.makeHolderKey('ES256', 'did:key');
+      const collectOptions = { transactionCode: offer.transactionCode, keys: [key] };
+      const { credentials } = await new kit.Wallet().collect(offer.uri, collectOptions);
+      const collected = [key, ...credentials.map(({ credential }) => credential)];
+      return [collected, `@openid4vc/openid4vci, bound to ${short(key.did, 40)}`];
+    },
+  );
 
   await step('Independent libraries verify it', async () => {
     const { header, payload } = await kit.verifyJwtVc(jwt);
@@ -119,12 +130,15 @@ async function story(kit, cli, start, subdomain, receiverOptions) {
     const { vc } = Object.fromEntries((await kit.verifyCwt(semanticCwt)).claims);
     if (flat.get('course') !== course || vc.credentialSubject.course !== course || flat.get(2) !== key.did)
       throw new Error('a CWT has another holder or other claims');
+    const presented = { credential: mobile, docType, deviceKey: key.privateKey, iacas: [iaca] };
+    const document = await kit.verifyMdoc(presented);
+    if (document[docType].course !== course) throw new Error('the mdoc has other claims');
     if (given_name !== 'Ada' || payload.iss !== did)
       throw new Error('the credential has another issuer or other claims');
     const claims = `${given_name}, ${course}`;
     return [
       undefined,
-      `jose: jwt_vc_json (${header.alg}) is valid, with "${claims}"; @digitalbazaar/vc: ldp_vc is valid; @sd-jwt/sd-jwt-vc: dc+sd-jwt is valid, with "${course}" alone; cbor2 and WebCrypto: cwt and cwt_vc are valid`,
+      `jose: jwt_vc_json (${header.alg}) is valid, with "${claims}"; @digitalbazaar/vc: ldp_vc is valid; @sd-jwt/sd-jwt-vc: dc+sd-jwt is valid, with "${course}" alone; cbor2 and WebCrypto: cwt and cwt_vc are valid; @auth0/mdl: mso_mdoc is valid`,
     ];
   });
 
@@ -160,6 +174,18 @@ async function story(kit, cli, start, subdomain, receiverOptions) {
     events: events.map(({ type }) => type),
   };
   return { platform, tenant, result };
+}
+
+/** The namespace has the name of the document type. */
+function mobileRequest(docType) {
+  return {
+    type: docType,
+    claimMappings: {
+      [docType]: { given_name: { mapFrom: 'claims.given_name' }, course: { mapFrom: 'claims.course' } },
+    },
+    expiresIn: { years: 1 },
+    branding: { name: 'Course completion' },
+  };
 }
 
 function short(text, length) {

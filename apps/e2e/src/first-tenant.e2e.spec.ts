@@ -15,6 +15,7 @@ import {
   verifyCwt,
   verifyJwtVc,
   verifyLdpVc,
+  verifyMdoc,
   verifySdJwt,
   waitUntil,
   Wallet,
@@ -191,6 +192,24 @@ describe('docs/guides', () => {
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
+  });
+
+  it('mdoc.md leads from an IACA to a document that a verifier accepts', async () => {
+    const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'mdoc-guide');
+    const [helpers] = blocksOf('first-tenant.md', 'sh');
+    const { code, output, errors } = await run([helpers!, `TENANT=${tenant.url}`, ...blocksOf('mdoc.md', 'sh')], {
+      TENANT_TOKEN: tenant.api.client.token!,
+      CREDENTIAL: '',
+    });
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    const [, , iaca, active, , uri, listed] = output.map((text) => text.trim());
+    expect([active, JSON.parse(listed!)]).toEqual(['true', expect.objectContaining({ data: [] })]);
+    const [got] = (await new Wallet().collect(uri!)).credentials;
+    const verified = await verifyMdoc({
+      ...{ credential: got!.credential as string, docType: 'org.example.membership', iacas: [iaca!] },
+      deviceKey: got!.key.privateKey,
+    });
+    expect(verified['org.example.membership.1']).toMatchObject({ given_name: 'Ada', points: 0 });
   });
 
   it('webhooks.md verifies a delivery and refuses a modified one', async () => {

@@ -9,6 +9,7 @@ import {
   AppError,
   compactConfigurations,
   compactSemanticConfigurations,
+  createIaca,
   createPreAuthorizedOffer,
   createUser,
   customDomainVerified,
@@ -21,6 +22,7 @@ import {
   OPERATION_SUBJECTS,
   jwtVcConfigurations,
   listUserCredentials,
+  mobileConfigurations,
   recordSubject,
   reserveIssuerKey,
   retrieveBrand,
@@ -33,6 +35,7 @@ import {
   retrieveOfferContent,
   retrievePreAuthorizedOffer,
   retrieveUser,
+  updateIaca,
   updateUser,
   webhookDeleted,
   webhookSaved,
@@ -42,7 +45,9 @@ import {
   type Caller,
   type CredentialFormat,
   type HttpAnswer,
+  type Iaca,
   type IssuerKey,
+  type MobileConfiguration,
   type OperationRecord,
   type OperationRecordMessage,
   type PageOf,
@@ -68,7 +73,7 @@ import {
   type ResponseOf,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, decodeCwt, TEST_SETTINGS } from '@attestry/testing';
+import { chosenEngines, decodeCwt, TEST_SETTINGS, verifyMdoc } from '@attestry/testing';
 import type { FeedMessage } from '@attestry/messaging';
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import { issuanceService } from '../index.js';
@@ -1302,6 +1307,125 @@ describe('the credential endpoint', () => {
     await eventually(async () => (await outcome(branded)) === 'credential_request_denied');
     await publish('d8', customDomainVerified, 12);
     await eventually(async () => (await outcome(branded)) === 'issued');
+  });
+});
+
+describe('a credential that a document signer signs', () => {
+  const NAMESPACE = 'org.example.1';
+  const docType = 'org.example.licence';
+  let mdoc: string;
+  let iaca: Iaca;
+  const request = (type: string, more: object = {}) => ({
+    type,
+    claimMappings: {
+      [NAMESPACE]: {
+        given_name: { mapFrom: 'claims.given_name', required: true },
+        points: { defaultValue: 3, type: 'number' },
+      },
+    },
+    expiresIn: { days: 30 },
+    ...more,
+  });
+  const configureMdoc = async (type: string, more: object = {}) =>
+    ((await admin(mobileConfigurations.create, { body: request(type, more) })) as MobileConfiguration).id;
+  const ask = async (token: string, configurationId: string, holders: Holder[]) => {
+    const nonce = await nonceFor();
+    const jwt = await Promise.all(holders.map((holder) => prove(holder, nonce)));
+    return collect(token, { credential_configuration_id: configurationId, proofs: { jwt } });
+  };
+  beforeAll(async () => {
+    mdoc = await configureMdoc(docType);
+  });
+
+  it('is denied while no IACA is active, and then issued with the same token', async () => {
+    const { token } = await start(mdoc);
+    const denied = async () => {
+      const { code: error, message } = await refusal(ask(token, mdoc, [makeHolder()]));
+      expect([error, message]).toEqual(['credential_request_denied', 'no IACA of the issuer is active and valid']);
+    };
+    await denied();
+    iaca = (await admin(createIaca, { body: { country: 'AU' } })) as Iaca;
+    await denied();
+    await admin(updateIaca, { params: { id: iaca.id }, body: { active: true } });
+    const holder = makeHolder();
+    const { credentials } = await ask(token, mdoc, [holder]);
+    const deviceKey = holder.privateKey.export({ format: 'jwk' }) as JWK;
+    const credential = credentials[0]!.credential as string;
+    expect(await verifyMdoc({ credential, docType, deviceKey, iacas: [iaca.certificatePem] })).toEqual({
+      [NAMESPACE]: { given_name: 'Ada', points: 3 },
+    });
+  });
+
+  it('is a batch of copies, of which digests are stored, listed and returned, and no value', async () => {
+    const { made, token } = await start(mdoc, { claims: { given_name: 'Canary' } });
+    const holders = [makeHolder(), makeHolder()];
+    const { credentials } = await ask(token, mdoc, holders);
+    expect(new Set(credentials.map(({ credential }) => credential)).size).toBe(2);
+    const stored = (await engines.events.readStream(issuanceSessionStream(TENANT, made.id))).filter(
+      ({ type }) => type === 'CredentialIssued',
+    );
+    const issuedHere = stored.map(({ data }) => data as CredentialIssuedData);
+    const digests = issuedHere.map((data) => data.digests!);
+    expect(digests.map(({ namespaces }) => Object.keys(namespaces[NAMESPACE]!))).toEqual([
+      ['given_name', 'points'],
+      ['given_name', 'points'],
+    ]);
+    expect(new Set(digests.map(({ msoHash }) => msoHash)).size).toBe(2);
+    const [{ credentialId }] = issuedHere as [CredentialIssuedData];
+    const own = await engines.events.readStream(issuedCredentialStream(TENANT, credentialId));
+    expect((own[0]!.data as CredentialRecordedData).signerCertificate).toMatch(/^[0-9a-f]{64}$/);
+    expect(JSON.stringify([stored, own])).not.toContain('Canary');
+    const list = async () =>
+      ((await admin(listUserCredentials, { params: { userId: made.userId } })) as PageOf<UserCredential>).data;
+    await eventually(async () => (await list()).length === 2);
+    const listed = (await list()).find(({ id }) => id === credentialId)!;
+    expect(listed).toMatchObject({ profile: 'mobile', format: 'mso_mdoc', ...digests[0] });
+  });
+
+  it('is refused to keys that are not on P-256, also one among several', async () => {
+    const { token } = await start(mdoc);
+    expect(await code(ask(token, mdoc, [makeHolder(), makeHolder('EdDSA')]))).toBe('invalid_proof');
+    expect((await ask(token, mdoc, [makeHolder()])).credentials).toHaveLength(1);
+  });
+
+  it('is denied where its claims or times are impossible, without a value in the answer', async () => {
+    const dated = await configureMdoc('org.example.dated', {
+      claimMappings: { [NAMESPACE]: { born: { mapFrom: 'claims.born', type: 'date' } } },
+      validUntil: { mapFrom: 'claims.until' },
+    });
+    const denied = async (claims: Record<string, unknown>) => {
+      const { id: userId } = (await admin(createUser, { body: { claims } })) as { id: string };
+      const { token } = await start(dated, { claims: {}, userId });
+      const { code: error, message } = await refusal(ask(token, dated, [makeHolder()]));
+      expect(error).toBe('credential_request_denied');
+      return message;
+    };
+    expect(await denied({ born: 'canary' })).toBe(
+      'org.example.1 born must be a date such as 2026-01-31, not another string',
+    );
+    expect(await denied({ born: '1990-12-10', until: 'canary' })).toBe(
+      'validUntil must have a date such as 2026-01-31, or a date and time with offset such as 2026-01-31T12:00:00Z',
+    );
+    expect(await denied({ born: '1990-12-10', until: '9999-12-31' })).toBe(
+      'validUntil must be at most 3620 days after validFrom',
+    );
+  });
+
+  it('is configured once for a type, which cannot change', async () => {
+    expect((await refusal(admin(mobileConfigurations.create, { body: request(docType) }))).details).toMatchObject([
+      { param: 'type', msg: 'is used by another credential configuration' },
+    ]);
+    const change = { params: { id: mdoc }, body: request('org.example.other') };
+    expect((await refusal(admin(mobileConfigurations.update, change))).details).toMatchObject([
+      { param: 'type', msg: 'must not change' },
+    ]);
+    const branding = { name: 'Licence', issuerLogo: 'https://acme.example/logo.png' };
+    const updated = await admin(mobileConfigurations.update, {
+      params: { id: mdoc },
+      body: request(docType, { branding }),
+    });
+    expect(updated).toEqual({ id: mdoc, ...request(docType, { branding }), includeStatus: false });
+    expect(await admin(mobileConfigurations.retrieve, { params: { id: mdoc } })).toEqual(updated);
   });
 });
 

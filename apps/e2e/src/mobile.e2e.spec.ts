@@ -1,0 +1,323 @@
+import { createHash } from 'node:crypto';
+import {
+  ApiClient,
+  connectManagement,
+  createTenantUnderTest,
+  expectStatus,
+  makeHolderKey,
+  OpenIdProvider,
+  PLATFORM_START_MS,
+  RedirectBrowser,
+  sharedPlatform,
+  TENANT_CLIENT,
+  verifyMdoc,
+  waitUntil,
+  Wallet,
+  type HolderKey,
+  type PlatformAddresses,
+  type TenantUnderTest,
+} from '@attestry/testing';
+import { decode, type Tag } from 'cbor2';
+import { SignJWT } from 'jose';
+
+const MDL = 'org.iso.18013.5.1.mDL';
+const NAMESPACE = 'org.iso.18013.5.1';
+const OWN = 'org.example.licence.1';
+
+let platform: PlatformAddresses;
+let provider: OpenIdProvider;
+let tenant: TenantUnderTest;
+/** Credential configuration. */
+let id: string;
+/** PEM of the IACA that is active. */
+let iaca: string;
+
+const request = {
+  type: MDL,
+  claimMappings: {
+    [NAMESPACE]: {
+      family_name: { mapFrom: 'claims.family_name' },
+      given_name: { mapFrom: 'claims.given_name', required: true, display: [{ name: 'Given name', locale: 'en' }] },
+      birth_date: { mapFrom: 'claims.birthdate', type: 'date' },
+      issue_date: { defaultValue: '2026-01-31', type: 'date' },
+      expiry_date: { defaultValue: '2036-01-31', type: 'date' },
+      issuing_country: { defaultValue: 'AU' },
+      issuing_authority: { defaultValue: 'Roads' },
+      document_number: { mapFrom: 'claims.number', defaultValue: 'none' },
+      portrait: { mapFrom: 'claims.picture', type: 'binary', defaultValue: 'AQID' },
+      driving_privileges: { defaultValue: [{ vehicle_category_code: 'B', issue_date: '2020-01-31' }], type: 'array' },
+      un_distinguishing_sign: { defaultValue: 'AUS' },
+    },
+    [OWN]: {
+      points: { mapFrom: 'claims.points', type: 'number' },
+      since: { defaultValue: '2020-01-31T12:00:00+01:00', type: 'dateTime' },
+    },
+  },
+  expiresIn: { months: 6 },
+  branding: { name: 'Driving licence', issuerLogo: 'https://roads.example/logo.png', backgroundColor: '#123456' },
+} as const;
+const claims = {
+  family_name: 'Lovelace',
+  given_name: 'Zoë',
+  birthdate: '1990-12-10',
+  points: 3,
+  unused: 'never shown',
+};
+
+beforeAll(async () => {
+  provider = await OpenIdProvider.start('https://management.example');
+  platform = await sharedPlatform();
+  tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'roads');
+  ({ id } = expectStatus(await tenant.api.mobile.create(request as never), 201));
+}, PLATFORM_START_MS);
+afterAll(async () => {
+  await provider?.stop();
+});
+
+const offer = async (more: object = {}) =>
+  expectStatus(await tenant.api.offers.create({ credentials: [id], claims, ...more }), 200);
+const collect = async (...keys: HolderKey[]) => {
+  const { credentials } = await new Wallet().collect((await offer()).uri, keys.length ? { keys } : {});
+  return credentials.map(({ credential, key }) => ({ credential: credential as string, key }));
+};
+const present = async ({ credential, key }: { credential: string; key: HolderKey }, docType = MDL, iacas = [iaca]) =>
+  verifyMdoc({ credential, docType, deviceKey: key.privateKey, iacas });
+/** The refusal of a credential request, with a proof that no client library makes. */
+const requestCredential = async (uri: string, configurationId: string, key: HolderKey): Promise<unknown[]> => {
+  const wallet = new Wallet();
+  const metadata = await wallet.metadata(tenant.url);
+  const token = await wallet.accessToken(await wallet.resolveOffer(uri), metadata);
+  const proof = await new SignJWT({ nonce: await wallet.nonce(metadata), aud: tenant.url })
+    .setIssuedAt()
+    .setProtectedHeader({ alg: key.algorithm, typ: 'openid4vci-proof+jwt', jwk: key.publicJwk })
+    .sign(key.privateKey);
+  const body = { credential_configuration_id: configurationId, proofs: { jwt: [proof] } };
+  const answer = await new ApiClient(tenant.url).request<{ error: string; error_description: string }>(
+    'POST',
+    '/v1/openid/credential',
+    { token, body },
+  );
+  return [answer.status, answer.body.error, answer.body.error_description];
+};
+
+// A Buffer would be decoded to Buffers.
+const read = <T>(bytes: Uint8Array): T => decode<T>(new Uint8Array(bytes), { ignoreGlobalTags: true });
+const issuerAuth = (credential: string) => {
+  const { issuerAuth: message } = read<{ issuerAuth: [Uint8Array, Map<number, Uint8Array>, Uint8Array, Uint8Array] }>(
+    Buffer.from(credential, 'base64url'),
+  );
+  const security = read<{ validityInfo: Record<string, Tag>; valueDigests: Record<string, Map<number, Uint8Array>> }>(
+    read<Tag>(message[2]).contents as Uint8Array,
+  );
+  return { unprotected: message[1], payload: message[2], security };
+};
+
+describe('before an IACA is active', () => {
+  it('configurations, metadata, offers and tokens work; the credential is denied [T120]', async () => {
+    const { uri } = await offer();
+    expect(await requestCredential(uri, id, await makeHolderKey())).toEqual([
+      400,
+      'credential_request_denied',
+      'no IACA of the issuer is active and valid',
+    ]);
+  });
+});
+
+describe('a third-party wallet obtains an mso_mdoc [T121]', () => {
+  beforeAll(async () => {
+    const created = expectStatus(await tenant.api.iacas.create({ country: 'AU' }), 201);
+    expectStatus(await tenant.api.iacas.update(created.id, true), 200);
+    iaca = created.certificatePem;
+  });
+
+  it('that an independent library verifies: chain, signature, digests, validity and device key', async () => {
+    const [got] = await collect();
+    const verified = await present(got!);
+    const { portrait, birth_date, ...others } = verified[NAMESPACE]!;
+    expect(Buffer.from(portrait as Uint8Array)).toEqual(Buffer.from([1, 2, 3]));
+    expect((birth_date as Date).toISOString()).toMatch(/^1990-12-10/);
+    expect(others).toMatchObject({ family_name: 'Lovelace', given_name: 'Zoë', document_number: 'none' });
+    expect(verified[OWN]).toMatchObject({ points: 3 });
+    expect((verified[OWN]!['since'] as Date).toISOString()).toBe('2020-01-31T11:00:00.000Z');
+    const { unprotected, security } = issuerAuth(got!.credential);
+    expect([...unprotected.keys()]).toEqual([33]);
+    expect(unprotected.get(33)).toBeInstanceOf(Uint8Array);
+    // Rounded, so that they link no credentials.
+    const { validFrom, validUntil } = security.validityInfo;
+    expect(validFrom!.contents).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    expect(validUntil!.contents).toMatch(/T00:00:00Z$/);
+  });
+
+  it('and another holder, another root or a changed element is refused there', async () => {
+    const [got] = await collect();
+    await expect(present({ ...got!, key: await makeHolderKey() })).rejects.toThrow('Device signature must be valid');
+    const other = expectStatus(await tenant.api.iacas.create({ country: 'AU' }), 201);
+    await expect(present(got!, MDL, [other.certificatePem])).rejects.toThrow('No valid certificate paths found');
+    expectStatus(await tenant.api.iacas.delete(other.id), 204);
+    const bytes = Buffer.from(got!.credential, 'base64url');
+    bytes.write('Lovelady', bytes.indexOf('Lovelace'));
+    await expect(present({ ...got!, credential: bytes.toString('base64url') })).rejects.toThrow('family_name');
+  });
+
+  it('in a batch, one for each key, with salts of their own', async () => {
+    const keys = await Promise.all([makeHolderKey(), makeHolderKey(), makeHolderKey()]);
+    const batch = await collect(...keys);
+    expect(batch).toHaveLength(3);
+    for (const [index, { credential }] of batch.entries()) await present({ credential, key: keys[index]! });
+    const digests = batch.flatMap(({ credential }) =>
+      Object.values(issuerAuth(credential).security.valueDigests).flatMap((ofNamespace) =>
+        [...ofNamespace.values()].map((digest) => Buffer.from(digest).toString('hex')),
+      ),
+    );
+    expect(new Set(digests).size).toBe(3 * 13);
+  });
+
+  it('through the authorization code flow, with claims of the provider', async () => {
+    const account = { sub: 'max', given_name: 'Max', family_name: 'Born', birthdate: '1882-12-11', points: 1 };
+    provider.accounts.set(account.sub, account);
+    expectStatus(
+      await tenant.api.authenticationProviders.create({
+        url: provider.issuer,
+        ...TENANT_CLIENT,
+        forwardedRequestParameters: ['login_hint'],
+      }),
+      201,
+    );
+    const { uri } = expectStatus(await tenant.api.offers.createOpen({ credentials: [id] }), 200);
+    const wallet = new Wallet('wallet.example');
+    const resolved = await wallet.resolveOffer(uri);
+    const metadata = await wallet.metadata(resolved.credential_issuer);
+    const token = await wallet.authorizedToken(resolved, metadata, {
+      browser: new RedirectBrowser(),
+      redirectUri: 'https://wallet.example/back',
+      scope: `mso_mdoc:${MDL}`,
+      parameters: { login_hint: account.sub },
+    });
+    const key = await makeHolderKey();
+    const [credential] = await wallet.credentials(metadata, token.access_token, id, [key]);
+    const verified = await present({ credential: credential as string, key });
+    expect(verified[NAMESPACE]).toMatchObject({ given_name: 'Max', family_name: 'Born' });
+  });
+
+  it('of which digests are listed, and no value [T125]', async () => {
+    const { uri, userId } = await offer();
+    const [got] = (await new Wallet().collect(uri)).credentials;
+    const listed = () => tenant.api.users.credentials(userId);
+    await waitUntil(async () => expectStatus(await listed(), 200).data.length > 0, { what: 'the listed credential' });
+    const { text, body } = await listed();
+    const { security, payload } = issuerAuth(got!.credential as string);
+    const [credential] = body.data;
+    expect(credential).toMatchObject({
+      type: MDL,
+      profile: 'mobile',
+      format: 'mso_mdoc',
+      devicePublicKey: got!.key.publicJwk,
+      msoHash: createHash('sha256').update(payload).digest('base64url'),
+    });
+    const { digestID, digest } = credential!.namespaces![NAMESPACE]!['family_name']!;
+    expect(Buffer.from(security.valueDigests[NAMESPACE]!.get(digestID)!).toString('base64url')).toBe(digest);
+    expect(text).not.toContain('Lovelace');
+  });
+});
+
+describe('the wire', () => {
+  it('shows the format in the issuer metadata [T98, T122]', async () => {
+    const { body } = await tenant.api.metadata();
+    const supported = body['credential_configurations_supported'] as Record<string, Record<string, unknown>>;
+    const display = [
+      {
+        name: 'Driving licence',
+        logo: { uri: 'https://roads.example/logo.png' },
+        background_color: '#123456',
+      },
+    ];
+    const described = { format: 'mso_mdoc', id, scope: `mso_mdoc:${MDL}`, doctype: MDL };
+    const { credential_metadata, ...members } = supported[id]!;
+    expect(members).toEqual({
+      ...described,
+      cryptographic_binding_methods_supported: ['cose_key'],
+      credential_signing_alg_values_supported: [-7],
+      proof_types_supported: { jwt: { proof_signing_alg_values_supported: ['ES256'] } },
+    });
+    const { claims: paths, ...shown } = credential_metadata as { claims: { path: string[] }[] };
+    expect(shown).toEqual({ display });
+    expect(paths.slice(1, 2)).toEqual([
+      { path: [NAMESPACE, 'given_name'], mandatory: true, display: [{ name: 'Given name', locale: 'en' }] },
+    ]);
+    expect(paths.at(-1)).toEqual({ path: [OWN, 'since'], mandatory: false });
+    expect((body['credentials_supported'] as { id: string }[]).find((it) => it.id === id)).toEqual({
+      ...described,
+      cryptographic_binding_methods_supported: ['mso'],
+      cryptographic_suites_supported: ['ES256'],
+      display,
+    });
+  });
+
+  it('refuses proofs of other algorithms than the metadata announces', async () =>
+    expect(await requestCredential((await offer()).uri, id, await makeHolderKey('EdDSA'))).toEqual([
+      400,
+      'invalid_proof',
+      'proof: alg must be ES256 for this credential configuration',
+    ]));
+
+  it('denies what no credential can be [T123, T124]', async () => {
+    const card = { ...request, claimMappings: { [OWN]: { points: { mapFrom: 'claims.points', type: 'number' } } } };
+    const denied = async (more: object, offered: object) => {
+      const type = `org.example.card.${Object.keys(more).join('.')}`;
+      const made = expectStatus(await tenant.api.mobile.create({ ...card, type, ...more } as never), 201);
+      const { uri } = await offer({ credentials: [made.id], claims: offered });
+      const [status, error, description] = await requestCredential(uri, made.id, await makeHolderKey());
+      expect([status, error]).toEqual([400, 'credential_request_denied']);
+      return description;
+    };
+    expect(await denied({ expiresIn: { days: 3622 } }, { points: 1 })).toBe(
+      'validUntil must be at most 3620 days after validFrom',
+    );
+    const validUntil = { mapFrom: 'claims.until' };
+    expect(await denied({ validUntil }, { points: 1, until: '2020-01-31' })).toBe(
+      'validUntil must be later than validFrom, rounded down to the hour',
+    );
+    expect(await denied({}, {})).toBe('namespaces must have at least one element with a value');
+    const { uri } = await offer({ claims: { given_name: 'Zoë', birthdate: '1990-12-10' } });
+    expect(await requestCredential(uri, id, await makeHolderKey())).toEqual([
+      400,
+      'credential_request_denied',
+      `family_name has no value, but is mandatory for ${MDL}`,
+    ]);
+  });
+
+  it('refuses an offer whose claims no element can have', async () => {
+    const answer = await tenant.api.offers.create({
+      credentials: [id],
+      claims: { ...claims, birthdate: '10.12.1990' },
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain('org.iso.18013.5.1 birth_date must be a date such as 2026-01-31');
+    expect(answer.text).not.toContain('10.12.1990');
+  });
+
+  it('refuses a configuration with faults, each with its reason', async () => {
+    const { portrait: _, ...incomplete } = request.claimMappings[NAMESPACE];
+    const answer = await tenant.api.mobile.create({
+      ...request,
+      claimMappings: { [NAMESPACE]: incomplete },
+      expiresIn: { minutes: 5 },
+      validFrom: { mapFrom: 'from' },
+      branding: { issuerIcon: 'http://roads.example/icon.png' },
+      includeStatus: true,
+      claimSourceId: 'x',
+    } as never);
+    expect(answer.status).toBe(400);
+    expect((answer.body as unknown as { details: { param: string; msg: string }[] }).details).toMatchObject([
+      { param: 'branding.issuerIcon', msg: 'must be an https URL or a data URL of an image' },
+      { param: `claimMappings.${NAMESPACE}.portrait`, msg: `is required: it is mandatory for ${MDL}` },
+      { param: 'expiresIn', msg: 'must be at least 2 hours' },
+      {
+        param: 'validFrom',
+        msg: "must have a path such as claims.name, claims['name'] or authenticationProvider.subjectId in mapFrom",
+      },
+      { param: 'includeStatus', msg: 'is not supported yet' },
+      { param: 'claimSourceId', msg: 'is not supported yet' },
+    ]);
+  });
+});
