@@ -25,10 +25,11 @@ let now: number;
 let events: EmbeddedEventStore;
 let vault: StoredKeyVault;
 let guard: EmbeddedReplayGuard;
+let thread: SqliteThread;
 let close: () => Promise<void>;
 
 const open = async (): Promise<void> => {
-  const thread = await SqliteThread.spawn({
+  thread = await SqliteThread.spawn({
     file: join(folder, 'events.db'),
     ...EmbeddedEventStore.jobs(true),
     further: [EmbeddedKeyVault.jobs(folder), EmbeddedReplayGuard.jobs(folder)],
@@ -175,6 +176,15 @@ describe('a unit of work in the file of the events', () => {
     await expect(events.commit({ writes: [key], appends: [appendTo(streams[0])] })).rejects.toThrow(KeyNotFound);
     expect(await stored()).toEqual([0, 0]);
     expect(key.isStored).toBe(false);
+    await expect(vault.sealing.sealText(T, 'session', 's1', TEXT)).rejects.toThrow(KeyNotFound);
+  });
+
+  it('explains only the refusals of its own parts', async () => {
+    const { newKey: key } = newKey('s1');
+    for (const write of [key, guard.spending(T, [nonce('n1')], spent)]) {
+      const part = await write.partOf(thread);
+      expect(part!.refused(new Error('no space left'))).toBeUndefined();
+    }
   });
 });
 
