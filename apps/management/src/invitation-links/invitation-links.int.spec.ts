@@ -22,7 +22,7 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { countReads, hostFetch, MailReceiver, TEST_SETTINGS, type ReadCount } from '@attestry/testing';
+import { countReads, hostFetch, MailReceiver, TEST_SETTINGS, waitUntil, type ReadCount } from '@attestry/testing';
 import { managementService } from '../index.js';
 import { InvitationLinksReadModel } from './invitation-links.read-model.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
@@ -168,6 +168,8 @@ describe('the link of an invitation into a tenant with a long history', () => {
     async () => {
       const { userId, token } = await invite('changed@people.example');
       await client.call(resendInvitation, { params: { tenantId, userId } }, boss());
+      // Sent after the answer, from the tenant's state: a restart would read that again.
+      await waitUntil(() => mail.to('changed@people.example').length === 2, { what: 'the second e-mail' });
       await restart();
       expect((await open(token)).text).toContain('This invitation was replaced');
       expect(reads.of('tenant')).toBe(0);

@@ -3697,7 +3697,7 @@ export interface operations {
            *           "id": "did:web:university.example#kq3Zb8XnW3",
            *           "controller": "did:web:university.example",
            *           "type": "X25519KeyAgreementKey2019",
-           *           "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *           "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
            *         }
            *       ]
            *     }
@@ -3797,17 +3797,31 @@ export interface operations {
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "ldp_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.l",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.1e",
            *         "ldp_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
            *         "dc+sd-jwt:UniversityDegree",
            *         "cwt:UniversityDegree",
-           *         "cwt_vc:UniversityDiploma"
+           *         "cwt_vc:UniversityDiploma",
+           *         "mso_mdoc:org.example.membership",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -3940,17 +3954,31 @@ export interface operations {
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "ldp_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.l",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.1e",
            *         "ldp_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
            *         "dc+sd-jwt:UniversityDegree",
            *         "cwt:UniversityDegree",
-           *         "cwt_vc:UniversityDiploma"
+           *         "cwt_vc:UniversityDiploma",
+           *         "mso_mdoc:org.example.membership",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -3997,7 +4025,8 @@ export interface operations {
            *             }
            *           ]
            *         }
-           *       ]
+           *       ],
+           *       "mdoc_iacas_uri": "https://university.example/v1/openid/iacas"
            *     }
            */
           'application/json': {
@@ -4080,7 +4109,7 @@ export interface operations {
            *           "id": "did:web:university.example#kq3Zb8XnW3",
            *           "controller": "did:web:university.example",
            *           "type": "X25519KeyAgreementKey2019",
-           *           "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *           "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
            *         }
            *       ]
            *     }
@@ -4680,7 +4709,7 @@ export interface operations {
            *               "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *               "controller": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *               "type": "X25519KeyAgreementKey2019",
-           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
            *             }
            *           ]
            *         }
@@ -5199,6 +5228,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "iacas": [
+           *         {
+           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/23Ez+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['IacaList'];
         };
       };
@@ -7823,6 +7861,36 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "org.example.l",
+           *           "claimMappings": {
+           *             "org.example.membership.1": {
+           *               "given_name": {
+           *                 "mapFrom": "claims.given_name",
+           *                 "type": "string",
+           *                 "required": true
+           *               },
+           *               "birth_date": {
+           *                 "mapFrom": "claims.birthdate",
+           *                 "type": "date"
+           *               }
+           *             }
+           *           },
+           *           "expiresIn": {
+           *             "months": 6
+           *           },
+           *           "branding": {
+           *             "name": "Membership"
+           *           },
+           *           "includeStatus": false
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfMobileConfiguration'];
         };
       };
@@ -7888,6 +7956,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "org.example.membership",
+           *       "claimMappings": {
+           *         "org.example.membership.1": {
+           *           "given_name": {
+           *             "mapFrom": "claims.given_name",
+           *             "type": "string",
+           *             "required": true
+           *           },
+           *           "birth_date": {
+           *             "mapFrom": "claims.birthdate",
+           *             "type": "date"
+           *           }
+           *         }
+           *       },
+           *       "expiresIn": {
+           *         "months": 6
+           *       },
+           *       "branding": {
+           *         "name": "Membership"
+           *       },
+           *       "includeStatus": false
+           *     }
+           */
           'application/json': components['schemas']['MobileConfiguration'];
         };
       };
@@ -7927,6 +8021,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "org.example.l",
+           *       "claimMappings": {
+           *         "org.example.membership.1": {
+           *           "given_name": {
+           *             "mapFrom": "claims.given_name",
+           *             "type": "string",
+           *             "required": true
+           *           },
+           *           "birth_date": {
+           *             "mapFrom": "claims.birthdate",
+           *             "type": "date"
+           *           }
+           *         }
+           *       },
+           *       "expiresIn": {
+           *         "months": 6
+           *       },
+           *       "branding": {
+           *         "name": "Membership"
+           *       },
+           *       "includeStatus": false
+           *     }
+           */
           'application/json': components['schemas']['MobileConfiguration'];
         };
       };
@@ -7994,6 +8114,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "org.example.l",
+           *       "claimMappings": {
+           *         "org.example.membership.1": {
+           *           "given_name": {
+           *             "mapFrom": "claims.given_name",
+           *             "type": "string",
+           *             "required": true
+           *           },
+           *           "birth_date": {
+           *             "mapFrom": "claims.birthdate",
+           *             "type": "date"
+           *           }
+           *         }
+           *       },
+           *       "expiresIn": {
+           *         "months": 6
+           *       },
+           *       "branding": {
+           *         "name": "Membership"
+           *       },
+           *       "includeStatus": false
+           *     }
+           */
           'application/json': components['schemas']['MobileConfiguration'];
         };
       };
@@ -8074,6 +8220,19 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "active": false,
+           *           "isManaged": false,
+           *           "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfDocumentSigner'];
         };
       };
@@ -8120,6 +8279,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "active": false,
+           *       "isManaged": false,
+           *       "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *     }
+           */
           'application/json': components['schemas']['DocumentSigner'];
         };
       };
@@ -8159,6 +8327,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "active": false,
+           *       "isManaged": false,
+           *       "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *     }
+           */
           'application/json': components['schemas']['DocumentSigner'];
         };
       };
@@ -8207,6 +8384,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "active": false,
+           *       "isManaged": false,
+           *       "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *     }
+           */
           'application/json': components['schemas']['DocumentSigner'];
         };
       };
@@ -8281,6 +8467,13 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "revoked": true,
+           *       "revocationDate": "2026-01-15T09:30:00.000Z",
+           *       "crlDue": true
+           *     }
+           */
           'application/json': components['schemas']['RevokedDocumentSigner'];
         };
       };
@@ -8325,6 +8518,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "active": false,
+           *           "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *           "certificateData": {
+           *             "commonName": "Customer IACA",
+           *             "country": "AU",
+           *             "stateOrProvinceName": "AU-NSW",
+           *             "notBefore": "2026-01-15T09:30:00.000Z",
+           *             "notAfter": "2026-01-15T09:30:00.000Z"
+           *           },
+           *           "certificateFingerprint": "fd733eb9d56480cd506f4596b38fe0585b0d842c36c361f377d37e100e87f4ea",
+           *           "isManaged": false,
+           *           "crl": {
+           *             "number": "2",
+           *             "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *             "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *           },
+           *           "crlDue": true
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfIaca'];
         };
       };
@@ -8373,6 +8592,28 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": false,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "Example IACA",
+           *         "country": "AU",
+           *         "stateOrProvinceName": "AU-NSW",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "e75556ea3a5bc37f8a445dd3685b9f014f5e325f072b9fa41c2934a0b9226883",
+           *       "isManaged": true,
+           *       "crl": {
+           *         "number": "22",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": false
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -8412,6 +8653,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": true,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "university.example IACA",
+           *         "country": "ZZ",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "f7613e50bd6a0d26fedbdd39e2c5ae01c164903603efe5a3fe1592e661f990bc",
+           *       "isManaged": true,
+           *       "crl": {
+           *         "number": "1",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": false
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -8460,6 +8722,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": true,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "university.example IACA",
+           *         "country": "ZZ",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "f7613e50bd6a0d26fedbdd39e2c5ae01c164903603efe5a3fe1592e661f990bc",
+           *       "isManaged": true,
+           *       "crl": {
+           *         "number": "1",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": false
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -8580,6 +8863,28 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": false,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "Customer IACA",
+           *         "country": "AU",
+           *         "stateOrProvinceName": "AU-NSW",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "fd733eb9d56480cd506f4596b38fe0585b0d842c36c361f377d37e100e87f4ea",
+           *       "isManaged": false,
+           *       "crl": {
+           *         "number": "2",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": true
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -9183,7 +9488,7 @@ export interface operations {
            *           "created": "2026-01-15T09:30:00.000Z",
            *           "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "proofPurpose": "assertionMethod",
-           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *         }
            *       }
            *     }
