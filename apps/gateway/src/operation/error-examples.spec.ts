@@ -22,6 +22,7 @@ const ERRORS: Partial<Record<ErrorKind, AppError>> = {
   unauthenticated: unauthenticated(),
   forbidden: forbidden('The caller needs the role admin on the tenant'),
   notFound: notFound(),
+  notAcceptable: new AppError('notAcceptable', 'Accept must allow application/statuslist+jwt'),
   timeout: new AppError('timeout', 'Request Timeout'),
   conflict: conflict('The first call with this Idempotency-Key is still in progress', [
     { msg: 'belongs to a call that is still in progress', param: 'Idempotency-Key', location: 'headers' },

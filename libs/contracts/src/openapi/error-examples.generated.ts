@@ -84,6 +84,7 @@ export const ERROR_EXAMPLES: Readonly<Record<string, unknown>> = {
     message: 'Validation Error',
     details: [{ value: '', msg: 'must not be empty', param: 'name', location: 'body' }],
   },
+  TenantNotAcceptable: { code: 'NotAcceptable', message: 'Accept must allow application/statuslist+jwt' },
   TenantNotFound: { code: 'NotFound', message: 'Resource Not Found' },
   TenantTimeout: { code: 'RequestTimeout', message: 'Request Timeout' },
   TenantTooLarge: { code: 'PayloadTooLarge', message: 'Payload Too Large' },

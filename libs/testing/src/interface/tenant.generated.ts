@@ -3258,6 +3258,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "NotAcceptable",
+         *       "message": "Accept must allow application/statuslist+jwt"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
