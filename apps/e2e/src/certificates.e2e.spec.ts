@@ -27,7 +27,7 @@ let other: TenantUnderTest;
 beforeAll(async () => {
   platform = await sharedPlatform();
   management = await connectManagement(platform);
-  tenant = await createTenantUnderTest(platform, management, 'roads');
+  tenant = await createTenantUnderTest(platform, management, 'certified-roads');
   other = await createTenantUnderTest(platform, management, 'other-roads');
 }, PLATFORM_START_MS);
 

@@ -62,7 +62,7 @@ export class OpenIdProvider {
       ],
       claims: {
         openid: ['sub'],
-        profile: ['name', 'given_name', 'family_name'],
+        profile: ['name', 'given_name', 'family_name', 'birthdate'],
         email: ['email', 'email_verified'],
       },
       // A tenant's users are identified by the ID token.

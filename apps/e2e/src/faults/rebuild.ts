@@ -8,6 +8,8 @@ export const PROJECTIONS = [
   ['read', 'issuance.due-certificates'],
   ['read', 'issuance.users'],
   ['read', 'issuance.session-keys'],
+  ['read', 'issuance.status-lists'],
+  ['read', 'issuance.status-list-tokens'],
   ['read', 'webhooks.webhooks'],
   ['analytics', 'analytics.events'],
 ] as const;
