@@ -282,11 +282,12 @@ describe.each([
 
   it('are refused with a detail per fault, and nothing is reserved', async () => {
     const requested = dids.requested.length;
-    const faulty = body({ type: 'VerifiableCredential', persist: true, claimSourceId: 'x', expiresIn: {} });
+    const unsupported = operations === webSemanticConfigurations ? 'revocable' : 'persist';
+    const faulty = body({ type: 'VerifiableCredential', [unsupported]: true, claimSourceId: 'x', expiresIn: {} });
     expect(await paramsOf(call(operations.create, { body: faulty }))).toEqual([
       'type',
       'expiresIn',
-      'persist',
+      unsupported,
       'claimSourceId',
     ]);
     expect(await paramsOf(call(operations.create, { body: { ...body(), name: 7, claimMappings: [] } }))).toEqual([
