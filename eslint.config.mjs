@@ -45,7 +45,7 @@ const constraints = [
   { sourceTag: '/^app:(?!platform$|e2e$)/', onlyDependOnLibsWithTags: ['type:lib'] },
   { sourceTag: 'app:platform', onlyDependOnLibsWithTags: ['type:lib', 'type:app'] },
   { sourceTag: 'app:e2e', onlyDependOnLibsWithTags: ['lib:contracts', 'lib:testing'] },
-  { sourceTag: 'type:bench', onlyDependOnLibsWithTags: ['type:lib'] },
+  { sourceTag: 'type:bench', onlyDependOnLibsWithTags: ['type:lib', 'app:issuance'] },
   { sourceTag: 'type:deploy', onlyDependOnLibsWithTags: ['type:lib'] },
 ];
 const boundaries = (depConstraints) => [

@@ -1,6 +1,6 @@
 // Two consecutive slices run under the same conditions, the next ones perhaps under others: the ratio is computed inside each pair, and the
 // spread over the pairs shows how reliable their median is.
-import { median, percentile, round } from './statistics.mjs';
+import { cheapest, median, percentile, round } from './statistics.mjs';
 
 const spread = (values, digits) => {
   const sorted = values.toSorted((a, b) => a - b);
@@ -13,14 +13,6 @@ const spread = (values, digits) => {
 
 const perCredential = ({ cpuMs, credentials }) => cpuMs / credentials;
 const perSecond = ({ credentials, seconds }) => credentials / seconds;
-/** The interference of other processes only adds CPU time: the cheapest slices are the least disturbed. */
-const CHEAPEST = 3;
-const cheapest = (slices) => {
-  const costs = slices.map(perCredential).sort((a, b) => a - b);
-  const few = costs.slice(0, CHEAPEST);
-  return few.reduce((sum, cost) => sum + cost, 0) / few.length;
-};
-
 /** @see compare-slices.d.mts */
 export const compareSlices = (pairs) => {
   const base = pairs.map((pair) => pair.base);
@@ -31,7 +23,7 @@ export const compareSlices = (pairs) => {
       pairs.map((pair) => perCredential(pair.current) / perCredential(pair.base)),
       3,
     ),
-    cpuRatioOfCheapest: round(cheapest(current) / cheapest(base), 3),
+    cpuRatioOfCheapest: round(cheapest(current.map(perCredential)) / cheapest(base.map(perCredential)), 3),
     rateRatio: spread(
       pairs.map((pair) => perSecond(pair.current) / perSecond(pair.base)),
       3,

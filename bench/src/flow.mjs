@@ -1,6 +1,6 @@
 // The full pre-authorized flow of a wallet: offer, token, nonce, credential with a fresh ES256 proof.
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { MDOC_ELEMENTS, MDOC_NAMESPACE, MDOC_TYPE } from './mdoc-work.mjs';
+import { MDOC_ELEMENTS, MDOC_NAMESPACE, MDOC_TYPE } from './format-work.mjs';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const JSON_BODY = { 'content-type': 'application/json' };
@@ -86,6 +86,16 @@ export const prepare = async (http, { managementHost, authHost, credentials }, f
   const jwt = await create('/v2/credentials/jwt-vc/configurations', configuration);
   const ldp = await create('/v2/credentials/web-semantic/configurations', configuration);
   const configurations = { jwt_vc_json: jwt.id, ldp_vc: ldp.id };
+  const { type, claimMappings, expiresIn } = configuration;
+  const cwt = { claimMappings, expiresIn };
+  if (formats.includes('dc+sd-jwt'))
+    configurations['dc+sd-jwt'] = (await create('/v2/credentials/sd-jwt/configurations', configuration)).id;
+  if (formats.includes('cwt'))
+    configurations.cwt = (await create('/v2/credentials/compact/configurations', { ...cwt, type })).id;
+  if (formats.includes('cwt_vc')) {
+    const semantic = { ...cwt, type: `Semantic${type}` };
+    configurations.cwt_vc = (await create('/v2/credentials/compact-semantic/configurations', semantic)).id;
+  }
   if (formats.includes('mso_mdoc')) {
     const iaca = await create('/v2/credentials/mobile/iacas', { country: 'NZ' });
     await http.send('PUT', host, `/v2/credentials/mobile/iacas/${iaca.id}`, asClient, '{"active":true}');

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { connect } from './http.mjs';
 import { prepare } from './flow.mjs';
 import { loadFor } from './load.mjs';
-import { mdocWork } from './mdoc-work.mjs';
+import { formatWork } from './format-work.mjs';
 import { bareRequest, cryptoPrimitives, groupedAppend } from './primitives.mjs';
 import { freePort, startCluster, startEmbedded } from './platforms.mjs';
 import { median, percentile, round } from './statistics.mjs';
@@ -25,8 +25,8 @@ const WARM_UP_SECONDS = quick ? 1 : 3;
 /** Appends of one flow: user and session, code redeemed, credential issued. */
 const APPENDS = 4;
 const TARGETS = {
-  // An mdoc with 10 elements: its rate beside that of jwt_vc_json, and its encoding beside the same bytes made by libraries alone.
-  ...{ mdoc64OfJwt64: 0.6, mdocWorkRatio: 1.25 },
+  // The rate of an mdoc with 10 elements beside that of jwt_vc_json; and each format's own work beside the same bytes made by libraries alone.
+  ...{ mdoc64OfJwt64: 0.6, formatWorkRatio: 1.25 },
   ...{ jwt64: 800, jwt1: 250, ldp64: 400, cpuRatio: 2.5, startMs: 2000, residentMiB: 400 },
   // Services' CPU per credential, in embedded ones; and hops of a request.
   ...{ clusterOnPostgreSQL: 3, clusterOnEventStoreDB: 4, hopsPerRequest: 3 },
@@ -85,8 +85,7 @@ const wanted = [
   ['jwt_vc_json', 1],
   ['jwt_vc_json', 16],
   ['jwt_vc_json', 64],
-  ['ldp_vc', 64],
-  ['mso_mdoc', 64],
+  ...['ldp_vc', 'dc+sd-jwt', 'cwt', 'cwt_vc', 'mso_mdoc'].map((format) => [format, 64]),
 ].filter(([format, clients]) => !only || only.includes(`${format}:${clients}`));
 /** All requested measurements on one platform, which is started for it and stopped. */
 const measureAll = async (start, wanted) => {
@@ -125,10 +124,10 @@ if (mode === 'cluster') {
 
 const primitives = {
   ...cryptoPrimitives(),
-  ...mdocWork(),
   ...(await bareRequest(await freePort(), SECONDS)),
   ...(await groupedAppend(SECONDS)),
 };
+const work = await formatWork();
 const referenceMs =
   4 * primitives.bareRequestCpuMs +
   primitives.es256VerifyFreshJwkMs +
@@ -144,7 +143,17 @@ const report = {
   primitives: Object.fromEntries(Object.entries(primitives).map(([name, value]) => [name, round(value, 4)])),
   referenceCpuMs: round(referenceMs, 3),
   cpuRatio: at64 && round(at64.serverCpuMsPerCredential / referenceMs),
-  mdocWorkRatio: round(primitives.mdocMs / primitives.mdocByLibrariesMs, 3),
+  formatWork: Object.fromEntries(
+    Object.entries(work).map(([format, { moduleMs, librariesMs }]) => [
+      format,
+      {
+        serverCpuMsPerCredential: of(format, 64)?.serverCpuMsPerCredential,
+        moduleMs: round(moduleMs, 3),
+        librariesMs: round(librariesMs, 3),
+        ratio: round(moduleMs / librariesMs),
+      },
+    ]),
+  ),
   mdoc64OfJwt64: mdocAt64 && at64 && round(mdocAt64.credentialsPerSecond / at64.credentialsPerSecond),
   targets: TARGETS,
   ...(cluster && { cluster, clusterCpuRatio: clusterRatio(cluster, at64) }),
@@ -152,8 +161,10 @@ const report = {
 say(
   `memory ${residentMiB} MiB; reference ${report.referenceCpuMs} ms CPU (4 bare requests, 1 verification, 1 signature, ${APPENDS} appends); ratio ${report.cpuRatio}`,
 );
-say(
-  `mdoc with 10 elements: ${report.mdoc64OfJwt64} of the rate of jwt_vc_json, ${report.mdocWorkRatio} times the same bytes by libraries alone`,
-);
+say(`mso_mdoc with 10 elements: ${report.mdoc64OfJwt64} of the rate of jwt_vc_json`);
+for (const [format, it] of Object.entries(report.formatWork))
+  say(
+    `${format}: ${it.serverCpuMsPerCredential} ms server CPU each; the format's own work on 10 claims ${it.moduleMs} ms, the same bytes by libraries alone ${it.librariesMs} ms: ratio ${it.ratio}`,
+  );
 for (const [name, value] of Object.entries(report.primitives)) say(`  ${name} ${value}`);
 if (json) console.log(JSON.stringify(report));

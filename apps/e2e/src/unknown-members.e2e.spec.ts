@@ -158,16 +158,19 @@ describe('a body that is accepted', () => {
     expect([again.status, again.text]).toEqual([200, expect.anything()]);
   });
 
-  it.each(updates)('what GET returns as the body of PUT: %s', async (_name, operation) => {
-    const parts = await right(operation);
-    await send(operation, parts);
-    const { path, hosts } = operation.http!;
-    const read = OPERATIONS.find(
+  const readOf = ({ http: { path, hosts } = { path: '' } }: Operation) =>
+    OPERATIONS.find(
       ({ http }) =>
         http?.method === 'GET' &&
         http.path === path.replace('/memberships/', '/members/') &&
         http.hosts?.[0] === hosts?.[0],
     ) as Operation;
+  const jsonUpdates = updates.filter(([, operation]) => readOf(operation).http!.mediaType === undefined);
+
+  it.each(jsonUpdates)('what GET returns as the body of PUT: %s', async (_name, operation) => {
+    const parts = await right(operation);
+    await send(operation, parts);
+    const read = readOf(operation);
     const { body } = await send(read, { ...(parts.params && { params: parts.params }) });
     const answer = await send(operation, { ...parts, body });
     expect([answer.status, answer.text]).toEqual([200, expect.anything()]);

@@ -19,3 +19,5 @@ export const issuanceService: ServiceDefinition = {
   })),
 };
 export { storedContextsOf, STORED_CONTEXT_CATEGORY } from './stored-context/stored-contexts-of.js';
+/** For the benchmark of a format's own work. */
+export { FORMAT_CLASSES } from './formats/formats.js';

@@ -14,7 +14,7 @@ import { JwtVcJson } from './jwt-vc-json/jwt-vc-json.js';
 import { LdpVc } from './ldp-vc/ldp-vc.js';
 import { MsoMdoc } from './mso-mdoc/mso-mdoc.js';
 
-const CLASSES: Readonly<Record<CredentialFormat, Type<Format>>> = {
+export const FORMAT_CLASSES: Readonly<Record<CredentialFormat, Type<Format>>> = {
   ldp_vc: LdpVc,
   jwt_vc_json: JwtVcJson,
   'dc+sd-jwt': DcSdJwt,
@@ -47,6 +47,10 @@ export class Formats {
 }
 
 export const formatProviders: Provider[] = [
-  ...Object.values(CLASSES),
-  { provide: Formats, useFactory: (...formats: Format[]) => new Formats(formats), inject: Object.values(CLASSES) },
+  ...Object.values(FORMAT_CLASSES),
+  {
+    provide: Formats,
+    useFactory: (...formats: Format[]) => new Formats(formats),
+    inject: Object.values(FORMAT_CLASSES),
+  },
 ];

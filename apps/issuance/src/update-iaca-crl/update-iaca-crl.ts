@@ -25,6 +25,8 @@ export class UpdateIacaCrl {
       mobileCertificatesStream(context.tenant.id),
       async (before) => {
         const iaca = requireUnmanaged(before, params.id);
+        // A repeated call changes nothing: PUT is idempotent (RFC 9110 §9.2.2).
+        if (iaca.crl?.crl === base64Of(body.crlPem)) return [];
         const { parseRevocationList } = await import('@attestry/certificates');
         const previous = iaca.crl && BigInt(iaca.crl.number);
         const parsed = await refuseCertificateFaults('crlPem', () =>
@@ -43,3 +45,5 @@ export class UpdateIacaCrl {
     return iacaView(requireIaca(state, params.id), this.clock.now());
   }
 }
+
+const base64Of = (pem: string): string => pem.replace(/-----[^-]+-----|\s/g, '');
