@@ -1,5 +1,5 @@
 // The story of the commands demo and cluster: a tenant gets a DID and offers a credential, a third-party wallet redeems the offer,
-// independent libraries verify the credential, a signed webhook arrives, the audit trail shows every step.
+// independent libraries verify the credential, a signed webhook arrives, a revoked credential is refused, the audit trail shows every step.
 import { constants } from 'node:os';
 
 /** Clean-up, last first. */
@@ -89,7 +89,7 @@ async function story(kit, cli, start, subdomain, receiverOptions) {
     const configurations = [
       kit.expectStatus(await api.jwtVc.create(request), 201).id,
       kit.expectStatus(await api.webSemantic.create(request), 201).id,
-      kit.expectStatus(await api.sdJwt.create(request), 201).id,
+      kit.expectStatus(await api.sdJwt.create({ ...request, revocable: true }), 201).id,
       kit.expectStatus(await api.compact.create({ ...compact, type: 'CourseCompletion' }), 201).id,
       kit.expectStatus(await api.compactSemantic.create({ ...compact, type: 'SemanticCourseCompletion' }), 201).id,
       kit.expectStatus(await api.mobile.create(mobileRequest(docType)), 201).id,
@@ -97,7 +97,7 @@ async function story(kit, cli, start, subdomain, receiverOptions) {
     const formats = 'jwt_vc_json, ldp_vc (eddsa-rdfc-2022), dc+sd-jwt, cwt, cwt_vc and mso_mdoc';
     return [configurations, `CourseCompletion as ${formats}`];
   });
-  const [jwtVc] = configured;
+  const [jwtVc, , sdJwt] = configured;
 
   const offer = await step('An offer is created', async () => {
     const claims = { given_name: 'Ada', course: 'Difference engines' };
@@ -153,10 +153,35 @@ async function story(kit, cli, start, subdomain, receiverOptions) {
     ];
   });
 
+  await step('A credential is revoked', async () => {
+    const filters = { credentialConfigurationId: sdJwt };
+    const {
+      data: [{ id }],
+    } = await kit.waitUntil(async () => {
+      const page = kit.expectStatus(await api.credentials(filters), 200);
+      return page.data.length > 0 && page;
+    });
+    kit.expectStatus(await api.sdJwt.setStatus(id, { status: 'invalid', reason: 'Demonstration' }), 201);
+    const fault = await kit.waitUntil(() =>
+      kit.verifySdJwt(sd, key, ['course']).then(
+        () => undefined,
+        ({ message }) => message,
+      ),
+    );
+    if (fault !== 'Status is not valid') throw new Error(`the revoked credential fails by another fault: ${fault}`);
+    return [undefined, `@sd-jwt/sd-jwt-vc: dc+sd-jwt ${id} is refused by its status list`];
+  });
+
   const events = await step('The audit trail shows every step', async () => {
     const { data } = kit.expectStatus(await api.analytics.list({ limit: 1000 }), 200);
     const trail = data.reverse();
-    for (const prefix of ['DID_CREATE', 'WEBHOOK_CREATE', 'OPENID_TOKEN', 'OPENID_CREDENTIAL'])
+    for (const prefix of [
+      'DID_CREATE',
+      'WEBHOOK_CREATE',
+      'OPENID_TOKEN',
+      'OPENID_CREDENTIAL',
+      'CREDENTIAL_SD_JWT_STATUS_SET',
+    ])
       if (!trail.some(({ type }) => type === `${prefix}_SUCCESS`))
         throw new Error(`the audit trail has no ${prefix}_SUCCESS`);
     return [trail, `${trail.length} events, oldest first:`];
