@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { root } from '../setup.mjs';
 
-const KINDS = ['rebuild', 'lists', 'webhooks', 'chain', 'against'];
+const KINDS = ['rebuild', 'lists', 'statuses', 'webhooks', 'chain', 'against'];
 
 /** docs/performance.md. */
 export default {
@@ -11,6 +11,7 @@ export default {
     { flags: '--mode <mode>', about: 'cluster: also as a cluster', choices: ['embedded', 'cluster'] },
     { flags: '--rebuild', about: 'measure the rebuild of projections' },
     { flags: '--lists', about: 'measure pages of small and large lists' },
+    { flags: '--statuses', about: 'measure changes of statuses, and the publication of status lists' },
     { flags: '--webhooks', about: 'measure deliveries of webhooks' },
     { flags: '--chain', about: 'measure the verification of hash chains' },
     { flags: '--against <ref>', about: 'compare the CPU time per credential with another version' },
