@@ -24,7 +24,7 @@ beforeAll(async () => {
   management = await connectManagement(platform);
   [tenant, other] = await Promise.all([
     createTenantUnderTest(platform, management, 'library'),
-    createTenantUnderTest(platform, management, 'archive'),
+    createTenantUnderTest(platform, management, 'status-archive'),
   ]);
   expectStatus(await tenant.api.dids.create({ method: 'key', options: { keyType: 'P-256' } }), 201);
 }, PLATFORM_START_MS);
