@@ -158,12 +158,12 @@ describe('a body that is accepted', () => {
     expect([again.status, again.text]).toEqual([200, expect.anything()]);
   });
 
-  const readOf = ({ http: { path, hosts } = { path: '' } }: Operation) =>
+  const readOf = ({ http: updated }: Operation) =>
     OPERATIONS.find(
       ({ http }) =>
         http?.method === 'GET' &&
-        http.path === path.replace('/memberships/', '/members/') &&
-        http.hosts?.[0] === hosts?.[0],
+        http.path === updated!.path.replace('/memberships/', '/members/') &&
+        http.hosts?.[0] === updated!.hosts?.[0],
     ) as Operation;
   const jsonUpdates = updates.filter(([, operation]) => readOf(operation).http!.mediaType === undefined);
 
