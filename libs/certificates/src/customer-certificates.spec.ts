@@ -444,13 +444,13 @@ suite("a customer's CRL", () => {
     ['127 octets, of which one is missing', `027f${'01'.padEnd(252, '0')}`, ['must have a CRL number']],
     ['2^159 - 1', `02147f${'f'.repeat(38)}`, undefined],
     ['0', '020100', undefined],
-  ])('with the CRL number %s is checked', async (_, hex, faults) => {
+  ])('with the CRL number %s is checked [T168]', async (_, hex, faults) => {
     const crl = await make([new Extension('2.5.29.20', false, Buffer.from(hex, 'hex'))], after(7));
     if (faults) expect(await faultsOf(() => parse(crl))).toEqual(faults);
     else expect((await parse(crl)).number).toBe(hex === '020100' ? 0n : MAX);
   });
 
-  it('cannot follow one with the largest number, and the refusal says what can be done', async () => {
+  it('cannot follow one with the largest number, and the refusal says what can be done [T168]', async () => {
     expect((await parse(await list({ number: MAX }), MAX - 1n)).number).toBe(MAX);
     for (const number of [1n, MAX])
       expect(await faultsOf(async () => parse(await list({ number }), MAX))).toEqual([

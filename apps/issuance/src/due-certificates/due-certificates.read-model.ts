@@ -5,18 +5,19 @@ import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
 import type { Kysely } from 'kysely';
 import { replacedKeyDueAt } from '../issuer-certificates/issuer-certificates.decisions.js';
 import { issuerCertificates } from '../issuer-certificates/issuer-certificates.state.js';
+import { endedKeyDueAt } from '../mobile-certificates/mobile-certificates.decisions.js';
 import { mobileCertificates } from '../mobile-certificates/mobile-certificates.state.js';
 
 /**
  * What is renewed: the signer of an issuer, a kind of document signer of an IACA, the CRL of an IACA. `replacedKey`: the private key of the
- * signer before the newest of an issuer is destroyed.
+ * signer before the newest of an issuer is destroyed. `endedKey`: that of an IACA or a document signer.
  */
-export type RenewedKind = 'issuerSigner' | 'replacedKey' | 'mDL' | 'other' | 'crl';
+export type RenewedKind = 'issuerSigner' | 'replacedKey' | 'mDL' | 'other' | 'crl' | 'endedKey';
 
 export interface DueCertificate {
   tenant_id: string;
   kind: RenewedKind;
-  /** Issuer, or id of the IACA. */
+  /** Issuer, id of the IACA, or of the key. */
   name: string;
   due_at: string;
 }
@@ -31,7 +32,7 @@ const OF_IACA = ['mDL', 'other', 'crl'] as const;
 
 export const dueCertificates: Projection<DueCertificateTables> = purgingTenants('issuance', {
   name: 'issuance.due-certificates',
-  version: 1,
+  version: 2,
   categories: [issuerCertificates.category, mobileCertificates.category],
   types: [...Object.keys(issuerCertificates.types), ...Object.keys(mobileCertificates.types)],
   tables: ['issuance_due_certificates'],
@@ -45,13 +46,12 @@ export const dueCertificates: Projection<DueCertificateTables> = purgingTenants(
   async project(trx, events: readonly RecordedEvent[]) {
     for (const stored of events) {
       const { tenantId: tenant_id } = stored.metadata;
-      /** Whether there was one before. */
-      const set = async (kind: RenewedKind, name: string, dueAt: string | undefined): Promise<boolean> => {
-        const { numDeletedRows } = await removeRow(trx, { tenant_id, kind, name });
+      const set = async (kind: RenewedKind, name: string, dueAt: string | undefined): Promise<void> => {
+        await removeRow(trx, { tenant_id, kind, name });
         if (dueAt !== undefined)
           await insertRows(trx, 'issuance_due_certificates', [{ tenant_id, kind, name, due_at: dueAt }]);
-        return numDeletedRows > 0n;
       };
+      const setEnd = (keyId: string, lastUse: string) => set('endedKey', keyId, endedKeyDueAt(lastUse).toISOString());
       const stop = async (iacaId: string, kinds: readonly RenewedKind[]) => {
         for (const kind of kinds) await removeRow(trx, { tenant_id, kind, name: iacaId });
       };
@@ -59,16 +59,27 @@ export const dueCertificates: Projection<DueCertificateTables> = purgingTenants(
         const event = readEvent(issuerCertificates, stored);
         if (event.type === 'IssuerSignerCreated') {
           const { issuer, dueAt } = event.data;
-          const isReplacement = await set('issuerSigner', issuer, dueAt);
-          if (isReplacement) await set('replacedKey', issuer, replacedKeyDueAt(event.data).toISOString());
+          await set('issuerSigner', issuer, dueAt);
+          // Also of the first one, for which nothing is destroyed: the row may be gone that showed that there was another.
+          await set('replacedKey', issuer, replacedKeyDueAt(event.data).toISOString());
         } else if (event.type === 'IssuerSignerKeyDestroyed')
           await removeRow(trx, { tenant_id, kind: 'replacedKey', name: event.data.issuer });
         continue;
       }
       const event = readEvent(mobileCertificates, stored);
       switch (event.type) {
+        case 'IacaCreated':
+          if (event.data.keyId !== undefined) await setEnd(event.data.keyId, event.data.data.notAfter);
+          break;
         case 'DocumentSignerIssued':
           await set(event.data.documents, event.data.iacaId, event.data.dueAt);
+          await setEnd(event.data.keyId, event.data.signsUntil);
+          break;
+        case 'DocumentSignerUpdated':
+          if (event.data.issued) await setEnd(event.data.keyId!, event.data.issued.data.notAfter);
+          break;
+        case 'CertificateKeysDestroyed':
+          for (const name of event.data.destroyedKeys) await removeRow(trx, { tenant_id, kind: 'endedKey', name });
           break;
         case 'CrlPublished':
           await set('crl', event.data.iacaId, event.data.dueAt);
