@@ -462,6 +462,12 @@ describe('document signers of a managed IACA', () => {
     await runJob();
     expect(await signersOf(tenantId)).toHaveLength(2);
     expect(await dueOf(gone)).toEqual([]);
+    ahead = 31.5 * DAY_MS;
+    const keyDue = async (one: string) => (await dueOf(one)).includes('endedKey');
+    await waitUntil(async () => (await keyDue(gone)) && (await keyDue(tenantId)), { what: 'the keys to be due' });
+    await runJob();
+    expect(await vaultKeys(tenantId)).toBe(2);
+    expect(await dueOf(gone)).toEqual([]);
   });
 });
 

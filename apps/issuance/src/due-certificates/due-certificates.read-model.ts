@@ -46,10 +46,12 @@ export const dueCertificates: Projection<DueCertificateTables> = purgingTenants(
   async project(trx, events: readonly RecordedEvent[]) {
     for (const stored of events) {
       const { tenantId: tenant_id } = stored.metadata;
-      const set = async (kind: RenewedKind, name: string, dueAt: string | undefined): Promise<void> => {
-        await removeRow(trx, { tenant_id, kind, name });
+      /** Whether there was one before. */
+      const set = async (kind: RenewedKind, name: string, dueAt: string | undefined): Promise<boolean> => {
+        const { numDeletedRows } = await removeRow(trx, { tenant_id, kind, name });
         if (dueAt !== undefined)
           await insertRows(trx, 'issuance_due_certificates', [{ tenant_id, kind, name, due_at: dueAt }]);
+        return numDeletedRows > 0n;
       };
       const setEnd = (keyId: string, lastUse: string) => set('endedKey', keyId, endedKeyDueAt(lastUse).toISOString());
       const stop = async (iacaId: string, kinds: readonly RenewedKind[]) => {
@@ -59,9 +61,8 @@ export const dueCertificates: Projection<DueCertificateTables> = purgingTenants(
         const event = readEvent(issuerCertificates, stored);
         if (event.type === 'IssuerSignerCreated') {
           const { issuer, dueAt } = event.data;
-          await set('issuerSigner', issuer, dueAt);
-          // Also of the first one, for which nothing is destroyed: the row may be gone that showed that there was another.
-          await set('replacedKey', issuer, replacedKeyDueAt(event.data).toISOString());
+          const isReplacement = await set('issuerSigner', issuer, dueAt);
+          if (isReplacement) await set('replacedKey', issuer, replacedKeyDueAt(event.data).toISOString());
         } else if (event.type === 'IssuerSignerKeyDestroyed')
           await removeRow(trx, { tenant_id, kind: 'replacedKey', name: event.data.issuer });
         continue;
@@ -76,7 +77,8 @@ export const dueCertificates: Projection<DueCertificateTables> = purgingTenants(
           await setEnd(event.data.keyId, event.data.signsUntil);
           break;
         case 'DocumentSignerUpdated':
-          if (event.data.issued) await setEnd(event.data.keyId!, event.data.issued.data.notAfter);
+          if (event.data.issued && event.data.keyId !== undefined)
+            await setEnd(event.data.keyId, event.data.issued.data.notAfter);
           break;
         case 'CertificateKeysDestroyed':
           for (const name of event.data.destroyedKeys) await removeRow(trx, { tenant_id, kind: 'endedKey', name });
@@ -120,6 +122,18 @@ export class DueCertificates extends ReadModel<DueCertificateTables> {
       .where('due_at', '<=', now.toISOString())
       .orderBy('due_at')
       .limit(limit)
+      .execute();
+  }
+
+  /** Unless it was renewed in the meantime. The times of events return with a rebuild. */
+  async postpone({ tenant_id, kind, name, due_at }: DueCertificate, until: Date): Promise<void> {
+    await this.running.db
+      .updateTable('issuance_due_certificates')
+      .set({ due_at: until.toISOString() })
+      .where('tenant_id', '=', tenant_id)
+      .where('kind', '=', kind)
+      .where('name', '=', name)
+      .where('due_at', '=', due_at)
       .execute();
   }
 

@@ -19,6 +19,8 @@ const NAME = 'issuance.certificate-renewal';
 const PAUSE_MS = 60_000;
 /** Certificates and CRLs of one run; the next runs do the others. */
 const MOST = 100;
+/** Until the signer of a domain that the tenant has lost is due again. */
+const WITHDRAWN_MS = 86_400_000;
 
 /**
  * Replaces signers and CRLs that are due, and the CA of issuer signers, and destroys private keys a day after their last use.
@@ -46,6 +48,8 @@ export class RenewCertificates extends PeriodicWork {
       if (!term.isHeld) return;
       try {
         await this.renew(row, serviceContext(NAME, row.tenant_id), fence);
+        // The projection changes it: it tells a signer that replaces another one from the first one of its issuer.
+        if (row.kind === 'issuerSigner') continue;
       } catch (error) {
         if (error instanceof StaleEpoch) throw error;
         // Without its keys the tenant was deleted. Any other failure holds up no other tenant, and is tried again.
@@ -60,10 +64,14 @@ export class RenewCertificates extends PeriodicWork {
     if (failures.length) throw failures[0];
   }
 
-  private async renew({ tenant_id: tenantId, kind, name }: DueCertificate, context: EventContext, fence: Fence) {
+  private async renew(row: DueCertificate, context: EventContext, fence: Fence) {
+    const { tenant_id: tenantId, kind, name } = row;
     switch (kind) {
       case 'issuerSigner':
-        await this.issuerSigners.renewDue(tenantId, name, context, fence);
+        // Not under a domain that the tenant has lost, until it is verified again.
+        if (await this.issuerSigners.isWithdrawn(tenantId, name))
+          await this.dueCertificates.postpone(row, new Date(this.clock.now().getTime() + WITHDRAWN_MS));
+        else await this.issuerSigners.renew(tenantId, name, context, fence);
         break;
       case 'replacedKey':
         await this.issuerSigners.destroyReplacedKeys(tenantId, context, fence);

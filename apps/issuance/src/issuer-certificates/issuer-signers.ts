@@ -56,10 +56,10 @@ export class IssuerSigners {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Makes the CA and the signer of an issuer unless the tenant has them, and another signer when one is due. */
+  /** Makes the CA and the signer of an issuer unless the tenant has them. */
   async ensure(tenantId: string, issuer: string, context: EventContext): Promise<void> {
     const { state } = await this.load(tenantId);
-    if (isSignerDue(state, issuer, this.clock.now())) await this.renew(tenantId, issuer, context);
+    if (!validSigner(state, issuer, this.clock.now())) await this.renew(tenantId, issuer, context);
   }
 
   /** The signer of an issuer, made when there is none: the tenant's address changed, or no renewal has run for years. */
@@ -135,10 +135,10 @@ export class IssuerSigners {
     );
   }
 
-  /** {@link renew} by the periodic job: not for a domain that the tenant has lost. When it is verified again, {@link ensure} makes one. */
-  async renewDue(tenantId: string, issuer: string, context: EventContext, fence: Fence): Promise<void> {
+  /** Whether an issuer lies under a domain that the tenant has lost. */
+  async isWithdrawn(tenantId: string, issuer: string): Promise<boolean> {
     const { state } = await this.streams.load(withdrawnDomains, withdrawnDomainsStream(tenantId));
-    if (!state.domains.includes(issuerHost(issuer)!)) await this.renew(tenantId, issuer, context, fence);
+    return state.domains.includes(issuerHost(issuer)!);
   }
 
   /**
