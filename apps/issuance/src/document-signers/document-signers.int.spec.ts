@@ -720,6 +720,27 @@ describe('an unmanaged IACA', () => {
     ]);
   });
 
+  it('takes no negative CRL number, and none after the largest until it is registered again [T168]', async () => {
+    const tenantId = newTenant();
+    const { customer, iaca } = await register(tenantId);
+    const upload = (crlPem: string, { id } = iaca) =>
+      admin(updateIacaCrl, tenantId, { params: { id }, body: { crlPem } }) as Promise<Iaca>;
+    expect(await faultsOf(upload(await customer.signCrl(Uint8Array.of(2, 1, 0xff))))).toEqual([
+      ['crlPem', 'must have a CRL number from 0 to 2^159 - 1'],
+    ]);
+    const largest = await upload(await customer.signCrl(Uint8Array.of(2, 20, 0x7f, ...Array<number>(19).fill(0xff))));
+    expect(largest.crl!.number).toBe(String(2n ** 159n - 1n));
+    const next = await customer.signCrl();
+    expect(await faultsOf(upload(next))).toEqual([
+      [
+        'crlPem',
+        'must not replace the list with the largest CRL number, 2^159 - 1: register another IACA, or delete this one and register it again',
+      ],
+    ]);
+    await admin(deleteIaca, tenantId, { params: { id: iaca.id } });
+    expect(await upload(next, (await register(tenantId, customer)).iaca)).toMatchObject({ crl: { number: '1' } });
+  });
+
   it('that its owner revoked a signer of by CRL alone does not sign by it', async () => {
     const tenantId = newTenant();
     const { customer, iaca } = await register(tenantId);

@@ -227,7 +227,12 @@ export const findSigner = (
 const newestIssued = ({ signers }: MobileCertificatesState, { iacaId, documents }: SignerTarget) =>
   signers.findLast(
     (one) =>
-      one.kind === 'managed' && one.iacaId === iacaId && one.documents === documents && one.revokedAt === undefined,
+      one.kind === 'managed' &&
+      one.iacaId === iacaId &&
+      one.documents === documents &&
+      one.revokedAt === undefined &&
+      // Before `signsUntil` only where the clock was ahead once.
+      !one.isKeyDestroyed,
   ) as IssuedSigner | undefined;
 
 const issuedSigner = (state: MobileCertificatesState, target: SignerTarget, now: Date): IssuedSigner | undefined => {
@@ -250,6 +255,7 @@ const uploadedSigner = (
         one.iacaId === iacaId &&
         one.active &&
         one.revokedAt === undefined &&
+        !one.isKeyDestroyed &&
         isValid(one, now) &&
         !crl?.revoked.includes(one.serialNumber) &&
         (documents === 'other' || daysOf(one) <= LONGEST_MDL_SIGNER_DAYS),
@@ -281,7 +287,8 @@ export const isCrlDue = (state: MobileCertificatesState, id: string, now: Date):
 };
 
 /** Whether the platform signs CRLs of an IACA: its key is destroyed after its end. */
-export const signsCrls = (iaca: IacaState, now: Date): boolean => iaca.keyId !== undefined && !hasEnded(iaca, now);
+export const signsCrls = (iaca: IacaState, now: Date): boolean =>
+  iaca.keyId !== undefined && !iaca.isKeyDestroyed && !hasEnded(iaca, now);
 
 /** `dueAt` is absent where the IACA, and with it every signer, ends before. */
 export const crlPeriod = (

@@ -333,6 +333,8 @@ describe('a document is signed', () => {
     expect(signerIn(events, 'mDL', at(after(30.9)))).toEqual(['m', 'second']);
     expect(signerIn(events, 'mDL', at(after(31)))).toEqual(['m', undefined]);
     expect(signerIn([...events, revoked('second')])).toEqual(['m', 'first']);
+    expect(signerIn([...events, destroyed('second')])).toEqual(['m', 'first']);
+    expect(signerIn([...events, destroyed('first', 'second')])).toEqual(['m', undefined]);
   });
 
   it('under an unmanaged IACA by the active signer that was changed last, or else under an older IACA', () => {
@@ -346,6 +348,7 @@ describe('a document is signed', () => {
     const off = { documentSignerId: 'a', active: false, changedAt: after(0.3) };
     expect(signerIn([...both, { type: 'DocumentSignerUpdated', data: off }])).toEqual(['u', 'b']);
     expect(signerIn([...both, revoked('a')])).toEqual(['u', 'b']);
+    expect(signerIn([...both, destroyed('a')])).toEqual(['u', 'b']);
     // Its owner may revoke it by the CRL alone.
     expect(signerIn([...both, published(crlOf('u', '1', { revoked: ['serial of a'] }))])).toEqual(['u', 'b']);
     expect(denied(both, 'mDL', at(after(400)))).toBe(NO_SIGNER);
@@ -370,6 +373,7 @@ describe('signers of managed IACAs', () => {
     expect(due(events, after(28.9))).toBe(false);
     expect(due(events, after(29))).toBe(true);
     expect(due([...events, revoked('s')], after(1))).toBe(true);
+    expect(due([...events, destroyed('s')], after(1))).toBe(true);
     expect(due([...events, updated('m', false)], after(29))).toBe(false);
     expect(due(events, END)).toBe(false);
     expect(due(active(unmanaged('m')), BEGIN)).toBe(false);
@@ -452,6 +456,7 @@ describe('private keys', () => {
     const events = [created(managed('m')), created(unmanaged('u')), published(crlOf('m', '1', { dueAt: after(15) }))];
     const [iaca, own] = stateOf(events).iacas;
     expect([signsCrls(iaca!, now), signsCrls(iaca!, at(END)), signsCrls(own!, now)]).toEqual([true, false, false]);
+    expect(signsCrls(stateOf([...events, destroyed('m')]).iacas[0]!, now)).toBe(false);
     expect(keys(events, at(END))).toEqual([]);
     expect(keys(events, at(after(1, END)))).toEqual(['key of m']);
     expect(stateOf([...events, destroyed('m')]).iacas.map(({ isKeyDestroyed }) => isKeyDestroyed)).toEqual([
