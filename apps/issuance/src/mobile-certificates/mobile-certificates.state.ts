@@ -86,7 +86,7 @@ const evolve = (state: MobileCertificatesState, event: MobileCertificatesEvent):
     case 'CertificateKeysDestroyed': {
       const mark = <One extends { keyId?: string }>(one: One): One =>
         event.data.destroyedKeys.includes(one.keyId!) ? { ...one, isKeyDestroyed: true } : one;
-      return { iacas: state.iacas.map(mark), signers: state.signers.map(mark) };
+      return { ...state, iacas: state.iacas.map(mark), signers: state.signers.map(mark) };
     }
   }
 };
