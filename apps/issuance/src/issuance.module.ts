@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
 import { CertificateKeys } from './certificate-keys/certificate-keys.js';
+import { DestroyedCertificateKeys } from './certificate-keys/destroyed-certificate-keys.js';
 import { ContextLoader } from './contexts/context-loader.js';
 import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
 import { IssuerKeys } from './credential-configuration/issuer-keys.js';
@@ -45,6 +46,7 @@ import { useCases } from './use-cases.generated.js';
 
     // Certificates of issuers and of document signers
     CertificateKeys,
+    DestroyedCertificateKeys,
     IssuerSigners,
     DocumentSigners,
     Crls,

@@ -433,18 +433,44 @@ suite("a customer's CRL", () => {
     ]);
   });
 
+  const RANGE = 'must have a CRL number from 0 to 2^159 - 1';
+  const MAX = 2n ** 159n - 1n;
+  it.each([
+    ['-1', '0201ff', [RANGE]],
+    ['-2^159, of which the bits are those of 2^159', `0214${'80'.padEnd(40, '0')}`, [RANGE]],
+    ['2^159', `021500${'80'.padEnd(40, '0')}`, [RANGE]],
+    ['2^1007', `027f00${'80'.padEnd(252, '0')}`, [RANGE]],
+    ['a length in several octets', `028180${'01'.padEnd(256, '0')}`, ['must have a CRL number']],
+    ['127 octets, of which one is missing', `027f${'01'.padEnd(252, '0')}`, ['must have a CRL number']],
+    ['2^159 - 1', `02147f${'f'.repeat(38)}`, undefined],
+    ['0', '020100', undefined],
+  ])('with the CRL number %s is checked [T168]', async (_, hex, faults) => {
+    const crl = await make([new Extension('2.5.29.20', false, Buffer.from(hex, 'hex'))], after(7));
+    if (faults) expect(await faultsOf(() => parse(crl))).toEqual(faults);
+    else expect((await parse(crl)).number).toBe(hex === '020100' ? 0n : MAX);
+  });
+
+  it('cannot follow one with the largest number, and the refusal says what can be done [T168]', async () => {
+    expect((await parse(await list({ number: MAX }), MAX - 1n)).number).toBe(MAX);
+    for (const number of [1n, MAX])
+      expect(await faultsOf(async () => parse(await list({ number }), MAX))).toEqual([
+        'must not replace the list with the largest CRL number, 2^159 - 1: register another IACA, or delete this one and register it again',
+      ]);
+  });
+
+  const make = async (extensions: Extension[], nextUpdate?: Date) => {
+    const crl = await X509CrlGenerator.create(
+      {
+        issuer: new Name([{ C: [{ printableString: 'AU' }] }, { CN: [{ printableString: 'Customer IACA' }] }]),
+        ...{ thisUpdate: now, nextUpdate, extensions },
+        ...{ signingKey: SIGNING_KEY, signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' } as never },
+      },
+      signingCrypto(key),
+    );
+    return new Uint8Array(crl.rawData);
+  };
+
   it('is refused without number, without next update, or as a delta list', async () => {
-    const make = async (extensions: Extension[], nextUpdate?: Date) => {
-      const crl = await X509CrlGenerator.create(
-        {
-          issuer: new Name([{ C: [{ printableString: 'AU' }] }, { CN: [{ printableString: 'Customer IACA' }] }]),
-          ...{ thisUpdate: now, nextUpdate, extensions },
-          ...{ signingKey: SIGNING_KEY, signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' } as never },
-        },
-        signingCrypto(key),
-      );
-      return new Uint8Array(crl.rawData);
-    };
     const number = new Extension('2.5.29.20', false, Buffer.from('020105', 'hex'));
     const delta = new Extension('2.5.29.27', true, Buffer.from('020104', 'hex'));
     const negative = new Extension('2.5.29.20', false, Buffer.from('0400', 'hex'));

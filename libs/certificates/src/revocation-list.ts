@@ -35,6 +35,9 @@ export interface RevocationListFacts {
 }
 
 const CRL_NUMBER = '2.5.29.20';
+/** RFC 5280 §5.2.3 allows at most 20 octets. */
+const MAX_NUMBER_OCTETS = 20;
+const MAX_NUMBER = 2n ** BigInt(8 * MAX_NUMBER_OCTETS - 1) - 1n;
 const PEM_BEGIN = '-----BEGIN X509 CRL-----';
 const PEM_END = '-----END X509 CRL-----';
 
@@ -94,11 +97,7 @@ export const parseRevocationList = async (
   const critical = list.extensions.filter(({ critical }) => critical);
   throwFaults([
     !isIssued && 'must be signed by the IACA with ECDSA and SHA-256, SHA-384 or SHA-512',
-    number === undefined && 'must have a CRL number',
-    number !== undefined &&
-      previousNumber !== undefined &&
-      number <= previousNumber &&
-      `must have a CRL number larger than ${previousNumber}, that of the list it replaces`,
+    numberFault(number, previousNumber),
     thisUpdate > now && 'must have a time thisUpdate that is not in the future',
     (nextUpdate === undefined || nextUpdate <= now) && 'must have a time nextUpdate in the future',
     ...critical.map(({ type }) => `must not have the critical extension ${type}: only complete lists are supported`),
@@ -141,10 +140,20 @@ const encodeInteger = (value: bigint): Uint8Array<ArrayBuffer> => {
   return Uint8Array.of(0x02, content.length, ...content);
 };
 
+const numberFault = (number: bigint | undefined, previous: bigint | undefined): string | false => {
+  if (number === undefined) return 'must have a CRL number';
+  if (number < 0n || number > MAX_NUMBER) return 'must have a CRL number from 0 to 2^159 - 1';
+  if (previous === undefined || number > previous) return false;
+  return previous === MAX_NUMBER
+    ? 'must not replace the list with the largest CRL number, 2^159 - 1: register another IACA, or delete this one and register it again'
+    : `must have a CRL number larger than ${previous}, that of the list it replaces`;
+};
+
 const readNumber = (list: X509Crl): bigint | undefined => {
   const value = list.getExtension(CRL_NUMBER)?.value;
   if (value === undefined) return undefined;
   const [tag, length, ...content] = new Uint8Array(value);
-  if (tag !== 0x02 || length !== content.length || length === 0 || length > 20) return undefined;
-  return BigInt(`0x${Buffer.from(content).toString('hex')}`);
+  // In the short form of the length, which is that of up to 127 octets.
+  if (tag !== 0x02 || length !== content.length || length === 0 || length > 127) return undefined;
+  return BigInt.asIntN(8 * length, BigInt(`0x${Buffer.from(content).toString('hex')}`));
 };

@@ -45,6 +45,7 @@ export {
   type WorkerHealth,
   type WorkerOptions,
 } from './worker/leased-worker.js';
+export { leaseFence, type Fence } from './worker/lease-fence.js';
 export { sleep } from './worker/sleep.js';
 export type { Snapshot, Snapshots } from './snapshots.js';
 export { EmbeddedEventStore, EVENT_PRAGMAS, type EmbeddedEventStoreOptions } from './embedded/embedded-event-store.js';

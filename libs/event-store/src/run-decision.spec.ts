@@ -9,6 +9,7 @@ import { EmbeddedEventStore } from './embedded/embedded-event-store.js';
 import { EventStore, WrongExpectedRevision, type UnitWrite } from './event-store.js';
 import { randomIds, systemClock } from './facts.js';
 import { Streams, type StreamsOptions } from './run-decision.js';
+import { leaseFence } from './worker/lease-fence.js';
 
 type AccountEvent =
   | { type: 'Opened'; data: { owner: { name: string } } }
@@ -69,6 +70,47 @@ describe('Streams', () => {
   afterEach(async () => {
     await store.close();
     await rm(folder, { recursive: true });
+  });
+
+  describe('under a lease', () => {
+    const LONG = 60_000;
+    const STALE = {
+      code: 'StaleEpoch',
+      message: expect.stringMatching(/^the lease job of epoch \d+ is no longer held$/),
+    };
+    const acquire = async (holder: string) => (await store.leases.acquire('job', holder, LONG))!;
+    const balance = async () => (await elsewhere.load(account, stream)).state;
+
+    it('appends nothing once the lease was released, has another holder or is lost', async () => {
+      await streams.runDecision(account, stream, open('Ada'), context);
+      const former = await acquire('a');
+      const options = { fence: leaseFence(store.leases, former) };
+      await streams.runDecision(account, stream, deposit(1), context, options);
+      await store.leases.release(former);
+      for (const holder of ['b', 'a']) {
+        await expect(streams.runDecision(account, stream, deposit(2), context, options)).rejects.toMatchObject(STALE);
+        await store.leases.release(await acquire(holder));
+      }
+      // No fence for events that are not appended.
+      await streams.runDecision(account, stream, () => [], context, options);
+      expect(await balance()).toMatchObject({ balance: 1 });
+    });
+
+    it('appends nothing on a state that is past, however long the process pauses before the append', async () => {
+      await streams.runDecision(account, stream, open('Ada'), context);
+      const former = await acquire('a');
+      const check = leaseFence(store.leases, former);
+      let pauses = 0;
+      const fence = async () => {
+        await check();
+        pauses += 1;
+        await store.leases.release(former);
+        const fenced = { fence: leaseFence(store.leases, await acquire('b')) };
+        await elsewhere.runDecision(account, stream, deposit(10), context, fenced);
+      };
+      await expect(streams.runDecision(account, stream, deposit(1), context, { fence })).rejects.toMatchObject(STALE);
+      expect([pauses, await balance()]).toMatchObject([1, { balance: 10 }]);
+    });
   });
 
   describe('once', () => {

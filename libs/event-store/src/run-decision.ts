@@ -19,6 +19,7 @@ import { EventStoreUnavailable, NO_STREAM, WrongExpectedRevision } from './event
 import type { Clock, Ids } from './facts.js';
 import type { Snapshots } from './snapshots.js';
 import { backOffMs } from './worker/back-off.js';
+import type { Fence } from './worker/lease-fence.js';
 
 const COLLISION = { firstMs: 2, maxMs: 1000 };
 
@@ -49,6 +50,8 @@ export interface RunOptions extends LoadOptions {
   maxAttempts?: number;
   /** What becomes durable together with the decided events; nothing when none are decided (ADR 0074). */
   unit?: CommandWrites;
+  /** Directly before each append. Of events decided under a lease: {@link leaseFence}. */
+  fence?: Fence;
 }
 
 /** What a command stores beside the events of its own decision. */
@@ -271,7 +274,7 @@ export class Streams {
         if (earlier) return earlier;
       }
       try {
-        const decided = await this.decideAndAppend(aggregate, stream, loaded, decide, context, options.unit);
+        const decided = await this.decideAndAppend(aggregate, stream, loaded, decide, context, options);
         if (attempt > 0 || decided.events.length > 0) return decided;
       } catch (error) {
         // After a failed store the append may have happened. Any other failure on a cached state is decided again on a fresh one.
@@ -336,7 +339,7 @@ export class Streams {
     loaded: Loaded<State>,
     decide: Decide<State, Event>,
     context: EventContext,
-    unit: CommandWrites | undefined,
+    { unit, fence }: RunOptions,
   ): Promise<Decided<State, Event>> {
     const events = await decide(loaded.state, loaded);
     if (events.length === 0) {
@@ -348,6 +351,7 @@ export class Streams {
     // Folded before the append: an event that `evolve` cannot handle must not get into the stream.
     let state = loaded.state;
     for (const event of events) state = aggregate.evolve(state, event);
+    if (fence) await fence();
     const { revision, position }: AppendResult = unit
       ? await this.commit(unit, { stream, events: recorded, expected: loaded.revision })
       : await this.store.append(stream, recorded, loaded.revision);

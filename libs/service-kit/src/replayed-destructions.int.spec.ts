@@ -37,7 +37,7 @@ describe('replayed destructions', () => {
   const health = () => new Health();
   const replays: Replay[] = [];
   const start = () => {
-    const replay = new Replay(store, store.leases, positions, health(), createLogger('silent'), NAME, 'thing');
+    const replay = new Replay(store, store.leases, positions, health(), createLogger('silent'), NAME, ['thing']);
     replays.push(replay);
     replay.onApplicationBootstrap();
     return replay;

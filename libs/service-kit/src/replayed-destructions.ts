@@ -25,11 +25,11 @@ export abstract class ReplayedDestructions implements OnApplicationBootstrap, Be
     private readonly health: Health,
     private readonly logger: Logger,
     private readonly name: string,
-    private readonly category: string,
+    private readonly categories: readonly string[],
   ) {}
 
   onApplicationBootstrap(): void {
-    const { store, leases, checkpoints, logger, name, category } = this;
+    const { store, leases, checkpoints, logger, name, categories } = this;
     let stored: string | undefined;
     const subscription = new CheckpointedSubscription({
       name,
@@ -43,7 +43,7 @@ export abstract class ReplayedDestructions implements OnApplicationBootstrap, Be
           stored = position;
         },
       },
-      categories: [category],
+      categories,
       handle: async (events) => {
         for (const event of events) await this.destroy(event);
       },

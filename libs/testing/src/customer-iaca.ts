@@ -81,8 +81,11 @@ export class CustomerIaca {
     this.revoked.push({ serialNumber, revocationDate: wholeSecond(Date.now()) });
   }
 
-  /** The next CRL, of 30 days, PEM. */
-  async signCrl(): Promise<string> {
+  /**
+   * The next CRL, of 30 days, PEM.
+   * @param number DER of the CRL number
+   */
+  async signCrl(number = Uint8Array.of(2, 1, ++this.crls)): Promise<string> {
     const x509 = await load();
     const thisUpdate = wholeSecond(Date.now());
     const crl = await x509.X509CrlGenerator.create(
@@ -95,7 +98,7 @@ export class CustomerIaca {
         signingAlgorithm: SIGNING,
         extensions: [
           await x509.AuthorityKeyIdentifierExtension.create(this.keys.publicKey),
-          new x509.Extension('2.5.29.20', false, Uint8Array.of(2, 1, ++this.crls)),
+          new x509.Extension('2.5.29.20', false, number),
         ],
       },
       webcrypto as Crypto,

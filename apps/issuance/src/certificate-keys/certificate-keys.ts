@@ -35,7 +35,7 @@ export class CertificateKeys {
   async runDecision<State, Event extends DomainEvent>(
     { aggregate, stream, decide, keysOf }: CertificateDecision<State, Event>,
     context: EventContext,
-    options?: Pick<RunOptions, 'once'>,
+    options?: Pick<RunOptions, 'once' | 'fence'>,
   ): Promise<Decided<State, Event>> {
     const { tenantId } = context;
     const made: string[] = [];

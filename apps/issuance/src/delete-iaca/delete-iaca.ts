@@ -2,7 +2,7 @@ import { deleteIaca, type ClientContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { SigningKeys } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { deleteIaca as decide, keysOf } from '../mobile-certificates/mobile-certificates.decisions.js';
+import { deleteIaca as decide, keysDestroyedBy } from '../mobile-certificates/mobile-certificates.decisions.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
 
 @Operation(deleteIaca)
@@ -14,16 +14,13 @@ export class DeleteIaca {
 
   async execute({ params }: RequestOf<typeof deleteIaca>, context: ClientContext): Promise<void> {
     const { id: tenantId } = context.tenant;
-    let keyIds: string[] = [];
-    await this.streams.runDecision(
+    const { events } = await this.streams.runDecision(
       mobileCertificates,
       mobileCertificatesStream(tenantId),
-      (state) => {
-        keyIds = keysOf(state, params.id);
-        return decide(state, params.id);
-      },
+      (state) => decide(state, params.id),
       eventContext(context),
     );
-    if (keyIds.length) await this.signingKeys.destroySigningKeys(tenantId, keyIds);
+    // After a failure DestroyedCertificateKeys does it.
+    await this.signingKeys.destroySigningKeys(tenantId, keysDestroyedBy(events));
   }
 }

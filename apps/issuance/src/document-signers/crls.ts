@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Streams, type Clock, type EventContext, type Loaded } from '@attestry/event-store';
+import { Streams, type Clock, type EventContext, type Fence, type Loaded } from '@attestry/event-store';
 import { SigningKeys } from '@attestry/keys';
 import { CLOCK } from '@attestry/service-kit';
-import { requireEpoch } from '../issuer-certificates/issuer-certificates.decisions.js';
 import { crlPeriod, isCrlDue, requireIaca } from '../mobile-certificates/mobile-certificates.decisions.js';
 import type {
   MobileCertificatesEvent,
@@ -56,18 +55,17 @@ export class Crls {
 
   /**
    * Publishes another CRL when one is due.
-   * @throws StaleEpoch when a later holder of the lease has renewed one; KeyNotFound when the tenant was deleted
+   * @throws StaleEpoch when the lease was lost; KeyNotFound when the tenant was deleted
    */
-  async renew(tenantId: string, iacaId: string, context: EventContext, epoch: number): Promise<void> {
+  async renew(tenantId: string, iacaId: string, context: EventContext, fence: Fence): Promise<void> {
     const decide = async (
       state: MobileCertificatesState,
       { revision }: Loaded<unknown>,
     ): Promise<MobileCertificatesEvent[]> => {
-      requireEpoch(state, epoch);
       if (!isCrlDue(state, iacaId, this.clock.now())) return [];
       const crl = await this.sign(tenantId, requireIaca(state, iacaId), revision + 1);
-      return [{ type: 'CrlPublished', data: { ...crl, epoch } }];
+      return [{ type: 'CrlPublished', data: crl }];
     };
-    await this.streams.runDecision(mobileCertificates, mobileCertificatesStream(tenantId), decide, context);
+    await this.streams.runDecision(mobileCertificates, mobileCertificatesStream(tenantId), decide, context, { fence });
   }
 }

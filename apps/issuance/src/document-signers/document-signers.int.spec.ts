@@ -29,7 +29,7 @@ import {
   type PageOf,
   type RevokedDocumentSigner,
 } from '@attestry/contracts';
-import { StaleEpoch } from '@attestry/event-store';
+import { leaseFence, StaleEpoch, type Lease } from '@attestry/event-store';
 import {
   openEngines,
   parseConfig,
@@ -127,6 +127,19 @@ const vaultKeys = async (tenantId: string) =>
 const documentSigners = () => services.app.get(DocumentSigners, { strict: false });
 const crls = () => services.app.get(Crls, { strict: false });
 const worker = () => services.app.get(RenewCertificates, { strict: false });
+let leases = 0;
+const acquireLease = async (name = `issuance.spec-${++leases}`, holder = 'spec') =>
+  (await engines.leases.acquire(name, holder, 60_000))!;
+const fenceOf = (lease: Lease) => leaseFence(engines.leases, lease);
+/** As the worker does it, under another lease. */
+const runJob = async (isHeld = true) => worker().runJob({ lease: await acquireLease(), isHeld });
+/** A lease of a process that was paused while another one obtained it. */
+const lostLease = async () => {
+  const former = await acquireLease();
+  await engines.leases.release(former);
+  await acquireLease(former.name, 'later');
+  return former;
+};
 const event = (tenantId: string) => serviceContext('issuance.spec', tenantId);
 const load = (tenantId: string, docType = MDL) => documentSigners().loadSigner(tenantId, docType, event(tenantId));
 const leafOf = ({ certificate }: Awaited<ReturnType<typeof load>>) =>
@@ -314,7 +327,7 @@ describe('document signers of a managed IACA', () => {
     expect(listed[0]).not.toHaveProperty('csrPem');
   });
 
-  it('are renewed in time, once, by the holder of the lease; keys are destroyed after two more', async () => {
+  it('are renewed in time, once, by the holder of the lease; keys are destroyed a day after their last use [T169]', async () => {
     const tenantId = newTenant();
     await createActive(tenantId, { country: 'AU' });
     const first = await load(tenantId);
@@ -322,10 +335,10 @@ describe('document signers of a managed IACA', () => {
     await waitUntil(async () => (await dueOf(tenantId)).join() === 'crl', { what: 'the CRL alone to be due' });
     ahead = 29 * DAY_MS + 3_600_000;
     await waitUntil(async () => (await dueOf(tenantId)).includes('mDL'), { what: 'the signer to be due' });
-    await worker().runJob({ epoch: 1000, isHeld: false });
+    await runJob(false);
     expect(await signersOf(tenantId)).toHaveLength(1);
-    await worker().runJob({ epoch: 1001, isHeld: true });
-    await worker().runJob({ epoch: 1001, isHeld: true });
+    await runJob();
+    await runJob();
     expect(await signersOf(tenantId)).toHaveLength(2);
     const second = await load(tenantId);
     expect(second.certificate.fingerprint).not.toBe(first.certificate.fingerprint);
@@ -334,11 +347,17 @@ describe('document signers of a managed IACA', () => {
     ahead = 2 * 30 * DAY_MS;
     const [{ iacaId }] = (await signersOf(tenantId)) as [DocumentSigner];
     const target = { iacaId, documents: 'mDL' as const };
-    const renew = (epoch: number) => documentSigners().renew(tenantId, target, event(tenantId), epoch);
-    await expect(renew(1000)).rejects.toThrow(StaleEpoch);
+    const renew = (lease: Lease) => documentSigners().renew(tenantId, target, event(tenantId), fenceOf(lease));
+    await expect(renew(await lostLease())).rejects.toThrow(StaleEpoch);
     expect([(await signersOf(tenantId)).length, await vaultKeys(tenantId)]).toEqual([2, 3]);
-    await renew(1002);
-    expect([(await signersOf(tenantId)).length, await vaultKeys(tenantId)]).toEqual([3, 3]);
+    await renew(await acquireLease());
+    expect([(await signersOf(tenantId)).length, await vaultKeys(tenantId)]).toEqual([3, 4]);
+    // That of the second one ended a minute ago.
+    ahead = 60 * DAY_MS + 3_660_000;
+    await waitUntil(async () => (await dueOf(tenantId)).includes('endedKey'), { what: 'the keys to be due' });
+    await runJob();
+    expect(await vaultKeys(tenantId)).toBe(2);
+    await waitUntil(async () => !(await dueOf(tenantId)).includes('endedKey'), { what: 'no key to be due' });
     expect((await signersOf(tenantId)).map(({ active }) => active)).toEqual([false, false, true]);
     // The first ended.
     ahead = 458 * DAY_MS;
@@ -353,9 +372,10 @@ describe('document signers of a managed IACA', () => {
     expect((await load(tenantId)).certificate.fingerprint).not.toBe(first.certificate.fingerprint);
     await activate(tenantId, id, false);
     ahead = 62 * DAY_MS;
-    await waitUntil(async () => (await dueOf(tenantId)).join() === 'crl', { what: 'the CRL alone to be due' });
-    await worker().runJob({ epoch: 1100, isHeld: true });
-    expect(await signersOf(tenantId)).toHaveLength(2);
+    const due = 'crl,endedKey,endedKey';
+    await waitUntil(async () => (await dueOf(tenantId)).join() === due, { what: 'the CRL and the keys to be due' });
+    await runJob();
+    expect([(await signersOf(tenantId)).length, await vaultKeys(tenantId)]).toEqual([2, 1]);
     expect((await refusal(load(tenantId))).code).toBe('credential_request_denied');
     await activate(tenantId, id);
     await load(tenantId);
@@ -367,9 +387,10 @@ describe('document signers of a managed IACA', () => {
     const notAfter = new Date(Math.floor(Date.now() / 1000) * 1000 + 20 * DAY_MS).toISOString();
     const { id } = await createActive(tenantId, { notAfter });
     expect((await load(tenantId)).certificate.notAfter).toEqual(new Date(notAfter));
+    const [{ id: signerId }] = (await signersOf(tenantId)) as [DocumentSigner];
     ahead = 19 * DAY_MS;
     await waitUntil(async () => (await dueOf(tenantId)).join() === 'crl', { what: 'the CRL alone to be due' });
-    await worker().runJob({ epoch: 1200, isHeld: true });
+    await runJob();
     await waitUntil(async () => (await dueOf(tenantId, new Date(notAfter))).length === 0, {
       what: 'nothing to be due',
     });
@@ -380,6 +401,12 @@ describe('document signers of a managed IACA', () => {
     expect(await faultsOf(activate(tenantId, id))).toEqual([
       ['active', `must be false, because the certificate ended at ${notAfter}`],
     ]);
+    // Nothing is left to sign: no CRL either.
+    await waitUntil(async () => (await dueOf(tenantId)).join() === 'endedKey,endedKey', { what: 'the keys to be due' });
+    await runJob();
+    expect(await vaultKeys(tenantId)).toBe(0);
+    expect(await revoke(tenantId, signerId)).toMatchObject({ revoked: true, crlDue: false });
+    await admin(deleteIaca, tenantId, { params: { id } });
   });
 
   it('are neither requested, changed nor deleted', async () => {
@@ -404,7 +431,7 @@ describe('document signers of a managed IACA', () => {
     const { id } = await createActive(tenantId);
     await Promise.all([load(tenantId), load(tenantId, CARD)]);
     const later = new Date(Date.now() + 400 * DAY_MS);
-    await waitUntil(async () => (await dueOf(tenantId, later)).length === 3, { what: 'the rows of the IACA' });
+    await waitUntil(async () => (await dueOf(tenantId, later)).length === 5, { what: 'the rows of the IACA' });
     await admin(deleteIaca, tenantId, { params: { id } });
     expect([await vaultKeys(tenantId), await signersOf(tenantId), await anchors(tenantId)]).toEqual([0, [], []]);
     expect(await kindOf(crlAnswer(tenantId, id))).toBe('notFound');
@@ -432,8 +459,14 @@ describe('document signers of a managed IACA', () => {
     await waitUntil(async () => (await dueOf(gone)).length === 2 && (await dueOf(tenantId)).length === 2, {
       what: 'both to be due',
     });
-    await worker().runJob({ epoch: 2000, isHeld: true });
+    await runJob();
     expect(await signersOf(tenantId)).toHaveLength(2);
+    expect(await dueOf(gone)).toEqual([]);
+    ahead = 31.5 * DAY_MS;
+    const keyDue = async (one: string) => (await dueOf(one)).includes('endedKey');
+    await waitUntil(async () => (await keyDue(gone)) && (await keyDue(tenantId)), { what: 'the keys to be due' });
+    await runJob();
+    expect(await vaultKeys(tenantId)).toBe(2);
     expect(await dueOf(gone)).toEqual([]);
   });
 });
@@ -451,12 +484,13 @@ describe('the CRL of a managed IACA', () => {
     expect(answer).toEqual({ revoked: true, revocationDate: expect.stringMatching(/\.000Z$/), crlDue: false });
     const second = await crlOf(tenantId, iaca);
     expect(second).toContain(`Serial Number: ${serialOf(signer!.certificatePem!)}`);
-    expect(second).toMatch(/X509v3 CRL Number: \n\s+5\n/);
-    expect((await iacaOf(tenantId, iaca.id)).crl!.number).toBe('5');
-    // It signs nothing more.
+    expect(second).toMatch(/X509v3 CRL Number: \n\s+6\n/);
+    expect((await iacaOf(tenantId, iaca.id)).crl!.number).toBe('6');
+    // It signs nothing more, and cannot.
+    expect(await vaultKeys(tenantId)).toBe(1);
     expect((await load(tenantId)).certificate.fingerprint).not.toBe(before.certificate.fingerprint);
     expect(await revoke(tenantId, signer!.id)).toEqual(answer);
-    expect((await iacaOf(tenantId, iaca.id)).crl!.number).toBe('5');
+    expect((await iacaOf(tenantId, iaca.id)).crl!.number).toBe('6');
     expect((await signersOf(tenantId))[0]).toMatchObject({ active: false, revocationDate: answer.revocationDate });
   });
 
@@ -478,14 +512,15 @@ describe('the CRL of a managed IACA', () => {
     const iaca = await create(tenantId);
     ahead = 15.1 * DAY_MS;
     await waitUntil(async () => (await dueOf(tenantId)).join() === 'crl', { what: 'the CRL to be due' });
-    await worker().runJob({ epoch: 3000, isHeld: true });
-    await worker().runJob({ epoch: 3000, isHeld: true });
+    await runJob();
+    await runJob();
     const { crl } = await iacaOf(tenantId, iaca.id);
     expect(crl!.number).toBe('2');
     expect(new Date(crl!.nextUpdate).getTime() - now().getTime()).toBeGreaterThan(29.9 * DAY_MS);
     await crlOf(tenantId, iaca);
     ahead = 40 * DAY_MS;
-    await expect(crls().renew(tenantId, iaca.id, event(tenantId), 2999)).rejects.toThrow(StaleEpoch);
+    const stale = crls().renew(tenantId, iaca.id, event(tenantId), fenceOf(await lostLease()));
+    await expect(stale).rejects.toThrow(StaleEpoch);
     expect((await iacaOf(tenantId, iaca.id)).crl!.number).toBe('2');
   });
 
@@ -591,8 +626,19 @@ describe('an unmanaged IACA', () => {
     expect(await vaultKeys(tenantId)).toBe(1);
     expect((await refusal(load(tenantId))).message).toBe('no document signer of the issuer is active and valid');
     expect(await kindOf(admin(retrieveDocumentSigner, tenantId, { params: { id: requested.id } }))).toBe('notFound');
-    // Nothing of it is renewed by the platform.
-    expect(await dueOf(tenantId, new Date(Date.now() + 9000 * DAY_MS))).toEqual([]);
+    // Nothing of it is renewed by the platform; the key of the other one is destroyed after its end.
+    const later = new Date(Date.now() + 9000 * DAY_MS);
+    await waitUntil(async () => (await dueOf(tenantId, later)).join() === 'endedKey', { what: 'one row' });
+    ahead = 459 * DAY_MS;
+    await runJob();
+    expect(await vaultKeys(tenantId)).toBe(0);
+    expect(await faultsOf(changeSigner(tenantId, second.id, { active: false, certificatePem }))).toEqual(
+      expect.arrayContaining([['certificatePem', 'must contain the public key of csrPem']]),
+    );
+    const again = { active: false, certificatePem: second.certificatePem! };
+    expect(await faultsOf(changeSigner(tenantId, second.id, again))).toEqual([
+      ['certificatePem', expect.stringMatching(/^must not be expired: it ended at /)],
+    ]);
   });
 
   it('refuses a certificate of another key or another IACA', async () => {
@@ -638,9 +684,11 @@ describe('an unmanaged IACA', () => {
     const answer = await revoke(tenantId, signer.id);
     expect(answer).toEqual({ revoked: true, revocationDate: expect.any(String), crlDue: true });
     expect((await refusal(load(tenantId))).code).toBe('credential_request_denied');
-    expect(await faultsOf(changeSigner(tenantId, signer.id, { active: true }))).toEqual([
-      ['active', `must be false, because the document signer was revoked at ${answer.revocationDate}`],
-    ]);
+    expect(await vaultKeys(tenantId)).toBe(0);
+    for (const body of [{ active: true }, { active: true, certificatePem: signer.certificatePem }])
+      expect(await faultsOf(changeSigner(tenantId, signer.id, body))).toEqual([
+        ['active', `must be false, because the document signer was revoked at ${answer.revocationDate}`],
+      ]);
     expect((await iacaOf(tenantId, iaca.id)).crlDue).toBe(true);
     // Without the signer it is still due.
     expect((await upload(await customer.signCrl())).crlDue).toBe(true);
@@ -670,6 +718,27 @@ describe('an unmanaged IACA', () => {
     expect(await faultsOf(upload(await customer.signCrl()))).toEqual([
       ['crlPem', 'must have a time nextUpdate in the future'],
     ]);
+  });
+
+  it('takes no negative CRL number, and none after the largest until it is registered again [T168]', async () => {
+    const tenantId = newTenant();
+    const { customer, iaca } = await register(tenantId);
+    const upload = (crlPem: string, { id } = iaca) =>
+      admin(updateIacaCrl, tenantId, { params: { id }, body: { crlPem } }) as Promise<Iaca>;
+    expect(await faultsOf(upload(await customer.signCrl(Uint8Array.of(2, 1, 0xff))))).toEqual([
+      ['crlPem', 'must have a CRL number from 0 to 2^159 - 1'],
+    ]);
+    const largest = await upload(await customer.signCrl(Uint8Array.of(2, 20, 0x7f, ...Array<number>(19).fill(0xff))));
+    expect(largest.crl!.number).toBe(String(2n ** 159n - 1n));
+    const next = await customer.signCrl();
+    expect(await faultsOf(upload(next))).toEqual([
+      [
+        'crlPem',
+        'must not replace the list with the largest CRL number, 2^159 - 1: register another IACA, or delete this one and register it again',
+      ],
+    ]);
+    await admin(deleteIaca, tenantId, { params: { id: iaca.id } });
+    expect(await upload(next, (await register(tenantId, customer)).iaca)).toMatchObject({ crl: { number: '1' } });
   });
 
   it('that its owner revoked a signer of by CRL alone does not sign by it', async () => {

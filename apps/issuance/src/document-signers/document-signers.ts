@@ -1,16 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { isMdlDocType } from '@attestry/cose';
-import { Streams, withoutRecord, type Clock, type EventContext, type Ids } from '@attestry/event-store';
+import { Streams, withoutRecord, type Clock, type EventContext, type Fence, type Ids } from '@attestry/event-store';
 import { pooledBytes, SigningKeys } from '@attestry/keys';
 import { CLOCK, IDS } from '@attestry/service-kit';
 import { CertificateKeys, type MakeKeys } from '../certificate-keys/certificate-keys.js';
-import { requireEpoch } from '../issuer-certificates/issuer-certificates.decisions.js';
 import type { CertifiedSigner } from '../issuer-certificates/issuer-signers.js';
 import {
   beginOfSigner,
+  destroyEndedKeys,
   findSigner,
   isSignerDue,
-  replacedKeys,
+  keysDestroyedBy,
   requireIaca,
   signerDueAt,
   type SignerTarget,
@@ -61,37 +61,54 @@ export class DocumentSigners {
   }
 
   /**
-   * Makes another signer of a managed IACA when one is due, and destroys the keys of those that it has replaced.
-   * @param epoch of the lease under which it is renewed
-   * @throws StaleEpoch when a later holder of the lease has renewed a certificate; KeyNotFound when the tenant was deleted
+   * Makes another signer of a managed IACA when one is due.
+   * @param fence of the lease under which it is renewed
+   * @throws StaleEpoch when that was lost; KeyNotFound when the tenant was deleted
    */
   async renew(
     tenantId: string,
     target: SignerTarget,
     context: EventContext,
-    epoch?: number,
+    fence?: Fence,
   ): Promise<MobileCertificatesState> {
     const { state } = await this.keys.runDecision(
       {
         aggregate: mobileCertificates,
         stream: mobileCertificatesStream(tenantId),
-        decide: ({ state: before }, makeKeys) => this.issueSigner(before, { ...target, tenantId, epoch, makeKeys }),
+        decide: ({ state: before }, makeKeys) => this.issueSigner(before, { ...target, tenantId, makeKeys }),
         keysOf: ({ signers }) => signers.map(({ keyId }) => keyId),
       },
       context,
+      { fence },
     );
-    const replaced = replacedKeys(state, target);
-    if (replaced.length) await this.signingKeys.destroySigningKeys(tenantId, replaced);
     return state;
+  }
+
+  /**
+   * Destroys the private keys of signers that sign no more, and of IACAs that have ended. First in the vault: after a failure the next run
+   * destroys them again, which is no error, and appends.
+   * @throws StaleEpoch when the lease was lost
+   */
+  async destroyEndedKeys(tenantId: string, context: EventContext, fence: Fence): Promise<void> {
+    await this.streams.runDecision(
+      mobileCertificates,
+      mobileCertificatesStream(tenantId),
+      async (state) => {
+        const destroyed = destroyEndedKeys(state, this.clock.now());
+        await this.signingKeys.destroySigningKeys(tenantId, keysDestroyedBy(destroyed));
+        return destroyed;
+      },
+      context,
+      { fence },
+    );
   }
 
   private async issueSigner(
     state: MobileCertificatesState,
-    target: SignerTarget & { tenantId: string; epoch: number | undefined; makeKeys: MakeKeys },
+    target: SignerTarget & { tenantId: string; makeKeys: MakeKeys },
   ): Promise<MobileCertificatesEvent[]> {
-    const { tenantId, iacaId, documents, epoch, makeKeys } = target;
+    const { tenantId, iacaId, documents, makeKeys } = target;
     const now = this.clock.now();
-    requireEpoch(state, epoch);
     if (!isSignerDue(state, target, now)) return [];
     // Loaded on first use: it takes a tenth of a second.
     const { createDocumentSigner, documentSignerPeriod } = await import('@attestry/certificates');
@@ -122,7 +139,6 @@ export class DocumentSigners {
           ...storedX509(made),
           signsUntil: period.signsUntil.toISOString(),
           ...(dueAt && { dueAt: dueAt.toISOString() }),
-          ...(epoch !== undefined && { epoch }),
         },
       },
     ];

@@ -5,18 +5,19 @@ import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
 import type { Kysely } from 'kysely';
 import { replacedKeyDueAt } from '../issuer-certificates/issuer-certificates.decisions.js';
 import { issuerCertificates } from '../issuer-certificates/issuer-certificates.state.js';
+import { endedKeyDueAt } from '../mobile-certificates/mobile-certificates.decisions.js';
 import { mobileCertificates } from '../mobile-certificates/mobile-certificates.state.js';
 
 /**
  * What is renewed: the signer of an issuer, a kind of document signer of an IACA, the CRL of an IACA. `replacedKey`: the private key of the
- * signer before the newest of an issuer is destroyed.
+ * signer before the newest of an issuer is destroyed. `endedKey`: that of an IACA or a document signer.
  */
-export type RenewedKind = 'issuerSigner' | 'replacedKey' | 'mDL' | 'other' | 'crl';
+export type RenewedKind = 'issuerSigner' | 'replacedKey' | 'mDL' | 'other' | 'crl' | 'endedKey';
 
 export interface DueCertificate {
   tenant_id: string;
   kind: RenewedKind;
-  /** Issuer, or id of the IACA. */
+  /** Issuer, id of the IACA, or of the key. */
   name: string;
   due_at: string;
 }
@@ -31,7 +32,7 @@ const OF_IACA = ['mDL', 'other', 'crl'] as const;
 
 export const dueCertificates: Projection<DueCertificateTables> = purgingTenants('issuance', {
   name: 'issuance.due-certificates',
-  version: 1,
+  version: 2,
   categories: [issuerCertificates.category, mobileCertificates.category],
   types: [...Object.keys(issuerCertificates.types), ...Object.keys(mobileCertificates.types)],
   tables: ['issuance_due_certificates'],
@@ -52,6 +53,7 @@ export const dueCertificates: Projection<DueCertificateTables> = purgingTenants(
           await insertRows(trx, 'issuance_due_certificates', [{ tenant_id, kind, name, due_at: dueAt }]);
         return numDeletedRows > 0n;
       };
+      const setEnd = (keyId: string, lastUse: string) => set('endedKey', keyId, endedKeyDueAt(lastUse).toISOString());
       const stop = async (iacaId: string, kinds: readonly RenewedKind[]) => {
         for (const kind of kinds) await removeRow(trx, { tenant_id, kind, name: iacaId });
       };
@@ -67,8 +69,19 @@ export const dueCertificates: Projection<DueCertificateTables> = purgingTenants(
       }
       const event = readEvent(mobileCertificates, stored);
       switch (event.type) {
+        case 'IacaCreated':
+          if (event.data.keyId !== undefined) await setEnd(event.data.keyId, event.data.data.notAfter);
+          break;
         case 'DocumentSignerIssued':
           await set(event.data.documents, event.data.iacaId, event.data.dueAt);
+          await setEnd(event.data.keyId, event.data.signsUntil);
+          break;
+        case 'DocumentSignerUpdated':
+          if (event.data.issued && event.data.keyId !== undefined)
+            await setEnd(event.data.keyId, event.data.issued.data.notAfter);
+          break;
+        case 'CertificateKeysDestroyed':
+          for (const name of event.data.destroyedKeys) await removeRow(trx, { tenant_id, kind: 'endedKey', name });
           break;
         case 'CrlPublished':
           await set('crl', event.data.iacaId, event.data.dueAt);
@@ -109,6 +122,18 @@ export class DueCertificates extends ReadModel<DueCertificateTables> {
       .where('due_at', '<=', now.toISOString())
       .orderBy('due_at')
       .limit(limit)
+      .execute();
+  }
+
+  /** Unless it was renewed in the meantime. The times of events return with a rebuild. */
+  async postpone({ tenant_id, kind, name, due_at }: DueCertificate, until: Date): Promise<void> {
+    await this.running.db
+      .updateTable('issuance_due_certificates')
+      .set({ due_at: until.toISOString() })
+      .where('tenant_id', '=', tenant_id)
+      .where('kind', '=', kind)
+      .where('name', '=', name)
+      .where('due_at', '=', due_at)
       .execute();
   }
 

@@ -1,5 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Leases, type Clock, type EventContext, type Term } from '@attestry/event-store';
+import {
+  leaseFence,
+  Leases,
+  StaleEpoch,
+  type Clock,
+  type EventContext,
+  type Fence,
+  type Term,
+} from '@attestry/event-store';
 import { KeyNotFound } from '@attestry/keys';
 import { CLOCK, Health, LOGGER, PeriodicWork, serviceContext, type Logger } from '@attestry/service-kit';
 import { Crls } from '../document-signers/crls.js';
@@ -11,15 +19,17 @@ const NAME = 'issuance.certificate-renewal';
 const PAUSE_MS = 60_000;
 /** Certificates and CRLs of one run; the next runs do the others. */
 const MOST = 100;
+/** Until the signer of a domain that the tenant has lost is due again. */
+const WITHDRAWN_MS = 86_400_000;
 
 /**
- * Replaces signers and CRLs that are due, and the CA of issuer signers, and destroys the private keys of replaced issuer signers a day later.
+ * Replaces signers and CRLs that are due, and the CA of issuer signers, and destroys private keys a day after their last use.
  * What is due is still valid, for a day at least.
  */
 @Injectable()
 export class RenewCertificates extends PeriodicWork {
   constructor(
-    leases: Leases,
+    private readonly leases: Leases,
     private readonly issuerSigners: IssuerSigners,
     private readonly documentSigners: DocumentSigners,
     private readonly crls: Crls,
@@ -31,15 +41,17 @@ export class RenewCertificates extends PeriodicWork {
     super(leases, health, logger, { name: NAME, failure: 'renewing certificates failed', pauseMs: PAUSE_MS });
   }
 
-  async runJob(term: Pick<Term, 'epoch' | 'isHeld'>): Promise<void> {
+  async runJob(term: Pick<Term, 'lease' | 'isHeld'>): Promise<void> {
+    const fence = leaseFence(this.leases, term.lease!);
     const failures: unknown[] = [];
     for (const row of await this.dueCertificates.due(this.clock.now(), MOST)) {
       if (!term.isHeld) return;
       try {
-        await this.renew(row, serviceContext(NAME, row.tenant_id), term.epoch);
+        await this.renew(row, serviceContext(NAME, row.tenant_id), fence);
         // The projection changes it: it tells a signer that replaces another one from the first one of its issuer.
         if (row.kind === 'issuerSigner') continue;
       } catch (error) {
+        if (error instanceof StaleEpoch) throw error;
         // Without its keys the tenant was deleted. Any other failure holds up no other tenant, and is tried again.
         if (!(error instanceof KeyNotFound)) {
           failures.push(error);
@@ -52,19 +64,26 @@ export class RenewCertificates extends PeriodicWork {
     if (failures.length) throw failures[0];
   }
 
-  private async renew({ tenant_id: tenantId, kind, name }: DueCertificate, context: EventContext, epoch: number) {
+  private async renew(row: DueCertificate, context: EventContext, fence: Fence) {
+    const { tenant_id: tenantId, kind, name } = row;
     switch (kind) {
       case 'issuerSigner':
-        await this.issuerSigners.renew(tenantId, name, context, epoch);
+        // Not under a domain that the tenant has lost, until it is verified again.
+        if (await this.issuerSigners.isWithdrawn(tenantId, name))
+          await this.dueCertificates.postpone(row, new Date(this.clock.now().getTime() + WITHDRAWN_MS));
+        else await this.issuerSigners.renew(tenantId, name, context, fence);
         break;
       case 'replacedKey':
-        await this.issuerSigners.destroyReplacedKeys(tenantId, context, epoch);
+        await this.issuerSigners.destroyReplacedKeys(tenantId, context, fence);
+        break;
+      case 'endedKey':
+        await this.documentSigners.destroyEndedKeys(tenantId, context, fence);
         break;
       case 'crl':
-        await this.crls.renew(tenantId, name, context, epoch);
+        await this.crls.renew(tenantId, name, context, fence);
         break;
       default:
-        await this.documentSigners.renew(tenantId, { iacaId: name, documents: kind }, context, epoch);
+        await this.documentSigners.renew(tenantId, { iacaId: name, documents: kind }, context, fence);
     }
   }
 }

@@ -1,4 +1,3 @@
-import { StaleEpoch } from '@attestry/event-store';
 import type { IssuerCertificatesEvent, StoredCertificate, StoredSigner } from './issuer-certificates.events.js';
 import type { IssuerCertificatesState } from './issuer-certificates.state.js';
 
@@ -56,37 +55,25 @@ export const isSignerDue = (state: IssuerCertificatesState, issuer: string, now:
   return !signer || now >= new Date(signer.dueAt);
 };
 
-/** @throws StaleEpoch when a later holder of the lease has changed the certificates */
-export const requireEpoch = (state: { epoch: number }, epoch: number | undefined): void => {
-  if (epoch !== undefined && epoch < state.epoch)
-    throw new StaleEpoch(`certificates were changed in epoch ${state.epoch}, after epoch ${epoch}`);
-};
-
 /** A signer that is due, with the CA that it was made with when that one was due too. */
 export const addSigner = (
   state: IssuerCertificatesState,
-  command: { ca?: StoredCertificate | undefined; signer: StoredSigner; now: Date; epoch?: number | undefined },
+  { ca, signer, now }: { ca?: StoredCertificate | undefined; signer: StoredSigner; now: Date },
 ): IssuerCertificatesEvent[] => {
-  const { ca, signer, now, epoch } = command;
-  requireEpoch(state, epoch);
   if (!isSignerDue(state, signer.issuer, now)) return [];
-  const fence = epoch !== undefined && { epoch };
   return [
-    ...(ca ? [{ type: 'IssuerCaCreated' as const, data: { ...ca, ...fence } }] : []),
-    { type: 'IssuerSignerCreated', data: { ...signer, ...fence } },
+    ...(ca ? [{ type: 'IssuerCaCreated' as const, data: ca }] : []),
+    { type: 'IssuerSignerCreated', data: signer },
   ];
 };
 
 /** Private keys of signers that newer ones have replaced long enough ago. The keys of CAs remain: a CA signs as long as it lasts. */
 export const destroyReplacedKeys = (
-  state: IssuerCertificatesState,
-  { now, epoch }: { now: Date; epoch: number },
-): Extract<IssuerCertificatesEvent, { type: 'IssuerSignerKeyDestroyed' }>[] => {
-  requireEpoch(state, epoch);
-  const { signers } = state;
-  return signers.flatMap(({ issuer, keyId, isKeyDestroyed }, at) => {
+  { signers }: IssuerCertificatesState,
+  now: Date,
+): Extract<IssuerCertificatesEvent, { type: 'IssuerSignerKeyDestroyed' }>[] =>
+  signers.flatMap(({ issuer, keyId, isKeyDestroyed }, at) => {
     const successor = signers.find((it, index) => index > at && it.issuer === issuer);
     if (isKeyDestroyed || !successor || now < replacedKeyDueAt(successor)) return [];
-    return [{ type: 'IssuerSignerKeyDestroyed', data: { issuer, keyId, epoch } }];
+    return [{ type: 'IssuerSignerKeyDestroyed', data: { issuer, keyId } }];
   });
-};

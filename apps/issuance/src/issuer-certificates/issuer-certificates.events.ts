@@ -17,7 +17,7 @@ export interface StoredSigner extends StoredCertificate {
   issuer: string;
 }
 
-/** Of the lease of the periodic job; absent where a request needed the first certificate. */
+/** Written by earlier releases: the epoch of the lease under which it was appended. */
 interface Fenced {
   epoch?: number;
 }

@@ -1,10 +1,9 @@
-import { given, StaleEpoch } from '@attestry/event-store';
+import { given } from '@attestry/event-store';
 import {
   addSigner,
   caPeriod,
   destroyReplacedKeys,
   isSignerDue,
-  requireEpoch,
   signerPeriod,
   signingCa,
   validSigner,
@@ -40,9 +39,9 @@ const signerCreated = (data: StoredSigner & { epoch?: number }): IssuerCertifica
   type: 'IssuerSignerCreated',
   data,
 });
-const keyDestroyed = (keyId: string, epoch = 1, issuer = own): IssuerCertificatesEvent => ({
+const keyDestroyed = (keyId: string, issuer = own): IssuerCertificatesEvent => ({
   type: 'IssuerSignerKeyDestroyed',
-  data: { issuer, keyId, epoch },
+  data: { issuer, keyId },
 });
 const BEGIN = '2026-01-01T10:20:30.000Z';
 const first = [caCreated(caOf('ca1', BEGIN)), signerCreated(signerOf('s1', BEGIN))];
@@ -76,7 +75,7 @@ describe('issuer certificates', () => {
     given(issuerCertificates, [])
       .when((state) => addSigner(state, { ca, signer, now: at(BEGIN) }))
       .then(first);
-    given(issuerCertificates, first).thenState({ authorities: [ca], signers: [signer], epoch: 0 });
+    given(issuerCertificates, first).thenState({ authorities: [ca], signers: [signer] });
   });
 
   it('keep the signer that another request made first', () =>
@@ -123,28 +122,25 @@ describe('issuer certificates', () => {
   });
 
   it('have the private key of a signer destroyed a day after another one has replaced it', () => {
-    const replaced = [...first, signerCreated({ ...signerOf('s2', '2027-01-02T10:20:00Z'), epoch: 3 })];
-    const destroy = (time: string, epoch = 3) => ({ now: at(time), epoch });
+    const replaced = [...first, signerCreated(signerOf('s2', '2027-01-02T10:20:00Z'))];
     const due = '2027-01-03T10:00:00.000Z';
     for (const [events, time] of [
       [first, '2029-01-01T00:00:00.000Z'],
       [replaced, '2027-01-03T09:59:59.999Z'],
     ] as const)
       given(issuerCertificates, [...events])
-        .when((state) => destroyReplacedKeys(state, destroy(time)))
+        .when((state) => destroyReplacedKeys(state, at(time)))
         .then([]);
     given(issuerCertificates, replaced)
-      .when((state) => destroyReplacedKeys(state, destroy(due)))
-      .then([keyDestroyed('s1', 3)]);
-    given(issuerCertificates, [...replaced, keyDestroyed('s1', 3)])
-      .when((state) => destroyReplacedKeys(state, destroy(due)))
+      .when((state) => destroyReplacedKeys(state, at(due)))
+      .then([keyDestroyed('s1')]);
+    given(issuerCertificates, [...replaced, keyDestroyed('s1')])
+      .when((state) => destroyReplacedKeys(state, at(due)))
       .then([]);
-    given(issuerCertificates, [...replaced, keyDestroyed('s1', 4)]).thenState({
+    given(issuerCertificates, [...replaced, keyDestroyed('s1')]).thenState({
       authorities: [caOf('ca1', BEGIN)],
       signers: [{ ...signerOf('s1', BEGIN), isKeyDestroyed: true }, signerOf('s2', '2027-01-02T10:20:00Z')],
-      epoch: 4,
     });
-    expect(() => destroyReplacedKeys(stateOf(replaced), destroy(due, 2))).toThrow(StaleEpoch);
   });
 
   it('have the keys of signers destroyed by issuer, and every one that was replaced', () => {
@@ -152,23 +148,33 @@ describe('issuer certificates', () => {
       ...[...first, signerCreated(signerOf('c1', BEGIN, custom))],
       ...[signerCreated(signerOf('s2', '2027-01-02T00:00:00Z')), signerCreated(signerOf('s3', '2028-01-03T00:00:00Z'))],
     ];
-    const destroyed = (time: string) =>
-      destroyReplacedKeys(stateOf(events), { now: at(time), epoch: 1 }).map(({ data }) => data.keyId);
+    const destroyed = (time: string) => destroyReplacedKeys(stateOf(events), at(time)).map(({ data }) => data.keyId);
     expect(destroyed('2028-01-03T23:59:59Z')).toEqual(['s1']);
     expect(destroyed('2028-01-04T00:00:00Z')).toEqual(['s1', 's2']);
   });
 
-  it('are not renewed by a process that has lost the lease to a later one', () => {
+  it('are renewed after events of earlier releases, whatever the epoch that those contain', () => {
     const later = '2027-01-02T00:00:00.000Z';
-    const renewed = [...first, signerCreated({ ...signerOf('s2', later), epoch: 7 })];
+    const stored = [
+      caCreated({ ...caOf('ca1', BEGIN), epoch: 1_000_000 }),
+      signerCreated({ ...signerOf('s1', BEGIN), epoch: 1_000_000 }),
+      signerCreated({ ...signerOf('s2', later), epoch: 1_000_001 }),
+    ];
     const signer = signerOf('s3', '2028-02-01T00:00:00Z');
     const now = at('2028-02-01T00:00:00Z');
-    expect(() => addSigner(stateOf(renewed), { signer, now, epoch: 6 })).toThrow(StaleEpoch);
-    expect(() => requireEpoch(stateOf(renewed), 6)).toThrow('certificates were changed in epoch 7, after epoch 6');
-    given(issuerCertificates, renewed)
-      .when((state) => addSigner(state, { signer, now, epoch: 7 }))
-      .then([signerCreated({ ...signer, epoch: 7 })]);
-    // Made for a request, which has no lease: the epoch remains.
-    expect(stateOf([...renewed, signerCreated(signer)]).epoch).toBe(7);
+    given(issuerCertificates, stored)
+      .when((state) => addSigner(state, { signer, now }))
+      .then([signerCreated(signer)]);
+    given(issuerCertificates, stored)
+      .when((state) => destroyReplacedKeys(state, now))
+      .then([keyDestroyed('s1')]);
+    const destroyed: IssuerCertificatesEvent = {
+      type: 'IssuerSignerKeyDestroyed',
+      data: { issuer: own, keyId: 's1', epoch: 1_000_002 },
+    };
+    // The state is that of events without it.
+    given(issuerCertificates, [...stored, destroyed]).thenState(
+      stateOf([...first, signerCreated(signerOf('s2', later)), keyDestroyed('s1')]),
+    );
   });
 });

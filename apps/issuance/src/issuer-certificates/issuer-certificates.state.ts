@@ -9,38 +9,32 @@ export interface KnownSigner extends StoredSigner {
 export interface IssuerCertificatesState {
   authorities: readonly StoredCertificate[];
   signers: readonly KnownSigner[];
-  /** Newest epoch that changed the certificates. */
-  epoch: number;
 }
 
 /** One stream per tenant: a signer and the CA that it is made with are appended together. */
 export const issuerCertificatesStream = (tenantId: string): string => `issuerCertificates-${tenantId}`;
 
-const lastingAt = (
-  { authorities, signers }: IssuerCertificatesState,
-  time: string,
-): Pick<IssuerCertificatesState, 'authorities' | 'signers'> => ({
+const lastingAt = ({ authorities, signers }: IssuerCertificatesState, time: string): IssuerCertificatesState => ({
   authorities: authorities.filter(({ notAfter }) => notAfter > time),
   signers: signers.filter(({ notAfter, isKeyDestroyed }) => notAfter > time || !isKeyDestroyed),
 });
 
 const evolve = (state: IssuerCertificatesState, event: IssuerCertificatesEvent): IssuerCertificatesState => {
-  const epoch = event.data.epoch ?? state.epoch;
   switch (event.type) {
     case 'IssuerCaCreated': {
       const { epoch: _, ...added } = event.data;
       const { authorities, signers } = lastingAt(state, added.notBefore);
-      return { epoch, signers, authorities: [...authorities, added] };
+      return { signers, authorities: [...authorities, added] };
     }
     case 'IssuerSignerCreated': {
       const { epoch: _, ...added } = event.data;
       const { authorities, signers } = lastingAt(state, added.notBefore);
-      return { epoch, authorities, signers: [...signers, added] };
+      return { authorities, signers: [...signers, added] };
     }
     case 'IssuerSignerKeyDestroyed': {
       const { keyId } = event.data;
       const signers = state.signers.map((it) => (it.keyId === keyId ? { ...it, isKeyDestroyed: true as const } : it));
-      return { ...state, epoch, signers };
+      return { ...state, signers };
     }
   }
 };
@@ -48,7 +42,7 @@ const evolve = (state: IssuerCertificatesState, event: IssuerCertificatesEvent):
 export const issuerCertificates: Aggregate<IssuerCertificatesState, IssuerCertificatesEvent> = {
   category: 'issuerCertificates',
   isAuxiliary: true,
-  initial: { authorities: [], signers: [], epoch: 0 },
+  initial: { authorities: [], signers: [] },
   types: { IssuerCaCreated: 1, IssuerSignerCreated: 1, IssuerSignerKeyDestroyed: 1 },
   evolve,
 };

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   AppError,
+  customDomainWithdrawn,
   customDomainVerified,
   releaseIssuerKey,
   reserveIssuerKey,
@@ -18,7 +19,7 @@ import {
   type SdJwtConfiguration,
   type SdJwtConfigurationRequest,
 } from '@attestry/contracts';
-import { StaleEpoch } from '@attestry/event-store';
+import { leaseFence, StaleEpoch, type Lease } from '@attestry/event-store';
 import { jwkThumbprint, KeyNotFound, type PublicJwk } from '@attestry/keys';
 import {
   openEngines,
@@ -34,6 +35,7 @@ import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { DueCertificates } from '../due-certificates/due-certificates.read-model.js';
 import { RenewCertificates } from '../due-certificates/renew-certificates.worker.js';
 import { issuanceService } from '../index.js';
+import { withdrawnDomains, withdrawnDomainsStream } from '../withdrawn-domains/withdrawn-domains.state.js';
 import { IssuerSigners } from './issuer-signers.js';
 
 const DAY_MS = 86_400_000;
@@ -115,6 +117,19 @@ const typeAt = async (tenantId: string, vct: string): Promise<{ vct: string; doc
 };
 const signers = () => services.app.get(IssuerSigners, { strict: false });
 const worker = () => services.app.get(RenewCertificates, { strict: false });
+let leases = 0;
+const acquireLease = async (name = `issuance.spec-${++leases}`, holder = 'spec') =>
+  (await engines.leases.acquire(name, holder, 60_000))!;
+const fenceOf = (lease: Lease) => leaseFence(engines.leases, lease);
+/** As the worker does it, under another lease. */
+const runJob = async (isHeld = true) => worker().runJob({ lease: await acquireLease(), isHeld });
+/** A lease of a process that was paused while another one obtained it. */
+const lostLease = async () => {
+  const former = await acquireLease();
+  await engines.leases.release(former);
+  await acquireLease(former.name, 'later');
+  return former;
+};
 const readModel = () => services.app.get(DueCertificates, { strict: false });
 const isDue = async (tenantId: string, at = Date.now() + ahead) =>
   (await readModel().due(new Date(at), 1000)).some((row) => row.tenant_id === tenantId);
@@ -189,14 +204,14 @@ describe('the certificates of a tenant', () => {
     await configure(tenantId);
     const first = await signers().loadSigner(tenantId, urlOf(tenantId), event(tenantId));
     ahead = 364 * DAY_MS;
-    await worker().runJob({ epoch: 1000, isHeld: true });
+    await runJob();
     expect(await publishedKeys(tenantId)).toHaveLength(1);
     ahead = 366 * DAY_MS;
     await waitUntil(() => isDue(tenantId), { what: 'the signer to be due' });
-    await worker().runJob({ epoch: 1000, isHeld: false });
+    await runJob(false);
     expect(await publishedKeys(tenantId)).toHaveLength(1);
-    await worker().runJob({ epoch: 1001, isHeld: true });
-    await worker().runJob({ epoch: 1001, isHeld: true });
+    await runJob();
+    await runJob();
     const keys = await publishedKeys(tenantId);
     expect(keys).toHaveLength(2);
     expect(keys[1]!.kid).toBe(jwkThumbprint(first.publicJwk));
@@ -207,11 +222,11 @@ describe('the certificates of a tenant', () => {
     await waitUntil(async () => !(await isDue(tenantId)), { what: 'the signer not to be due' });
     // A process that was paused while another one renewed it.
     ahead = 2 * 366 * DAY_MS;
-    const renew = (epoch: number) => signers().renew(tenantId, urlOf(tenantId), event(tenantId), epoch);
-    await expect(renew(1000)).rejects.toThrow(StaleEpoch);
+    const renew = (lease: Lease) => signers().renew(tenantId, urlOf(tenantId), event(tenantId), fenceOf(lease));
+    await expect(renew(await lostLease())).rejects.toThrow(StaleEpoch);
     expect(await publishedKeys(tenantId)).toHaveLength(2);
     expect(await vaultKeys(tenantId)).toBe(3);
-    await renew(1002);
+    await renew(await acquireLease());
     expect(await publishedKeys(tenantId)).toHaveLength(3);
   });
 
@@ -221,21 +236,19 @@ describe('the certificates of a tenant', () => {
     const issuer = urlOf(tenantId);
     const replaced = await signers().loadSigner(tenantId, issuer, event(tenantId));
     const inVault = () => engines.vault.signingKeys.loadSigner(tenantId, replaced.keyId);
-    const destroy = (epoch: number) => signers().destroyReplacedKeys(tenantId, event(tenantId), epoch);
     ahead = 366 * DAY_MS;
     await waitUntil(() => isDue(tenantId), { what: 'the signer to be due' });
-    await worker().runJob({ epoch: 3000, isHeld: true });
+    await runJob();
     await waitUntil(async () => !(await isDue(tenantId)), { what: 'the signer not to be due' });
     // For requests that still sign with it.
     ahead += 22 * 3_600_000;
-    await worker().runJob({ epoch: 3001, isHeld: true });
+    await runJob();
     expect((await inVault()).keyId).toBe(replaced.keyId);
     ahead += 3 * 3_600_000;
-    expect(await isDue(tenantId)).toBe(true);
-    await worker().runJob({ epoch: 3001, isHeld: false });
-    await expect(destroy(2999)).rejects.toThrow(StaleEpoch);
+    await waitUntil(() => isDue(tenantId), { what: 'the key to be due' });
+    await runJob(false);
     expect(await vaultKeys(tenantId)).toBe(3);
-    await worker().runJob({ epoch: 3002, isHeld: true });
+    await runJob();
     await expect(inVault()).rejects.toThrow(KeyNotFound);
     // The CA and the signer that signs now.
     expect(await vaultKeys(tenantId)).toBe(2);
@@ -245,7 +258,6 @@ describe('the certificates of a tenant', () => {
     expect(jwkThumbprint(current.publicJwk)).toBe(keys[0]!.kid);
     expect(current.sign(Buffer.from('x'))).toHaveLength(64);
     await waitUntil(async () => !(await isDue(tenantId)), { what: 'nothing to be due' });
-    await expect(destroy(3001)).rejects.toThrow(StaleEpoch);
     // It is due again when it is to be renewed.
     expect(await isDue(tenantId, Date.now() + ahead + 366 * DAY_MS)).toBe(true);
   });
@@ -265,6 +277,42 @@ describe('the certificates of a tenant', () => {
     expect(leaf.subjectAltName).toBe('URI:http://brand.example');
     expect(await signers().findSigner(tenantId, urlOf(tenantId))).toBeUndefined();
     expect(await signers().findSigner(gone, 'http://brand.example')).toBeUndefined();
+  });
+
+  it('are not renewed for a domain that the tenant has lost, until it is verified again', async () => {
+    const tenantId = newTenant();
+    const domain = 'lost.example';
+    const keys = async () => (await publishedKeys(tenantId, `http://${domain}`)).length;
+    const change = (subject: string, revision: number) =>
+      engines.bus.publish([
+        {
+          id: `${subject}-${revision}-${tenantId}`,
+          subject,
+          headers: { tenantId, requestId: 'verify', occurredAt: new Date().toISOString() },
+          data: { tenantId, domain, revision },
+        },
+      ]);
+    const rows = async () =>
+      (await readModel().due(new Date(Date.now() + 9000 * DAY_MS), 1000))
+        .filter((row) => row.tenant_id === tenantId)
+        .map(({ kind }) => kind)
+        .sort();
+    await change(customDomainVerified.subject, 1);
+    await waitUntil(async () => (await rows()).join() === 'issuerSigner', { what: 'the signer' });
+    await change(customDomainWithdrawn.subject, 2);
+    const lost = async () =>
+      (await engines.streams.load(withdrawnDomains, withdrawnDomainsStream(tenantId))).state.domains.length;
+    await waitUntil(async () => (await lost()) === 1, { what: 'the withdrawal' });
+    ahead = 366 * DAY_MS;
+    await runJob();
+    // It is due again a day later.
+    expect([await keys(), await isDue(tenantId), (await rows()).join()]).toEqual([1, false, 'issuerSigner']);
+    await change(customDomainVerified.subject, 3);
+    await waitUntil(async () => (await lost()) === 0, { what: 'the verification' });
+    ahead += 1.01 * DAY_MS;
+    await runJob();
+    expect(await keys()).toBe(2);
+    await waitUntil(async () => (await rows()).join() === 'issuerSigner,replacedKey', { what: 'both rows' });
   });
 
   it('get another CA in time, and the replaced one remains a trust anchor until its end', async () => {
@@ -306,7 +354,7 @@ describe('the certificates of a tenant', () => {
     await engines.vault.destroyTenant(gone);
     ahead = 366 * DAY_MS;
     await waitUntil(async () => (await isDue(gone)) && (await isDue(tenantId)), { what: 'both to be due' });
-    await worker().runJob({ epoch: 2000, isHeld: true });
+    await runJob();
     expect(await publishedKeys(tenantId)).toHaveLength(2);
     expect(await isDue(gone)).toBe(false);
   });

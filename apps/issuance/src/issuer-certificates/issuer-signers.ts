@@ -1,16 +1,17 @@
 import { X509Certificate } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { Streams, type Clock, type EventContext } from '@attestry/event-store';
+import { Streams, type Clock, type EventContext, type Fence } from '@attestry/event-store';
 import { pooledBytes, SigningKeys, type PublicJwk, type Signer } from '@attestry/keys';
 import { CLOCK } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { CertificateKeys, type MakeKeys } from '../certificate-keys/certificate-keys.js';
+import { issuerHost } from '../credential-configuration/configurations-under.js';
+import { withdrawnDomains, withdrawnDomainsStream } from '../withdrawn-domains/withdrawn-domains.state.js';
 import {
   addSigner,
   caPeriod,
   destroyReplacedKeys,
   isSignerDue,
-  requireEpoch,
   signerPeriod,
   signingCa,
   validSigner,
@@ -118,47 +119,54 @@ export class IssuerSigners {
 
   /**
    * Makes another signer of an issuer when one is due, and another CA when that is due too.
-   * @param epoch of the lease under which it is renewed
-   * @throws StaleEpoch when a later holder of the lease has changed the certificates; KeyNotFound when the tenant was deleted
+   * @param fence of the lease under which it is renewed
+   * @throws StaleEpoch when that was lost; KeyNotFound when the tenant was deleted
    */
-  async renew(tenantId: string, issuer: string, context: EventContext, epoch?: number): Promise<void> {
+  async renew(tenantId: string, issuer: string, context: EventContext, fence?: Fence): Promise<void> {
     await this.keys.runDecision(
       {
         aggregate: issuerCertificates,
         stream: issuerCertificatesStream(tenantId),
-        decide: ({ state: before }, makeKeys) => this.makeSigner(before, { tenantId, issuer, epoch, makeKeys }),
+        decide: ({ state: before }, makeKeys) => this.makeSigner(before, { tenantId, issuer, makeKeys }),
         keysOf: ({ authorities, signers }) => [...authorities, ...signers].map(({ keyId }) => keyId),
       },
       context,
+      { fence },
     );
+  }
+
+  /** Whether an issuer lies under a domain that the tenant has lost. */
+  async isWithdrawn(tenantId: string, issuer: string): Promise<boolean> {
+    const { state } = await this.streams.load(withdrawnDomains, withdrawnDomainsStream(tenantId));
+    return state.domains.includes(issuerHost(issuer)!);
   }
 
   /**
    * Destroys the private keys of signers that were replaced a day ago or longer. First in the vault: after a failure the next run destroys them
    * again, which is no error, and appends.
-   * @throws StaleEpoch when a later holder of the lease has changed the certificates
+   * @throws StaleEpoch when the lease was lost
    */
-  async destroyReplacedKeys(tenantId: string, context: EventContext, epoch: number): Promise<void> {
+  async destroyReplacedKeys(tenantId: string, context: EventContext, fence: Fence): Promise<void> {
     await this.streams.runDecision(
       issuerCertificates,
       issuerCertificatesStream(tenantId),
       async (state) => {
-        const destroyed = destroyReplacedKeys(state, { now: this.clock.now(), epoch });
+        const destroyed = destroyReplacedKeys(state, this.clock.now());
         const keyIds = destroyed.map(({ data }) => data.keyId);
         if (keyIds.length) await this.signingKeys.destroySigningKeys(tenantId, keyIds);
         return destroyed;
       },
       context,
+      { fence },
     );
   }
 
   private async makeSigner(
     state: IssuerCertificatesState,
-    target: { tenantId: string; issuer: string; epoch: number | undefined; makeKeys: MakeKeys },
+    target: { tenantId: string; issuer: string; makeKeys: MakeKeys },
   ): Promise<IssuerCertificatesEvent[]> {
-    const { tenantId, issuer, epoch, makeKeys } = target;
+    const { tenantId, issuer, makeKeys } = target;
     const now = this.clock.now();
-    requireEpoch(state, epoch);
     if (!isSignerDue(state, issuer, now)) return [];
     // Loaded on first use: it takes a tenth of a second.
     const { createIssuerAuthority, createIssuerSigner } = await import('@attestry/certificates');
@@ -183,7 +191,7 @@ export class IssuerSigners {
       random: pooledBytes,
     });
     const signer = { ...storedOf(signerKey!.keyId, made, period), issuer };
-    return addSigner(state, { ...(!known && { ca }), signer, now, epoch });
+    return addSigner(state, { ...(!known && { ca }), signer, now });
   }
 
   private load(tenantId: string) {

@@ -156,12 +156,34 @@ const endFault = ({ data }: StoredX509): string => `must be false, because the c
 /** @throws AppError 404 */
 export const deleteIaca = (state: MobileCertificatesState, iacaId: string): MobileCertificatesEvent[] => {
   requireIaca(state, iacaId);
-  return [{ type: 'IacaDeleted', data: { iacaId } }];
+  const keys = keysOf(state).filter((one) => one.iacaId === iacaId);
+  return [{ type: 'IacaDeleted', data: { iacaId } }, ...destroyKeys(keys)];
 };
 
-/** Keys that are destroyed with an IACA. */
-export const keysOf = ({ iacas, signers }: MobileCertificatesState, iacaId: string): string[] =>
-  [...iacas, ...signers].flatMap((one) => (one.iacaId === iacaId && one.keyId !== undefined ? [one.keyId] : []));
+/** IACAs and signers whose private key is in the vault. */
+const keysOf = ({ iacas, signers }: MobileCertificatesState) =>
+  [...iacas, ...signers].filter(
+    (one): one is (IacaState & { keyId: string }) | SignerState => one.keyId !== undefined && !one.isKeyDestroyed,
+  );
+
+const destroyKeys = (keys: readonly { keyId: string }[]): MobileCertificatesEvent[] =>
+  keys.length ? [{ type: 'CertificateKeysDestroyed', data: { destroyedKeys: keys.map(({ keyId }) => keyId) } }] : [];
+
+/** Keys that are destroyed with the events. */
+export const keysDestroyedBy = (events: readonly MobileCertificatesEvent[]): string[] =>
+  events.flatMap((event) => (event.type === 'CertificateKeysDestroyed' ? event.data.destroyedKeys : []));
+
+/** A day after the last signature: a process may sign with a key for the time of a request, and by a clock that is behind. */
+export const endedKeyDueAt = (lastUse: string): Date => new Date(Date.parse(lastUse) + DAY_MS);
+
+/** Keys of IACAs that have ended, and of signers that sign no more. */
+export const destroyEndedKeys = (state: MobileCertificatesState, now: Date): MobileCertificatesEvent[] =>
+  destroyKeys(
+    keysOf(state).filter((one) => {
+      const lastUse = 'signsUntil' in one ? one.signsUntil : one.data?.notAfter;
+      return lastUse !== undefined && now >= endedKeyDueAt(lastUse);
+    }),
+  );
 
 const hasEnded = ({ data }: Pick<StoredX509, 'data'>, now: Date): boolean => now >= new Date(data.notAfter);
 const isValid = (one: Pick<StoredX509, 'data'>, now: Date): boolean =>
@@ -205,7 +227,12 @@ export const findSigner = (
 const newestIssued = ({ signers }: MobileCertificatesState, { iacaId, documents }: SignerTarget) =>
   signers.findLast(
     (one) =>
-      one.kind === 'managed' && one.iacaId === iacaId && one.documents === documents && one.revokedAt === undefined,
+      one.kind === 'managed' &&
+      one.iacaId === iacaId &&
+      one.documents === documents &&
+      one.revokedAt === undefined &&
+      // Before `signsUntil` only where the clock was ahead once.
+      !one.isKeyDestroyed,
   ) as IssuedSigner | undefined;
 
 const issuedSigner = (state: MobileCertificatesState, target: SignerTarget, now: Date): IssuedSigner | undefined => {
@@ -228,6 +255,7 @@ const uploadedSigner = (
         one.iacaId === iacaId &&
         one.active &&
         one.revokedAt === undefined &&
+        !one.isKeyDestroyed &&
         isValid(one, now) &&
         !crl?.revoked.includes(one.serialNumber) &&
         (documents === 'other' || daysOf(one) <= LONGEST_MDL_SIGNER_DAYS),
@@ -252,18 +280,15 @@ export const beginOfSigner = ({ data }: StoredX509, now: Date): Date =>
 export const signerDueAt = ({ signsUntil }: { signsUntil: Date }, { data }: StoredX509): Date | undefined =>
   signsUntil < new Date(data.notAfter) ? new Date(signsUntil.getTime() - DAY_MS) : undefined;
 
-/** Keys of signers that sign no more; that of the last one is kept, because another process may just be using it. */
-export const replacedKeys = ({ signers }: MobileCertificatesState, { iacaId, documents }: SignerTarget): string[] =>
-  signers
-    .filter((one) => one.kind === 'managed' && one.iacaId === iacaId && one.documents === documents)
-    .slice(0, -2)
-    .map(({ keyId }) => keyId);
-
 /** Whether another CRL is made of a managed IACA. */
 export const isCrlDue = (state: MobileCertificatesState, id: string, now: Date): boolean => {
   const iaca = state.iacas.find(({ iacaId }) => iacaId === id);
-  return iaca?.crl?.dueAt !== undefined && now >= new Date(iaca.crl.dueAt) && !hasEnded(iaca, now);
+  return iaca?.crl?.dueAt !== undefined && now >= new Date(iaca.crl.dueAt) && signsCrls(iaca, now);
 };
+
+/** Whether the platform signs CRLs of an IACA: its key is destroyed after its end. */
+export const signsCrls = (iaca: IacaState, now: Date): boolean =>
+  iaca.keyId !== undefined && !iaca.isKeyDestroyed && !hasEnded(iaca, now);
 
 /** `dueAt` is absent where the IACA, and with it every signer, ends before. */
 export const crlPeriod = (
@@ -370,14 +395,20 @@ export const updateSigner = (
   if (!isNew && active === signer.active) return [];
   const changedAt = now.toISOString();
   return [
-    { type: 'DocumentSignerUpdated', data: { documentSignerId: id, active, ...(isNew && { issued }), changedAt } },
+    {
+      type: 'DocumentSignerUpdated',
+      data: { documentSignerId: id, active, ...(isNew && { issued, keyId: signer.keyId }), changedAt },
+    },
   ];
 };
 
 /** @throws AppError 404, 400 */
 export const deleteSigner = (state: MobileCertificatesState, id: string): MobileCertificatesEvent[] => {
-  requireRequested(state, id);
-  return [{ type: 'DocumentSignerDeleted', data: { documentSignerId: id } }];
+  const signer = requireRequested(state, id);
+  return [
+    { type: 'DocumentSignerDeleted', data: { documentSignerId: id } },
+    ...(signer.isKeyDestroyed ? [] : destroyKeys([signer])),
+  ];
 };
 
 /** None for a signer that is revoked already. @throws AppError 404; 400 without a certificate */
@@ -391,5 +422,8 @@ export const revokeSigner = (state: MobileCertificatesState, id: string, now: Da
       location: 'params',
     });
   if (signer.revokedAt !== undefined) return [];
-  return [{ type: 'DocumentSignerRevoked', data: { documentSignerId: id, revokedAt: wholeSecond(now).toISOString() } }];
+  return [
+    { type: 'DocumentSignerRevoked', data: { documentSignerId: id, revokedAt: wholeSecond(now).toISOString() } },
+    ...(signer.isKeyDestroyed ? [] : destroyKeys([signer])),
+  ];
 };

@@ -60,21 +60,20 @@ export interface UpdatedSigner {
   active: boolean;
   /** Absent where the certificate did not change. */
   issued?: StoredX509;
+  /** With `issued`: of its key. */
+  keyId?: string;
   changedAt: string;
-}
-
-/** Of the lease under which it was renewed; absent where a request caused it. */
-interface Fenced {
-  epoch?: number;
 }
 
 export type MobileCertificatesEvent =
   | { type: 'IacaCreated'; data: StoredIaca }
   | { type: 'IacaUpdated'; data: { iacaId: string; active: boolean } }
   | { type: 'IacaDeleted'; data: { iacaId: string } }
-  | { type: 'CrlPublished'; data: StoredCrl & Fenced }
-  | { type: 'DocumentSignerIssued'; data: IssuedSigner & Fenced }
+  | { type: 'CrlPublished'; data: StoredCrl }
+  | { type: 'DocumentSignerIssued'; data: IssuedSigner }
   | { type: 'DocumentSignerRequested'; data: RequestedSigner }
   | { type: 'DocumentSignerUpdated'; data: UpdatedSigner }
   | { type: 'DocumentSignerRevoked'; data: { documentSignerId: string; revokedAt: string } }
-  | { type: 'DocumentSignerDeleted'; data: { documentSignerId: string } };
+  | { type: 'DocumentSignerDeleted'; data: { documentSignerId: string } }
+  /** Private keys of what was deleted, revoked or has ended. They are destroyed in the vault before it, or by each reader of this event. */
+  | { type: 'CertificateKeysDestroyed'; data: { destroyedKeys: string[] } };

@@ -10,20 +10,21 @@ import {
   crlPeriod,
   deleteIaca,
   deleteSigner,
+  destroyEndedKeys,
   findSigner,
   iacaContent,
   isCrlDue,
   isSignerDue,
   isUploadDue,
-  keysOf,
+  keysDestroyedBy,
   publishedIacas,
   publishedSigners,
   publishUploadedCrl,
-  replacedKeys,
   requestSigner,
   requireUnmanaged,
   revokeSigner,
   signerDueAt,
+  signsCrls,
   updateIaca,
   updateSigner,
 } from './mobile-certificates.decisions.js';
@@ -70,7 +71,7 @@ const crlOf = (iacaId: string, number = '1', more: Partial<StoredCrl> = {}): Sto
   revoked: [],
   ...more,
 });
-const published = (data: StoredCrl & { epoch?: number }): MobileCertificatesEvent => ({ type: 'CrlPublished', data });
+const published = (data: StoredCrl): MobileCertificatesEvent => ({ type: 'CrlPublished', data });
 const issued = (
   id: string,
   {
@@ -78,7 +79,7 @@ const issued = (
     documents = 'mDL',
     iacaId = 'm',
     ...more
-  }: { from?: string; documents?: Documents; iacaId?: string; epoch?: number } = {},
+  }: { from?: string; documents?: Documents; iacaId?: string } = {},
 ): MobileCertificatesEvent => ({
   type: 'DocumentSignerIssued',
   data: {
@@ -101,11 +102,15 @@ const certified = (
   { changedAt = BEGIN, notAfter = after(400), isActive = true } = {},
 ): MobileCertificatesEvent => ({
   type: 'DocumentSignerUpdated',
-  data: { documentSignerId: id, active: isActive, issued: x509(id, BEGIN, notAfter), changedAt },
+  data: { documentSignerId: id, active: isActive, issued: x509(id, BEGIN, notAfter), keyId: `key of ${id}`, changedAt },
 });
 const revoked = (documentSignerId: string, revokedAt = BEGIN): MobileCertificatesEvent => ({
   type: 'DocumentSignerRevoked',
   data: { documentSignerId, revokedAt },
+});
+const destroyed = (...of: string[]): MobileCertificatesEvent => ({
+  type: 'CertificateKeysDestroyed',
+  data: { destroyedKeys: of.map((id) => `key of ${id}`) },
 });
 const stateOf = (events: MobileCertificatesEvent[]) => stateAfter(mobileCertificates, events);
 const faultsOf = (work: () => unknown): [param: string, msg: string][] => {
@@ -203,7 +208,6 @@ describe('an IACA', () => {
     given(mobileCertificates, [created(iaca), published(crl)]).thenState({
       iacas: [{ ...iaca, active: false, crl, revoked: [] }],
       signers: [],
-      epoch: 0,
     });
     given(mobileCertificates, [])
       .when((state) => createIaca(state, { iaca: unmanaged('u') }))
@@ -246,12 +250,26 @@ describe('an IACA', () => {
 
   it('is deleted with its signers and their keys', () => {
     const events = [...active(managed('m')), issued('s'), created(unmanaged('u')), requested('r')];
-    expect(keysOf(stateOf(events), 'm')).toEqual(['key of m', 'key of s']);
-    expect(keysOf(stateOf(events), 'u')).toEqual(['key of r']);
     const deleted: MobileCertificatesEvent = { type: 'IacaDeleted', data: { iacaId: 'm' } };
     given(mobileCertificates, events)
       .when((state) => deleteIaca(state, 'm'))
-      .then([deleted]);
+      .then([deleted, destroyed('m', 's')]);
+    const other: MobileCertificatesEvent = { type: 'IacaDeleted', data: { iacaId: 'u' } };
+    given(mobileCertificates, events)
+      .when((state) => deleteIaca(state, 'u'))
+      .then([other, destroyed('r')]);
+    expect(keysDestroyedBy([deleted, destroyed('m', 's'), destroyed('r')])).toEqual([
+      'key of m',
+      'key of s',
+      'key of r',
+    ]);
+    // Without those that were destroyed before.
+    given(mobileCertificates, [...events, destroyed('s', 'r')])
+      .when((state) => deleteIaca(state, 'm'))
+      .then([deleted, destroyed('m')]);
+    given(mobileCertificates, [...events, destroyed('s', 'r')])
+      .when((state) => deleteIaca(state, 'u'))
+      .then([other]);
     const state = stateOf([...events, deleted]);
     expect([state.iacas.map(({ iacaId }) => iacaId), state.signers.map((one) => one.documentSignerId)]).toEqual([
       ['u'],
@@ -315,6 +333,8 @@ describe('a document is signed', () => {
     expect(signerIn(events, 'mDL', at(after(30.9)))).toEqual(['m', 'second']);
     expect(signerIn(events, 'mDL', at(after(31)))).toEqual(['m', undefined]);
     expect(signerIn([...events, revoked('second')])).toEqual(['m', 'first']);
+    expect(signerIn([...events, destroyed('second')])).toEqual(['m', 'first']);
+    expect(signerIn([...events, destroyed('first', 'second')])).toEqual(['m', undefined]);
   });
 
   it('under an unmanaged IACA by the active signer that was changed last, or else under an older IACA', () => {
@@ -328,6 +348,7 @@ describe('a document is signed', () => {
     const off = { documentSignerId: 'a', active: false, changedAt: after(0.3) };
     expect(signerIn([...both, { type: 'DocumentSignerUpdated', data: off }])).toEqual(['u', 'b']);
     expect(signerIn([...both, revoked('a')])).toEqual(['u', 'b']);
+    expect(signerIn([...both, destroyed('a')])).toEqual(['u', 'b']);
     // Its owner may revoke it by the CRL alone.
     expect(signerIn([...both, published(crlOf('u', '1', { revoked: ['serial of a'] }))])).toEqual(['u', 'b']);
     expect(denied(both, 'mDL', at(after(400)))).toBe(NO_SIGNER);
@@ -352,6 +373,7 @@ describe('signers of managed IACAs', () => {
     expect(due(events, after(28.9))).toBe(false);
     expect(due(events, after(29))).toBe(true);
     expect(due([...events, revoked('s')], after(1))).toBe(true);
+    expect(due([...events, destroyed('s')], after(1))).toBe(true);
     expect(due([...events, updated('m', false)], after(29))).toBe(false);
     expect(due(events, END)).toBe(false);
     expect(due(active(unmanaged('m')), BEGIN)).toBe(false);
@@ -370,17 +392,14 @@ describe('signers of managed IACAs', () => {
     expect(beginOfSigner(half, at('2026-02-01T10:20:00Z'))).toEqual(at('2026-02-01T10:10:00Z'));
   });
 
-  it('are left out when they have ended, and their keys are destroyed after two more', () => {
+  it('are left out when they have ended and their keys were destroyed', () => {
     const events = [0, 29, 58, 500].map((day) => issued(`s${day}`, { from: after(day) }));
-    expect(replacedKeys(stateOf(events.slice(0, 2)), target)).toEqual([]);
-    expect(replacedKeys(stateOf(events.slice(0, 3)), target)).toEqual(['key of s0']);
-    expect(stateOf(events).signers.map((one) => one.documentSignerId)).toEqual(['s58', 's500']);
-    expect(publishedSigners(stateOf(events), at(after(516))).map((one) => one.documentSignerId)).toEqual(['s500']);
-  });
-
-  it('keep the newest epoch', () => {
-    expect(stateOf([...active(managed('m')), issued('s', { epoch: 7 }), issued('t')]).epoch).toBe(7);
-    expect(stateOf([created(managed('m')), published({ ...crlOf('m'), epoch: 8 })]).epoch).toBe(8);
+    const listed = (list: { documentSignerId: string }[]) => list.map((one) => one.documentSignerId);
+    expect(listed(stateOf(events).signers as never)).toEqual(['s0', 's29', 's58', 's500']);
+    const [first, second, ...more] = events as [MobileCertificatesEvent, MobileCertificatesEvent];
+    const state = stateOf([first, second, destroyed('s0'), ...more]);
+    expect(listed(state.signers as never)).toEqual(['s29', 's58', 's500']);
+    expect(listed(publishedSigners(state, at(after(516))))).toEqual(['s500']);
   });
 
   it('are shown as active while they sign', () => {
@@ -395,6 +414,55 @@ describe('signers of managed IACAs', () => {
       certificateFingerprint: 'fingerprint of s',
     });
     expect(signerView(signer!, at(after(30))).active).toBe(false);
+  });
+});
+
+describe('private keys', () => {
+  const at1 = (day: number) => at(after(day));
+  const keys = (events: MobileCertificatesEvent[], time: Date) =>
+    keysDestroyedBy(destroyEndedKeys(stateOf(events), time));
+
+  it('of signers are destroyed a day after they can sign for the last time, under any IACA, also an inactive one', () => {
+    const events = [
+      ...[...active(managed('m')), issued('s'), issued('later', { from: after(29) })],
+      ...[created(managed('n')), issued('t', { iacaId: 'n', documents: 'other', from: after(1) })],
+    ];
+    expect(keys(events, new Date(at1(31).getTime() - 1))).toEqual([]);
+    given(mobileCertificates, events)
+      .when((state) => destroyEndedKeys(state, at1(31)))
+      .then([destroyed('s')]);
+    expect(keys(events, at1(32))).toEqual(['key of s', 'key of t']);
+    // Once. A signer that is not renewed for years is not forgotten.
+    given(mobileCertificates, [...events, destroyed('s')])
+      .when((state) => destroyEndedKeys(state, at1(31)))
+      .then([]);
+    expect(keys([...events, issued('last', { from: after(3000) })], at1(3001))).toEqual([
+      'key of s',
+      'key of later',
+      'key of t',
+    ]);
+  });
+
+  it('of signers of unmanaged IACAs are destroyed a day after their end, and kept without a certificate', () => {
+    const events = [created(unmanaged('u')), requested('r'), requested('open'), certified('r', { isActive: false })];
+    expect([keys(events, at1(400.9)), keys(events, at1(401)), keys(events, at(END))]).toEqual([
+      [],
+      ['key of r'],
+      ['key of r'],
+    ]);
+  });
+
+  it('of an IACA are destroyed a day after its end, and then it signs no CRL', () => {
+    const events = [created(managed('m')), created(unmanaged('u')), published(crlOf('m', '1', { dueAt: after(15) }))];
+    const [iaca, own] = stateOf(events).iacas;
+    expect([signsCrls(iaca!, now), signsCrls(iaca!, at(END)), signsCrls(own!, now)]).toEqual([true, false, false]);
+    expect(signsCrls(stateOf([...events, destroyed('m')]).iacas[0]!, now)).toBe(false);
+    expect(keys(events, at(END))).toEqual([]);
+    expect(keys(events, at(after(1, END)))).toEqual(['key of m']);
+    expect(stateOf([...events, destroyed('m')]).iacas.map(({ isKeyDestroyed }) => isKeyDestroyed)).toEqual([
+      true,
+      undefined,
+    ]);
   });
 });
 
@@ -476,7 +544,8 @@ describe('signers of unmanaged IACAs', () => {
   });
 
   it('become active with their certificate', () => {
-    const data = { documentSignerId: 'r', active: true, issued: certificate, changedAt: now.toISOString() };
+    const changedAt = now.toISOString();
+    const data = { documentSignerId: 'r', active: true, issued: certificate, keyId: 'key of r', changedAt };
     given(mobileCertificates, own)
       .when(change(true, { issued: certificate }))
       .then([{ type: 'DocumentSignerUpdated', data }]);
@@ -491,7 +560,7 @@ describe('signers of unmanaged IACAs', () => {
       certificateData: certificate.data,
       certificateFingerprint: certificate.fingerprint,
     });
-    const { issued: _, ...off } = { ...data, active: false };
+    const off = { documentSignerId: 'r', active: false, changedAt };
     given(mobileCertificates, [...own, certified('r')])
       .when(change(false, { issued: certificate }))
       .then([{ type: 'DocumentSignerUpdated', data: off }]);
@@ -534,6 +603,10 @@ describe('signers of unmanaged IACAs', () => {
   it('are deleted; those of managed IACAs are not, nor changed', () => {
     given(mobileCertificates, own)
       .when((state) => deleteSigner(state, 'r'))
+      .then([{ type: 'DocumentSignerDeleted', data: { documentSignerId: 'r' } }, destroyed('r')]);
+    // The key of a revoked one was destroyed then.
+    given(mobileCertificates, [...own, certified('r'), revoked('r'), destroyed('r')])
+      .when((state) => deleteSigner(state, 'r'))
       .then([{ type: 'DocumentSignerDeleted', data: { documentSignerId: 'r' } }]);
     const fault =
       'must be the id of a document signer of an unmanaged IACA: those of managed ones are renewed automatically';
@@ -550,11 +623,14 @@ describe('signers of unmanaged IACAs', () => {
     const revoke = (id: string) => (state: ReturnType<typeof stateOf>) => revokeSigner(state, id, time);
     given(mobileCertificates, [...own, certified('r')])
       .when(revoke('r'))
-      .then([revoked('r', '2026-01-02T00:00:00.000Z')]);
+      .then([revoked('r', '2026-01-02T00:00:00.000Z'), destroyed('r')]);
     given(mobileCertificates, [...own, certified('r'), revoked('r')])
       .when(revoke('r'))
       .then([]);
     given(mobileCertificates, [...active(managed('m')), issued('s')])
+      .when(revoke('s'))
+      .then([revoked('s', '2026-01-02T00:00:00.000Z'), destroyed('s')]);
+    given(mobileCertificates, [...active(managed('m')), issued('s'), destroyed('s')])
       .when(revoke('s'))
       .then([revoked('s', '2026-01-02T00:00:00.000Z')]);
     expect(faultsOf(() => revoke('r')(stateOf(own)))).toEqual([

@@ -15,30 +15,34 @@ export interface RevokedSigner {
   notAfter: string;
 }
 
-export interface IacaState extends StoredIaca {
+/** Of a private key that is no longer in the vault. */
+interface Destroyable {
+  isKeyDestroyed?: true;
+}
+
+export interface IacaState extends StoredIaca, Destroyable {
   active: boolean;
   crl?: StoredCrl;
   /** Oldest first, without those that had ended before the CRL. */
   revoked: readonly RevokedSigner[];
 }
 
-export type ManagedSigner = { kind: 'managed'; revokedAt?: string } & IssuedSigner;
+export type ManagedSigner = { kind: 'managed'; revokedAt?: string } & IssuedSigner & Destroyable;
 export type RequestedSignerState = {
   kind: 'requested';
   active: boolean;
   changedAt?: string;
   revokedAt?: string;
 } & RequestedSigner &
-  Partial<StoredX509>;
+  Partial<StoredX509> &
+  Destroyable;
 export type SignerState = ManagedSigner | RequestedSignerState;
 
 /** Oldest first. */
 export interface MobileCertificatesState {
   iacas: readonly IacaState[];
-  /** Without those of managed IACAs that had ended when the last one was made. */
+  /** Without those of managed IACAs that had ended, and whose keys were destroyed, when the last one was made. */
   signers: readonly SignerState[];
-  /** Newest epoch that renewed a certificate or a CRL. */
-  epoch: number;
 }
 
 /** One stream per tenant: the numbers of IACAs and signers are limited, and CRL numbers only grow. */
@@ -55,19 +59,20 @@ const evolve = (state: MobileCertificatesState, event: MobileCertificatesEvent):
       return { ...state, iacas: state.iacas.filter(isLeft), signers: state.signers.filter(isLeft) };
     }
     case 'CrlPublished': {
-      const { epoch = state.epoch, ...crl } = event.data;
+      const crl = event.data;
       const revoked = (iaca: IacaState) => iaca.revoked.filter(({ notAfter }) => notAfter >= crl.thisUpdate);
-      return changeIaca({ ...state, epoch }, crl.iacaId, (iaca) => ({ ...iaca, crl, revoked: revoked(iaca) }));
+      return changeIaca(state, crl.iacaId, (iaca) => ({ ...iaca, crl, revoked: revoked(iaca) }));
     }
     case 'DocumentSignerIssued': {
-      const { epoch = state.epoch, ...signer } = event.data;
-      const isLasting = (one: SignerState) => one.kind === 'requested' || one.data.notAfter > signer.data.notBefore;
-      return { ...state, epoch, signers: [...state.signers.filter(isLasting), { kind: 'managed', ...signer }] };
+      const signer = event.data;
+      const isLasting = (one: SignerState) =>
+        one.kind === 'requested' || !one.isKeyDestroyed || one.data.notAfter > signer.data.notBefore;
+      return { ...state, signers: [...state.signers.filter(isLasting), { kind: 'managed', ...signer }] };
     }
     case 'DocumentSignerRequested':
       return { ...state, signers: [...state.signers, { kind: 'requested', active: false, ...event.data }] };
     case 'DocumentSignerUpdated': {
-      const { issued, ...change } = event.data;
+      const { issued, keyId: _, ...change } = event.data;
       return changeSigner(state, change.documentSignerId, (one) =>
         one.kind === 'managed' ? one : { ...one, ...issued, ...change },
       );
@@ -77,6 +82,11 @@ const evolve = (state: MobileCertificatesState, event: MobileCertificatesEvent):
     case 'DocumentSignerDeleted': {
       const { documentSignerId: id } = event.data;
       return { ...state, signers: state.signers.filter(({ documentSignerId }) => documentSignerId !== id) };
+    }
+    case 'CertificateKeysDestroyed': {
+      const mark = <One extends { keyId?: string }>(one: One): One =>
+        event.data.destroyedKeys.includes(one.keyId!) ? { ...one, isKeyDestroyed: true } : one;
+      return { ...state, iacas: state.iacas.map(mark), signers: state.signers.map(mark) };
     }
   }
 };
@@ -112,7 +122,7 @@ const revokeSigner = (
 
 export const mobileCertificates: Aggregate<MobileCertificatesState, MobileCertificatesEvent> = {
   category: 'mobileCertificates',
-  initial: { iacas: [], signers: [], epoch: 0 },
+  initial: { iacas: [], signers: [] },
   types: {
     IacaCreated: 1,
     IacaUpdated: 1,
@@ -123,6 +133,7 @@ export const mobileCertificates: Aggregate<MobileCertificatesState, MobileCertif
     DocumentSignerUpdated: 1,
     DocumentSignerRevoked: 1,
     DocumentSignerDeleted: 1,
+    CertificateKeysDestroyed: 1,
   },
   evolve,
 };

@@ -15,7 +15,7 @@ export class CredentialErasures extends ReplayedDestructions {
     health: Health,
     @Inject(LOGGER) logger: Logger,
   ) {
-    super(store, leases, checkpoints, health, logger, 'issuance.credential-erasures', persistedCredential.category);
+    super(store, leases, checkpoints, health, logger, 'issuance.credential-erasures', [persistedCredential.category]);
   }
 
   protected async destroy(stored: RecordedEvent): Promise<void> {

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { Inject } from '@nestjs/common';
 import { updateDocumentSigner, type ClientContext, type DocumentSigner } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
@@ -52,10 +53,14 @@ export class UpdateDocumentSigner {
     state: MobileCertificatesState,
     { id, pem }: { id: string; pem: string },
   ): Promise<StoredX509> {
-    const { keyId, iacaId } = requireRequested(state, id);
-    const iaca = requireIaca(state, iacaId);
+    const signer = requireRequested(state, id);
+    const iaca = requireIaca(state, signer.iacaId);
     const { parseDocumentSigner } = await import('@attestry/certificates');
-    const { publicKey } = await this.signingKeys.loadSigner(tenantId, keyId);
+    // The private key of one that was revoked or has ended is destroyed.
+    const { publicKey } =
+      signer.certificate === undefined
+        ? await this.signingKeys.loadSigner(tenantId, signer.keyId)
+        : new X509Certificate(Buffer.from(signer.certificate, 'base64'));
     return refuseCertificateFaults('certificatePem', () =>
       storedX509(parseDocumentSigner(pem, derOf(iaca), publicKey, this.clock.now())),
     );

@@ -15,7 +15,7 @@ export class Erasures extends ReplayedDestructions {
     health: Health,
     @Inject(LOGGER) logger: Logger,
   ) {
-    super(store, leases, checkpoints, health, logger, 'issuance.erasures', user.category);
+    super(store, leases, checkpoints, health, logger, 'issuance.erasures', [user.category]);
   }
 
   protected async destroy(stored: RecordedEvent): Promise<void> {

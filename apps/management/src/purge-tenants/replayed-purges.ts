@@ -15,7 +15,7 @@ export class ReplayedPurges extends ReplayedDestructions {
     health: Health,
     @Inject(LOGGER) logger: Logger,
   ) {
-    super(store, leases, checkpoints, health, logger, 'management.purges', tenant.category);
+    super(store, leases, checkpoints, health, logger, 'management.purges', [tenant.category]);
   }
 
   protected async destroy(stored: RecordedEvent): Promise<void> {

@@ -193,7 +193,7 @@ export const deleteIaca = defineOperation({
 });
 
 export class CrlRequest {
-  /** Complete CRL that the IACA signed, PEM; its number is larger than that of the one before. */
+  /** Complete CRL that the IACA signed, PEM; its number is from 0 to 2^159 - 1, and larger than that of the one before. */
   @BoundedText(MAX_CRL_PEM, 1) crlPem: string;
 }
 

@@ -546,7 +546,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       crlPem: {
         type: 'string',
-        description: 'Complete CRL that the IACA signed, PEM; its number is larger than that of the one before.',
+        description:
+          'Complete CRL that the IACA signed, PEM; its number is from 0 to 2^159 - 1, and larger than that of the one before.',
       },
     },
     required: ['crlPem'],

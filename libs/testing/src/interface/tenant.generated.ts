@@ -1825,7 +1825,7 @@ export interface components {
       readonly crl?: components['schemas']['PublishedCrl'];
       /** @description Whether its owner must upload a CRL: a revoked document signer is not in it, or it has ended. Always false for a managed IACA. */
       readonly crlDue?: boolean;
-      /** @description Complete CRL that the IACA signed, PEM; its number is larger than that of the one before. */
+      /** @description Complete CRL that the IACA signed, PEM; its number is from 0 to 2^159 - 1, and larger than that of the one before. */
       crlPem: string;
       readonly id?: string;
       /** @description Whether the platform keeps its key. */
