@@ -17,6 +17,7 @@ export {
   CREDENTIALS_V2,
   DATA_INTEGRITY_V2,
   DID_CONFIGURATION_V1,
+  REVOCATION_LIST_2020_V1,
   sharedContexts,
   WELL_KNOWN_CONTEXTS,
 } from './well-known.js';
