@@ -47,8 +47,8 @@ export type SignerPolicy =
 /** What a format needs before it can prepare and sign a credential. */
 export interface Resources {
   readonly signer: SignerPolicy;
-  /** Absent where credentials cannot be revoked. */
-  readonly status?: StatusPolicy;
+  /** Absent where credentials cannot be revoked; a function where it depends on the configuration. */
+  readonly status?: StatusPolicy | ((content: ConfigurationContent) => StatusPolicy);
 }
 
 /** Whom a credential is issued to. */

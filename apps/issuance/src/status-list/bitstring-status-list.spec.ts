@@ -22,6 +22,7 @@ for (const index of revoked) setStatus(statuses, 1, index, INVALID);
 const list: UnsignedRevocationList = {
   uri,
   issuer,
+  timeToLive: 300,
   statuses,
   issuedAt: new Date('2026-01-01T00:00:00Z'),
   expiresAt: new Date('2026-01-02T00:00:00Z'),
@@ -69,7 +70,10 @@ describe('a bitstring status list', () => {
       validUntil: '2026-01-02T00:00:00Z',
     });
     const { encodedList, ...subject } = credentialSubject;
-    expect(subject).toEqual({ id: `${uri}#list`, type: 'BitstringStatusList', statusPurpose: 'revocation' });
+    expect(subject).toEqual({
+      ...{ id: `${uri}#list`, type: 'BitstringStatusList', statusPurpose: 'revocation' },
+      ttl: 300_000,
+    });
     expect(encodedList).toMatch(/^u[\w-]+$/);
     const bytes = gunzipSync(Buffer.from(encodedList.slice(1), 'base64url'));
     expect(bytes).toHaveLength(16_384);

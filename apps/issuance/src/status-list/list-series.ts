@@ -15,12 +15,16 @@ export type ListSigner =
       verificationMethod: string;
     };
 
-/** How the list is signed and encoded; another type of token is another member, with its signing in `sign-status-list.ts`. */
-export type TokenType = 'jwt';
+/**
+ * How the list is signed and encoded; another type of token is another member, with its signing in `sign-status-list.ts`. The last two are
+ * credentials of the data models 1.1 and 2.0.
+ */
+export type TokenType = 'jwt' | 'revocationList2020' | 'bitstring';
 
 /** How a format publishes the status of its credentials. */
 export interface StatusPolicy {
-  kind: 'tokenStatusList';
+  /** A list that is a credential has the proof of those in it. */
+  kind: 'tokenStatusList' | 'listCredential';
   tokenType: TokenType;
   /** Entries of a list. */
   size: number;
@@ -35,16 +39,25 @@ export interface ListSeries {
   bits: StatusBits;
 }
 
-/** Valid, invalid and suspended. */
-const BITS = 2;
+/** Valid, invalid and suspended; the credentials of a list that is a credential cannot be suspended. */
+const BITS = { tokenStatusList: 2, listCredential: 1 } as const;
 
-export const listSeries = ({ tokenType, size }: StatusPolicy, signer: ListSigner): ListSeries => ({
+export const listSeries = ({ kind, tokenType, size }: StatusPolicy, signer: ListSigner): ListSeries => ({
   tokenType,
   signer,
   size,
-  bits: BITS,
+  bits: BITS[kind],
 });
 
 /** Credentials whose lists have the same name share them. */
 export const seriesName = ({ tokenType, signer }: ListSeries): string =>
   `${tokenType} ${signer.kind === 'issuerSigner' ? signer.issuer : signer.verificationMethod}`;
+
+export const isListCredential = (tokenType: TokenType): boolean =>
+  tokenType === 'revocationList2020' || tokenType === 'bitstring';
+
+/** Path of a list, below the tenant's own address. */
+export const listPath = ({ tokenType }: ListSeries, listId: string): string =>
+  isListCredential(tokenType)
+    ? `/v2/credentials/web-semantic/revocation-lists/${listId}`
+    : `/v2/credentials/status-lists/${listId}/token`;

@@ -2,6 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { LeasedWorker, Leases, type Clock, type Term } from '@attestry/event-store';
 import { KeyNotFound, SigningKeys } from '@attestry/keys';
+import { Canonicalization } from '@attestry/linked-data';
 import { CLOCK, Health, LOGGER, serviceContext, type Logger } from '@attestry/service-kit';
 import { IssuerSigners, type IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import { PublishedListsReadModel } from './published-lists.read-model.js';
@@ -34,6 +35,7 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     private readonly published: PublishedListsReadModel,
     private readonly issuerSigners: IssuerSigners,
     private readonly signingKeys: SigningKeys,
+    private readonly canonicalization: Canonicalization,
     private readonly health: Health,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) logger: Logger,
@@ -101,6 +103,7 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
           expiresAt: new Date(now.getTime() + LIFETIME * 1000),
         },
         await this.loadSigner(list),
+        (documents) => this.canonicalization.hashes(key.tenantId, documents),
       );
     } catch (error) {
       // The DID or the tenant was deleted: no verifier has a key for another token.

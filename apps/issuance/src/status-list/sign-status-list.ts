@@ -1,9 +1,30 @@
 import { jwkThumbprint } from '@attestry/keys';
+import {
+  ED25519_SIGNATURE_2018,
+  proofOptions,
+  proofOptionsDocument,
+  signProof,
+  type ProofSuite,
+  type Signable,
+} from '@attestry/linked-data';
+import { dateTime } from '../formats/validity.js';
 import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import {
+  bitstringStatusListCredential,
+  revocationList2020Credential,
+  type UnsignedRevocationList,
+} from './bitstring-status-list.js';
 import type { ListSigner, TokenType } from './list-series.js';
 import { STATUS_LIST_JWT_TYPE, statusListJwtClaims, type UnsignedTokenStatusList } from './token-status-list.js';
 
-type SignToken = (list: UnsignedTokenStatusList, signer: IssuingSigner, policy: ListSigner) => Promise<string>;
+/** Canonical hashes of linked data. */
+export type Canonicalize = (documents: readonly object[]) => Promise<Buffer[]>;
+type SignToken = (
+  list: UnsignedTokenStatusList,
+  signer: IssuingSigner,
+  policy: ListSigner,
+  canonicalize: Canonicalize,
+) => Promise<string>;
 
 const ALG_OF = { 'P-256': 'ES256', Ed25519: 'EdDSA' } as const;
 
@@ -21,8 +42,35 @@ const signJwt: SignToken = async (list, signer, policy) => {
   return `${input}.${Buffer.from(await signer.signAside(Buffer.from(input, 'latin1'))).toString('base64url')}`;
 };
 
+/** Issuer, key and suite are those of the credentials in the list: their verifiers accept no others, or need no others. */
+const signCredential =
+  (
+    make: (list: UnsignedRevocationList) => Promise<Signable>,
+    suiteOf: (algorithm: IssuingSigner['algorithm']) => ProofSuite,
+  ): SignToken =>
+  async (list, signer, policy, canonicalize) => {
+    if (policy.kind !== 'pinnedKey') throw new Error(`the list ${list.uri} is not signed by the key of a DID`);
+    const { verificationMethod } = policy;
+    const document = await make({ ...list, issuer: verificationMethod.split('#', 1)[0]! });
+    const proof = proofOptions(suiteOf(signer.algorithm), dateTime(list.issuedAt), verificationMethod);
+    const [options, content] = await canonicalize([proofOptionsDocument(document, proof), document]);
+    return JSON.stringify(signProof(document, proof, [options!, content!], (data) => signer.sign(data)));
+  };
+
+const LIST_CREDENTIAL = 'application/ld+json';
+
 const TOKENS: Readonly<Record<TokenType, { mediaType: string; sign: SignToken }>> = {
   jwt: { mediaType: `application/${STATUS_LIST_JWT_TYPE}`, sign: signJwt },
+  revocationList2020: {
+    mediaType: LIST_CREDENTIAL,
+    sign: signCredential(revocationList2020Credential, () => ED25519_SIGNATURE_2018),
+  },
+  bitstring: {
+    mediaType: LIST_CREDENTIAL,
+    sign: signCredential(bitstringStatusListCredential, (algorithm) =>
+      algorithm === 'P-256' ? 'ecdsa-rdfc-2019' : 'eddsa-rdfc-2022',
+    ),
+  },
 };
 
 export const mediaTypeOfToken = (type: TokenType): string => TOKENS[type].mediaType;
@@ -31,4 +79,5 @@ export const mediaTypeOfToken = (type: TokenType): string => TOKENS[type].mediaT
 export const signStatusList = (
   list: UnsignedTokenStatusList & { tokenType: TokenType; signer: ListSigner },
   signer: IssuingSigner,
-): Promise<string> => TOKENS[list.tokenType].sign(list, signer, list.signer);
+  canonicalize: Canonicalize,
+): Promise<string> => TOKENS[list.tokenType].sign(list, signer, list.signer, canonicalize);
