@@ -87,6 +87,20 @@ describe('a deleted credential', () => {
     }
   });
 
+  it('with a status is revoked for good, unless it is invalid already', () => {
+    const remove = (state: IssuedCredentialState) => deleteCredential(state, issued, now);
+    after([withStatus])
+      .when(remove)
+      .then([changed('valid', 'invalid'), deleted]);
+    const suspended = [withStatus, changed('valid', 'suspended')];
+    after(suspended)
+      .when(remove)
+      .then([changed('suspended', 'invalid'), deleted]);
+    after([withStatus, changed('valid', 'invalid')])
+      .when(remove)
+      .then([deleted]);
+  });
+
   it('does not exist any more, and cannot be recorded again', () => {
     const state = stateAfter(issuedCredential, [withStatus, deleted]);
     expect(state).toEqual({ status: 'deleted' });

@@ -1,4 +1,4 @@
-import { listSeries, seriesName } from './list-series.js';
+import { listPath, listSeries, seriesName } from './list-series.js';
 
 const policy = { kind: 'tokenStatusList', tokenType: 'jwt', size: 131_072 } as const;
 const ofIssuer = (issuer: string) => listSeries(policy, { kind: 'issuerSigner', issuer });
@@ -24,5 +24,16 @@ describe('a series of status lists', () => {
     expect(new Set(names).size).toBe(4);
     expect(seriesName(ofIssuer('https://acme.example'))).toBe(names[0]);
     expect(seriesName(ofKey('did:web:acme.example#k1', 'another'))).toBe(names[2]);
+  });
+
+  it('of lists that are credentials has one bit for each, and an address of its own', () => {
+    const credentials = { ...policy, kind: 'listCredential', tokenType: 'bitstring' } as const;
+    const signer = { kind: 'pinnedKey', keyId: 'k1', verificationMethod: 'did:web:acme.example#k1' } as const;
+    const series = listSeries(credentials, signer);
+    expect(series.bits).toBe(1);
+    expect(seriesName(series)).toBe('bitstring did:web:acme.example#k1');
+    expect(listPath(series, 'l1')).toBe('/v2/credentials/web-semantic/revocation-lists/l1');
+    expect(listPath({ ...series, tokenType: 'revocationList2020' }, 'l1')).toBe(listPath(series, 'l1'));
+    expect(listPath(ofIssuer('https://acme.example'), 'l1')).toBe('/v2/credentials/status-lists/l1/token');
   });
 });

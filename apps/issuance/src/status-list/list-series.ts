@@ -1,3 +1,4 @@
+import { retrieveListCredential, retrieveStatusListToken } from '@attestry/contracts';
 import type { StatusBits } from './packed-statuses.js';
 
 /** Whose key signs the tokens of a list: a verifier that trusts the credentials of the list trusts it already (ADR 0077). */
@@ -16,10 +17,10 @@ export type ListSigner =
     };
 
 /**
- * How the list is signed and encoded; another type of token is another member, with its signing in `sign-status-list.ts`. The last two are
- * credentials of the data models 1.1 and 2.0.
+ * How the list is signed and encoded: as JWT, as CWT, or as a credential of the data model 1.1 or 2.0. Another type of token is another member,
+ * with its signing in `sign-status-list.ts`.
  */
-export type TokenType = 'jwt' | 'revocationList2020' | 'bitstring';
+export type TokenType = 'jwt' | 'cose' | 'revocationList2020' | 'bitstring';
 
 /** How a format publishes the status of its credentials. */
 export interface StatusPolicy {
@@ -57,7 +58,7 @@ export const isListCredential = (tokenType: TokenType): boolean =>
   tokenType === 'revocationList2020' || tokenType === 'bitstring';
 
 /** Path of a list, below the tenant's own address. */
-export const listPath = ({ tokenType }: ListSeries, listId: string): string =>
-  isListCredential(tokenType)
-    ? `/v2/credentials/web-semantic/revocation-lists/${listId}`
-    : `/v2/credentials/status-lists/${listId}/token`;
+export const listPath = ({ tokenType }: ListSeries, listId: string): string => {
+  const { path } = (isListCredential(tokenType) ? retrieveListCredential : retrieveStatusListToken).http!;
+  return path.replace(':id', listId);
+};

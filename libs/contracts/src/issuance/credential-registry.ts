@@ -66,7 +66,8 @@ export const registryOperations = ({ profile, prefix }: { profile: string; prefi
       ...one,
       name: `issuance.delete-issued-credential.${profile}` as const,
       summary: `Delete the record of an issued ${profile} credential`,
-      description: 'Removes the metadata and the persisted credential. The credential in the wallet is not revoked.',
+      description:
+        'Removes the metadata and the persisted credential. A credential with a status is revoked for good; any other in a wallet stays valid.',
       http: { method: 'DELETE', path: `${path}/:id`, success: 204 },
       access: requires('credentials:delete'),
       analytics: { prefix: `${prefix}_DELETE`, category, object, effects: 'outside' },

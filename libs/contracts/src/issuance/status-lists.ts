@@ -16,7 +16,7 @@ export const retrieveStatusListToken = defineOperation({
   since: 'v2.1.0',
   summary: 'Retrieve a status list token (Token Status List section 8.1)',
   description:
-    'The address is `status.status_list.uri` of credentials. The token is a JWT with the media type `application/statuslist+jwt`; `Accept` without it is refused. A changed status is in the token within seconds. A verifier may use a token for its `ttl`. With `If-None-Match` an unchanged token is a 304.',
+    'The address is `status.status_list.uri` of credentials. The token is a JWT with the media type `application/statuslist+jwt`, or a CWT with `application/statuslist+cwt` where the credentials are CBOR; `Accept` without it is refused. A changed status is in the token within seconds. A verifier may use a token for its `ttl`. With `If-None-Match` an unchanged token is a 304.',
   http: {
     method: 'GET',
     path: '/v2/credentials/status-lists/:id/token',
@@ -26,6 +26,29 @@ export const retrieveStatusListToken = defineOperation({
     // Shorter than it takes until a change is published.
     cacheControl: 'public, max-age=1',
     mediaType: 'application/statuslist+jwt',
+    otherMediaTypes: ['application/statuslist+cwt'],
+  },
+  access: publicAccess,
+  params: StatusListParams,
+  errorStatuses: [400, 404, 406, 503],
+});
+
+export const retrieveListCredential = defineOperation({
+  name: 'issuance.retrieve-status-list-token.web-semantic',
+  since: 'v2.1.0',
+  summary: 'Retrieve a revocation list of web-semantic credentials',
+  description:
+    'The address is `credentialStatus.statusListCredential` or `credentialStatus.revocationListCredential` of credentials. The list is a credential itself, of the same issuer and with the same kind of proof: a `BitstringStatusListCredential` for the data model 2.0, a `RevocationList2020Credential` for 1.1. `Accept` decides the media type. A changed status is in the list within seconds. With `If-None-Match` an unchanged list is a 304.',
+  http: {
+    method: 'GET',
+    path: '/v2/credentials/web-semantic/revocation-lists/:id',
+    success: 200,
+    body: 'raw',
+    maxBodyBytes: UNREAD_BODY_BYTES,
+    // Shorter than it takes until a change is published.
+    cacheControl: 'public, max-age=1',
+    mediaType: 'application/ld+json',
+    otherMediaTypes: ['application/vc', 'application/json'],
   },
   access: publicAccess,
   params: StatusListParams,

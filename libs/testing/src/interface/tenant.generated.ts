@@ -1332,7 +1332,7 @@ export interface paths {
     };
     /**
      * Retrieve a status list token (Token Status List section 8.1)
-     * @description The address is `status.status_list.uri` of credentials. The token is a JWT with the media type `application/statuslist+jwt`; `Accept` without it is refused. A changed status is in the token within seconds. A verifier may use a token for its `ttl`. With `If-None-Match` an unchanged token is a 304.
+     * @description The address is `status.status_list.uri` of credentials. The token is a JWT with the media type `application/statuslist+jwt`, or a CWT with `application/statuslist+cwt` where the credentials are CBOR; `Accept` without it is refused. A changed status is in the token within seconds. A verifier may use a token for its `ttl`. With `If-None-Match` an unchanged token is a 304.
      */
     get: operations['retrieveStatusListToken'];
     put?: never;
@@ -1454,6 +1454,26 @@ export interface paths {
      * @description Existing offers of this configuration fail with `unknown_credential_configuration`. Requires one of the roles: `admin`, `issuer`.
      */
     delete: operations['deleteCredentialConfigurationWebSemantic'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/web-semantic/revocation-lists/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve a revocation list of web-semantic credentials
+     * @description The address is `credentialStatus.statusListCredential` or `credentialStatus.revocationListCredential` of credentials. The list is a credential itself, of the same issuer and with the same kind of proof: a `BitstringStatusListCredential` for the data model 2.0, a `RevocationList2020Credential` for 1.1. `Accept` decides the media type. A changed status is in the list within seconds. With `If-None-Match` an unchanged list is a 304.
+     */
+    get: operations['retrieveStatusListTokenWebSemantic'];
+    put?: never;
+    post?: never;
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -9020,6 +9040,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          'application/statuslist+cwt': string;
           'application/statuslist+jwt': string;
         };
       };
@@ -9552,6 +9573,48 @@ export interface operations {
       408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveStatusListTokenWebSemantic: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the status list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            [key: string]: unknown;
+          };
+          'application/ld+json': {
+            [key: string]: unknown;
+          };
+          'application/vc': {
+            [key: string]: unknown;
+          };
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      404: components['responses']['TenantNotFound'];
+      406: components['responses']['TenantNotAcceptable'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];

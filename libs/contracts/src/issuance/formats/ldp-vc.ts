@@ -27,6 +27,12 @@ export class WebSemanticConfigurationRequest extends JwtVcConfigurationRequest {
   proofType?: ProofType;
 
   /**
+   * Whether each credential has an entry in a revocation list, `credentialStatus`, so that it can be revoked: a `BitstringStatusListEntry` for
+   * VC Data Model 2.0, a `RevocationList2020Status` for 1.1. Default: false. A change applies to the credentials that are issued after it.
+   */
+  @Optional() @IsBoolean({ message: 'must be a boolean' }) override revocable?: boolean;
+
+  /**
    * True to keep each issued credential, sealed under the key of its user, so that it can be retrieved. Default false: only its metadata are
    * kept. Applies to credentials issued from then on.
    */
