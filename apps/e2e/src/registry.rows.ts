@@ -65,6 +65,8 @@ interface Things {
   /** Credentials with a status. */
   jwtVcCredential: string;
   sdJwtCredential: string;
+  compactCredential: string;
+  compactSemanticCredential: string;
   offer: string;
   user: string;
   webhook: string;
@@ -236,6 +238,8 @@ const makeThings = async (
   const webSemanticCredential = await issuedCredential({ tenant });
   const { id: jwtVcCredential } = (await revocableCredential({ tenant }, 'jwtVc')).params;
   const { id: sdJwtCredential } = (await revocableCredential({ tenant }, 'sdJwt')).params;
+  const { id: compactCredential } = (await revocableCredential({ tenant }, 'compact')).params;
+  const { id: compactSemanticCredential } = (await revocableCredential({ tenant }, 'compactSemantic')).params;
   const mobile = expectStatus(await api.mobile.create(mobileRequest()), 201).id;
   const offer = expectStatus(await api.offers.create({ credentials: [jwtVc] }), 200).id;
   const user = expectStatus(await api.users.create({ claims: { given_name: 'Ada' } }), 201).id;
@@ -251,7 +255,7 @@ const makeThings = async (
     ...{ iaca, unmanagedIaca, documentSigner, customer },
     ...{ did, unpublished, jwtVc, webSemantic, sdJwt, compact, compactSemantic, mobile, offer, user, webhook },
     ...{ client: client.clientId, member, authenticationProvider, webSemanticCredential },
-    ...{ jwtVcCredential, sdJwtCredential },
+    ...{ jwtVcCredential, sdJwtCredential, compactCredential, compactSemanticCredential },
   };
 };
 
@@ -460,9 +464,14 @@ const registryRows = (profile: 'web-semantic', thing: 'webSemanticCredential'): 
 };
 
 /** A credential with a status, of a new configuration. */
-const revocableCredential = async ({ tenant }: { tenant: TenantUnderTest }, thing: 'jwtVc' | 'sdJwt') => {
+const revocableCredential = async (
+  { tenant }: { tenant: TenantUnderTest },
+  thing: 'jwtVc' | 'sdJwt' | 'webSemantic' | 'compact' | 'compactSemantic',
+) => {
   const { api } = tenant;
-  const { id } = expectStatus<{ id: string }>(await api[thing].create({ ...jwtVcRequest(), revocable: true }), 201);
+  const request = thing.startsWith('compact') ? compactRequest() : jwtVcRequest();
+  const created = await api[thing].create({ ...request, revocable: true } as never);
+  const { id } = expectStatus<{ id: string }>(created, 201);
   await wallet.collect(expectStatus(await api.offers.create({ credentials: [id] }), 200).uri);
   const [credential] = await waitUntil(
     async () => {
@@ -482,6 +491,24 @@ const statusRows = (profile: 'jwt-vc' | 'sd-jwt', thing: 'jwtVc' | 'sdJwt'): Rec
     foreign: ({ foreign }) => ({ params: { id: foreign[`${thing}Credential`] }, body: { status: 'invalid' } }),
   },
   [`issuance.retrieve-credential-status.${profile}`]: {
+    right: (world) => revocableCredential(world, thing),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign[`${thing}Credential`] } }),
+  },
+});
+
+const revocationRows = (
+  profile: 'compact' | 'compact-semantic' | 'web-semantic',
+  thing: 'compact' | 'compactSemantic' | 'webSemantic',
+): Record<string, Row> => ({
+  [`issuance.set-revocation-status.${profile}`]: {
+    right: async (world) => ({ ...(await revocableCredential(world, thing)), body: { isRevoked: true } }),
+    wrong: () => ({ params: { id: NO_SUCH }, body: { isRevoked: 'yes' } }),
+    refusal: { status: 400, param: 'isRevoked', location: 'body' },
+    foreign: ({ foreign }) => ({ params: { id: foreign[`${thing}Credential`] }, body: { isRevoked: true } }),
+  },
+  [`issuance.retrieve-revocation-status.${profile}`]: {
     right: (world) => revocableCredential(world, thing),
     wrong: () => ({ params: { id: 'no-uuid' } }),
     refusal: { status: 400, param: 'id', location: 'params' },
@@ -886,6 +913,9 @@ export const ROWS: Record<string, Row> = {
   'issuance.list-credentials': pageRow,
   ...statusRows('jwt-vc', 'jwtVc'),
   ...statusRows('sd-jwt', 'sdJwt'),
+  ...revocationRows('compact', 'compact'),
+  ...revocationRows('compact-semantic', 'compactSemantic'),
+  ...revocationRows('web-semantic', 'webSemantic'),
   ...certificateRows,
 
   'issuance.create-offer': {

@@ -58,7 +58,10 @@ interface UnsignedLdpVc extends UnsignedCredential {
 export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
   readonly format = 'ldp_vc';
   readonly profile = 'web-semantic';
-  readonly resources: Format['resources'] = { signer: { kind: 'pinnedKey', algorithms: ['Ed25519', 'P-256'] } };
+  readonly resources: Format['resources'] = {
+    signer: { kind: 'pinnedKey', algorithms: ['Ed25519', 'P-256'] },
+    revocation: 'reversible',
+  };
   /** SHA-256 of canonical proof options: identical for all credentials of a configuration within a second. */
   private readonly proofHashes = new LRUCache<string, Buffer>({ max: 500 });
 
