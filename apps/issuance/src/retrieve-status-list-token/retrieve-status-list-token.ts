@@ -11,6 +11,7 @@ import { Operation, type RequestOf } from '@attestry/service-kit';
 import { rawOf } from '../protocol/raw-request.js';
 import { statusListStream } from '../status-list/status-list.state.js';
 import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';
+import { bodyOfToken } from '../status-list/sign-status-list.js';
 import { accepts, isUnchanged } from './conditions.js';
 
 @Operation(retrieveStatusListToken)
@@ -34,7 +35,7 @@ export class RetrieveStatusListToken {
     if (token === null || etag === null) throw notSigned();
     const headers = { etag, vary: 'Accept' };
     if (isUnchanged(given['if-none-match'], etag)) return httpAnswer({ status: 304, headers });
-    return httpAnswer({ headers: { ...headers, 'content-type': mediaType }, body: token });
+    return httpAnswer({ headers: { ...headers, 'content-type': mediaType }, ...bodyOfToken(mediaType, token) });
   }
 }
 

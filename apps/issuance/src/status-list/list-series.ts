@@ -15,8 +15,8 @@ export type ListSigner =
       verificationMethod: string;
     };
 
-/** How the list is signed and encoded; another type of token is another member, with its signing in `sign-status-list.ts`. */
-export type TokenType = 'jwt';
+/** How the list is signed and encoded: as JWT or as CWT. Another type of token is another member, with its signing in `sign-status-list.ts`. */
+export type TokenType = 'jwt' | 'cose';
 
 /** How a format publishes the status of its credentials. */
 export interface StatusPolicy {

@@ -27,6 +27,7 @@ import {
 } from '@attestry/service-kit';
 import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { getListFromStatusListJWT } from '@sd-jwt/jwt-status-list';
+import { decode, type Tag } from 'cbor2';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { issuanceService } from '../index.js';
 import { changeStatus, recordCredential } from '../issued-credential/issued-credential.decisions.js';
@@ -89,6 +90,7 @@ const fetchToken = async (tenantId: string, listId: string, headers: Record<stri
     status?: number;
     headers: Record<string, string>;
     body: string;
+    base64?: string;
   };
 };
 const refusal = async (promise: Promise<unknown>): Promise<AppError> => {
@@ -300,6 +302,29 @@ describe('a status list', () => {
       );
     await waitUntil(async () => !(await isDue()), { what: 'the list not to be due' });
     expect((await fetchToken(tenantId, listId)).body).toBe(token);
+  });
+
+  it('of CWTs is stored and served as bytes', async () => {
+    const tenantId = newId();
+    const { keyId } = await engines.vault.signingKeys.createSigningKey(tenantId, 'did', 'P-256');
+    const series = listSeries(
+      { kind: 'tokenStatusList', tokenType: 'cose', size: 131_072 },
+      { kind: 'pinnedKey', keyId, verificationMethod: `${DID}#k` },
+    );
+    await replica().ensureSeries(tenantOf(tenantId), series);
+    const listId = firstListId(tenantId, seriesName(series));
+    const accept = 'application/statuslist+cwt';
+    await published(tenantId, listId);
+    const { headers, base64, body: text } = await fetchToken(tenantId, listId, { accept });
+    expect([headers['content-type'], text]).toEqual([accept, undefined]);
+    const { tag, contents } = decode<Tag>(Buffer.from(base64!, 'base64'), { ignoreGlobalTags: true });
+    expect(tag).toBe(18);
+    const claims = decode<Map<number, unknown>>((contents as Uint8Array[])[2]!, { preferMap: true });
+    expect(claims.get(2)).toBe(`${urlOf(tenantId)}/v2/credentials/status-lists/${listId}/token`);
+    const again = await fetchToken(tenantId, listId, { 'if-none-match': headers['etag']! });
+    expect(again).toEqual({ status: 304, headers: { etag: headers['etag'], vary: 'Accept' } });
+    const error = await refusal(fetchToken(tenantId, listId, { accept: 'application/statuslist+jwt' }));
+    expect(error.message).toBe('Accept must allow application/statuslist+cwt');
   });
 
   it('is served with ETag to those who accept its media type, and only under its tenant', async () => {

@@ -378,7 +378,10 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
     description: SUCCESS[success!] ?? 'Success.',
     headers: { ...headersOf(...ownHeaders), ...extra },
     ...(content && {
-      content: { [responseTypeOf(http!)]: { schema: content as JsonObject, ...exampleOf(operation.name) } },
+      content: {
+        [responseTypeOf(http!)]: { schema: content as JsonObject, ...exampleOf(operation.name) },
+        ...Object.fromEntries((http!.otherMediaTypes ?? []).map((type) => [type, { schema: content as JsonObject }])),
+      },
     }),
   };
   const refused = refusals.map((status): [string, Json] => {

@@ -1380,7 +1380,7 @@ export interface paths {
     };
     /**
      * Retrieve a status list token (Token Status List section 8.1)
-     * @description The address is `status.status_list.uri` of credentials. The token is a JWT with the media type `application/statuslist+jwt`; `Accept` without it is refused. A changed status is in the token within seconds. A verifier may use a token for its `ttl`. With `If-None-Match` an unchanged token is a 304.
+     * @description The address is `status.status_list.uri` of credentials. The token is a JWT with the media type `application/statuslist+jwt`, or a CWT with `application/statuslist+cwt` where the credentials are CBOR; `Accept` without it is refused. A changed status is in the token within seconds. A verifier may use a token for its `ttl`. With `If-None-Match` an unchanged token is a 304.
      */
     get: operations['retrieveStatusListToken'];
     put?: never;
@@ -9276,6 +9276,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          'application/statuslist+cwt': string;
           'application/statuslist+jwt': string;
         };
       };
