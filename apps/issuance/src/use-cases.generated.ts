@@ -41,12 +41,14 @@ import { RetrieveJwtVcIssuer } from './retrieve-jwt-vc-issuer/retrieve-jwt-vc-is
 import { RetrieveOauthKeys } from './retrieve-oauth-keys/retrieve-oauth-keys.js';
 import { RetrieveOfferContent } from './retrieve-offer-content/retrieve-offer-content.js';
 import { RetrievePreAuthorizedOffer } from './retrieve-pre-authorized-offer/retrieve-pre-authorized-offer.js';
+import { RetrieveRevocationStatus } from './retrieve-revocation-status/retrieve-revocation-status.js';
 import { RetrieveStatusListAggregation } from './retrieve-status-list-aggregation/retrieve-status-list-aggregation.js';
 import { RetrieveStatusListToken } from './retrieve-status-list-token/retrieve-status-list-token.js';
 import { RetrieveTypeMetadata } from './retrieve-type-metadata/retrieve-type-metadata.js';
 import { RetrieveUser } from './retrieve-user/retrieve-user.js';
 import { RevokeDocumentSigner } from './revoke-document-signer/revoke-document-signer.js';
 import { SetCredentialStatus } from './set-credential-status/set-credential-status.js';
+import { SetRevocationStatus } from './set-revocation-status/set-revocation-status.js';
 import { UpdateCredentialConfiguration } from './update-credential-configuration/update-credential-configuration.js';
 import { UpdateDocumentSigner } from './update-document-signer/update-document-signer.js';
 import { UpdateIaca } from './update-iaca/update-iaca.js';
@@ -66,6 +68,8 @@ export const useCases = [
   DeleteIssuedCredential,
   SetCredentialStatus,
   RetrieveCredentialStatus,
+  SetRevocationStatus,
+  RetrieveRevocationStatus,
   CheckCredentialConfiguration,
   CountDomainConfigurations,
   CreateIaca,

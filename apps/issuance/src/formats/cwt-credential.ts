@@ -17,6 +17,7 @@ export interface UnsignedCwtCredential extends UnsignedCredential {
 
 export const CWT_RESOURCES: Resources = {
   signer: { kind: 'pinnedKey', algorithms: ['P-256'], method: 'web', member: 'issuer' },
+  revocation: 'reversible',
 };
 
 /** @throws AppError credential_request_denied when a required claim has no value, or the claims are too large */

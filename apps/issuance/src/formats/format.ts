@@ -49,6 +49,8 @@ export interface Resources {
   readonly signer: SignerPolicy;
   /** Absent where credentials cannot be revoked; a function where it depends on the configuration. */
   readonly status?: StatusPolicy | ((content: ConfigurationContent) => StatusPolicy);
+  /** Present where a revoked credential can be restored, until it is deleted; otherwise `invalid` is final. */
+  readonly revocation?: 'reversible';
 }
 
 /** Whom a credential is issued to. */

@@ -344,12 +344,16 @@ describe('the formats', () => {
       [
         'ldp_vc',
         'web-semantic',
-        { signer: { kind: 'pinnedKey', algorithms: ['Ed25519', 'P-256'] }, status: expect.any(Function) as unknown },
+        {
+          signer: { kind: 'pinnedKey', algorithms: ['Ed25519', 'P-256'] },
+          status: expect.any(Function) as unknown,
+          revocation: 'reversible',
+        },
       ],
       ['jwt_vc_json', 'jwt-vc', { signer: { kind: 'pinnedKey', algorithms: ['P-256', 'Ed25519'] }, status }],
       ['dc+sd-jwt', 'sd-jwt', { signer: { kind: 'issuerSigner' }, status }],
-      ['cwt', 'compact', { signer: didWeb }],
-      ['cwt_vc', 'compact-semantic', { signer: didWeb }],
+      ['cwt', 'compact', { signer: didWeb, revocation: 'reversible' }],
+      ['cwt_vc', 'compact-semantic', { signer: didWeb, revocation: 'reversible' }],
       ['mso_mdoc', 'mobile', { signer: { kind: 'documentSigner' } }],
     ]);
   });

@@ -2,6 +2,7 @@ import type { Provider, Type } from '@nestjs/common';
 import {
   CONFIGURATION_OPERATIONS,
   REGISTRY_OPERATIONS,
+  REVOCATION_OPERATIONS,
   STATUS_OPERATIONS,
   type CallContext,
   type CredentialFormat,
@@ -31,8 +32,8 @@ export class Formats {
     this.byName = Object.fromEntries(formats.map((it) => [it.format, it])) as Record<CredentialFormat, Format>;
     this.byOperation = new Map(
       formats.flatMap((it) =>
-        [CONFIGURATION_OPERATIONS, REGISTRY_OPERATIONS, STATUS_OPERATIONS].flatMap((operations) =>
-          Object.values(operations[it.format] ?? {}).map(({ name }) => [name, it] as const),
+        [CONFIGURATION_OPERATIONS, REGISTRY_OPERATIONS, STATUS_OPERATIONS, REVOCATION_OPERATIONS].flatMap(
+          (operations) => Object.values(operations[it.format] ?? {}).map(({ name }) => [name, it] as const),
         ),
       ),
     );

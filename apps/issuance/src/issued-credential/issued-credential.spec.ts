@@ -160,6 +160,17 @@ describe('the status of a credential', () => {
     ]);
   });
 
+  it('invalid is final only where revocation is not reversible', () => {
+    const revoked = stateAfter<IssuedCredentialState, IssuedCredentialEvent>(issuedCredential, [
+      withStatus,
+      changed('valid', 'invalid'),
+    ]);
+    expect(changeStatus(revoked, { format, status: 'valid', isReversible: true }, now)).toEqual([
+      changed('invalid', 'valid'),
+    ]);
+    expect(changeStatus(revoked, { format, status: 'invalid', isReversible: true }, now)).toEqual([]);
+  });
+
   it('exists only under the path of its format, and only where the credential was issued with one', () => {
     for (const [events, asked] of [
       [[], format],

@@ -67,7 +67,7 @@ export const registryOperations = ({ profile, prefix }: { profile: string; prefi
       name: `issuance.delete-issued-credential.${profile}` as const,
       summary: `Delete the record of an issued ${profile} credential`,
       description:
-        'Removes the metadata and the persisted credential. A credential with a status is revoked for good; any other in a wallet stays valid.',
+        'Removes the metadata and the persisted credential. A credential with a status is revoked for good; without one it is not revoked.',
       http: { method: 'DELETE', path: `${path}/:id`, success: 204 },
       access: requires('credentials:delete'),
       analytics: { prefix: `${prefix}_DELETE`, category, object, effects: 'outside' },

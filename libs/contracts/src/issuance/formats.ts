@@ -1,11 +1,11 @@
 import type { ConfigurationOperations } from './credential-configurations.js';
 import type { RegistryOperations } from './credential-registry.js';
-import type { StatusOperations } from './credential-status.js';
-import { compactSemanticConfigurations } from './formats/cwt-vc.js';
-import { compactConfigurations } from './formats/cwt.js';
+import type { RevocationOperations, StatusOperations } from './credential-status.js';
+import { compactSemanticConfigurations, compactSemanticRevocation } from './formats/cwt-vc.js';
+import { compactConfigurations, compactRevocation } from './formats/cwt.js';
 import { sdJwtConfigurations, sdJwtStatus } from './formats/dc-sd-jwt.js';
 import { jwtVcConfigurations, jwtVcStatus } from './formats/jwt-vc-json.js';
-import { webSemanticConfigurations, webSemanticRegistry } from './formats/ldp-vc.js';
+import { webSemanticConfigurations, webSemanticRegistry, webSemanticRevocation } from './formats/ldp-vc.js';
 import { mobileConfigurations } from './formats/mso-mdoc.js';
 
 export * from './formats/cwt-vc.js';
@@ -62,3 +62,15 @@ export const STATUS_OPERATIONS: Readonly<Partial<Record<CredentialFormat, Status
 /** One of these operations, of every format that has it. */
 export const statusOperationOf = <Name extends keyof StatusOperations>(name: Name): StatusOperations[Name][] =>
   Object.values(STATUS_OPERATIONS).map((operations) => operations[name]);
+
+/** The operations on the revocation of credentials, of the formats whose credentials are revoked and restored, not suspended. */
+export const REVOCATION_OPERATIONS: Readonly<Partial<Record<CredentialFormat, RevocationOperations>>> = {
+  ldp_vc: webSemanticRevocation,
+  cwt: compactRevocation,
+  cwt_vc: compactSemanticRevocation,
+};
+
+/** One of these operations, of every format that has it. */
+export const revocationOperationOf = <Name extends keyof RevocationOperations>(
+  name: Name,
+): RevocationOperations[Name][] => Object.values(REVOCATION_OPERATIONS).map((operations) => operations[name]);

@@ -530,6 +530,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['credentials'],
   },
+  CredentialRevocationStatus: {
+    type: 'object',
+    properties: { isRevoked: { type: 'boolean' }, id: { type: 'string', description: 'Id of the credential.' } },
+    required: ['id', 'isRevoked'],
+  },
   CredentialStatus: { type: 'string', enum: ['valid', 'suspended', 'invalid'] },
   CredentialStatusAnswer: {
     type: 'object',
@@ -1966,6 +1971,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['did'],
     description: 'For a DID of the tenant its record, for any other DID its resolved DID document.',
   },
+  RevocationStatus: { type: 'object', properties: { isRevoked: { type: 'boolean' } }, required: ['isRevoked'] },
   RevokeTokenRequest: {
     type: 'object',
     properties: {
@@ -2107,6 +2113,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
     },
     required: ['status'],
+  },
+  SetRevocationStatusRequest: {
+    type: 'object',
+    properties: { isRevoked: { type: 'boolean', description: 'False restores a revoked credential.' } },
+    required: ['isRevoked'],
   },
   StatusListAggregation: {
     type: 'object',
@@ -2467,7 +2478,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       revocable: {
         type: 'boolean',
         description:
-          'Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
+          'Whether each credential has an entry in a revocation list, `credentialStatus`, so that it can be revoked: a `BitstringStatusListEntry` for VC Data Model 2.0, a `RevocationList2020Status` for 1.1. Default: false. A change applies to the credentials that are issued after it.',
       },
       persist: {
         type: 'boolean',

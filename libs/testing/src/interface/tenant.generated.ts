@@ -867,6 +867,30 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/compact-semantic/{id}/revocation-status': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve whether a compact-semantic credential is revoked
+     * @description Returns 400 if the configuration of the credential was not revocable when it was issued. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveRevocationStatusCompactSemantic'];
+    put?: never;
+    /**
+     * Revoke or restore a compact-semantic credential
+     * @description The published revocation list follows within seconds. A status that the credential has already changes nothing. Returns 400 if the configuration of the credential was not revocable when it was issued. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    post: operations['setRevocationStatusCompactSemantic'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/compact-semantic/configurations': {
     parameters: {
       query?: never;
@@ -914,6 +938,30 @@ export interface paths {
      * @description Existing offers of this configuration fail with `unknown_credential_configuration`. Requires one of the roles: `admin`, `issuer`.
      */
     delete: operations['deleteCredentialConfigurationCompactSemantic'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/compact/{id}/revocation-status': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve whether a compact credential is revoked
+     * @description Returns 400 if the configuration of the credential was not revocable when it was issued. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveRevocationStatusCompact'];
+    put?: never;
+    /**
+     * Revoke or restore a compact credential
+     * @description The published revocation list follows within seconds. A status that the credential has already changes nothing. Returns 400 if the configuration of the credential was not revocable when it was issued. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    post: operations['setRevocationStatusCompact'];
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -1399,9 +1447,33 @@ export interface paths {
     post?: never;
     /**
      * Delete the record of an issued web-semantic credential
-     * @description Removes the metadata and the persisted credential. The credential in the wallet is not revoked. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     * @description Removes the metadata and the persisted credential. A credential with a status is revoked for good; without one it is not revoked. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     delete: operations['deleteIssuedCredentialWebSemantic'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/web-semantic/{id}/revocation-status': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve whether a web-semantic credential is revoked
+     * @description Returns 400 if the configuration of the credential was not revocable when it was issued. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveRevocationStatusWebSemantic'];
+    put?: never;
+    /**
+     * Revoke or restore a web-semantic credential
+     * @description The published revocation list follows within seconds. A status that the credential has already changes nothing. Returns 400 if the configuration of the credential was not revocable when it was issued. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    post: operations['setRevocationStatusWebSemantic'];
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -1828,6 +1900,11 @@ export interface components {
               [key: string]: unknown;
             };
       }[];
+    };
+    CredentialRevocationStatus: {
+      /** @description Id of the credential. */
+      id: string;
+      isRevoked: boolean;
     };
     /** @enum {string} */
     CredentialStatus: 'valid' | 'suspended' | 'invalid';
@@ -2571,6 +2648,9 @@ export interface components {
       localMetadata?: components['schemas']['LocalDidMetadata'];
       registrationStatus?: components['schemas']['RegistrationStatus'];
     };
+    RevocationStatus: {
+      isRevoked: boolean;
+    };
     RevokedDocumentSigner: {
       /** @description Whether the owner of the IACA must sign and upload a CRL with this signer. False for a managed IACA, whose CRL has it. */
       crlDue: boolean;
@@ -2676,6 +2756,10 @@ export interface components {
       reason?: string;
       /** @description `valid` and `suspended` can be changed; `invalid` is final. */
       status: components['schemas']['CredentialStatus'];
+    };
+    SetRevocationStatusRequest: {
+      /** @description False restores a revoked credential. */
+      isRevoked: boolean;
     };
     StatusListAggregation: {
       /** @description Addresses of status list tokens, at most 1000. */
@@ -2986,7 +3070,7 @@ export interface components {
       persist?: boolean;
       /** @description Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `ecdsa-rdfc-2019`, for the same model, signs with a P-256 key of the issuer DID, the others with an Ed25519 key; the kind of key cannot be changed later. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets. */
       proofType?: components['schemas']['ProofType'];
-      /** @description Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
+      /** @description Whether each credential has an entry in a revocation list, `credentialStatus`, so that it can be revoked: a `BitstringStatusListEntry` for VC Data Model 2.0, a `RevocationList2020Status` for 1.1. Default: false. A change applies to the credentials that are issued after it. */
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
@@ -6822,6 +6906,92 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
+  retrieveRevocationStatusCompactSemantic: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RevocationStatus'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  setRevocationStatusCompactSemantic: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "isRevoked": true
+         *     }
+         */
+        'application/json': components['schemas']['SetRevocationStatusRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['CredentialRevocationStatus'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
   listCredentialConfigurationsCompactSemantic: {
     parameters: {
       query?: {
@@ -7108,6 +7278,92 @@ export interface operations {
           [name: string]: unknown;
         };
         content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveRevocationStatusCompact: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RevocationStatus'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  setRevocationStatusCompact: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "isRevoked": true
+         *     }
+         */
+        'application/json': components['schemas']['SetRevocationStatusRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['CredentialRevocationStatus'];
+        };
       };
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
@@ -9244,6 +9500,94 @@ export interface operations {
           [name: string]: unknown;
         };
         content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveRevocationStatusWebSemantic: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RevocationStatus'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  setRevocationStatusWebSemantic: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "isRevoked": true
+         *     }
+         */
+        'application/json': components['schemas']['SetRevocationStatusRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            [key: string]: unknown;
+          };
+        };
       };
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];

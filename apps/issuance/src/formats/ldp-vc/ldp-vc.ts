@@ -59,6 +59,7 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
   readonly resources: Format['resources'] = {
     signer: { kind: 'pinnedKey', algorithms: ['Ed25519', 'P-256'] },
     status: (content) => statusPolicyOf(content as LdpVcContent),
+    revocation: 'reversible',
   };
   /** SHA-256 of canonical proof options: identical for all credentials of a configuration within a second. */
   private readonly proofHashes = new LRUCache<string, Buffer>({ max: 500 });

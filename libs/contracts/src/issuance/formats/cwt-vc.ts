@@ -1,6 +1,7 @@
 import { ArrayMaxSize, IsArray, IsString, Matches, MaxLength } from 'class-validator';
 import { Optional } from '../../validators.js';
 import { configurationOperations, ENTRY_FAULT } from '../credential-configurations.js';
+import { revocationOperations } from '../credential-status.js';
 import { CompactConfiguration, CompactConfigurationRequest } from './cwt.js';
 
 export class CompactSemanticConfigurationRequest extends CompactConfigurationRequest {
@@ -29,4 +30,9 @@ export const compactSemanticConfigurations = configurationOperations({
     contexts: ['https://university.example/contexts/diploma/v1'],
     claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
   },
+});
+
+export const compactSemanticRevocation = revocationOperations({
+  profile: 'compact-semantic',
+  prefix: 'CREDENTIAL_COMPACT_SEMANTIC_REVOCATION',
 });

@@ -9,6 +9,7 @@ import {
   TYPE_FAULT,
   type ClaimMapping,
 } from '../credential-configurations.js';
+import { revocationOperations } from '../credential-status.js';
 
 export class CompactConfigurationRequest {
   /**
@@ -69,4 +70,9 @@ export const compactConfigurations = configurationOperations({
     type: 'UniversityDegree',
     claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
   },
+});
+
+export const compactRevocation = revocationOperations({
+  profile: 'compact',
+  prefix: 'CREDENTIAL_COMPACT_REVOCATION',
 });

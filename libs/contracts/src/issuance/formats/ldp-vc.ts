@@ -2,6 +2,7 @@ import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsString, Matches, MaxLength } 
 import { Optional } from '../../validators.js';
 import { configurationOperations, ENTRY_FAULT } from '../credential-configurations.js';
 import { registryOperations } from '../credential-registry.js';
+import { revocationOperations } from '../credential-status.js';
 import { JwtVcConfiguration, jwtVcConfigurations, JwtVcConfigurationRequest } from './jwt-vc-json.js';
 
 /** Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` and `ecdsa-rdfc-2019` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1. */
@@ -55,4 +56,11 @@ export const webSemanticConfigurations = configurationOperations({
 export const webSemanticRegistry = registryOperations({
   profile: 'web-semantic',
   prefix: 'CREDENTIAL_WEB_SEMANTIC',
+});
+
+export const webSemanticRevocation = revocationOperations({
+  profile: 'web-semantic',
+  prefix: 'CREDENTIAL_WEB_SEMANTIC_REVOCATION',
+  retrievePrefix: 'CREDENTIAL_WEB_SEMANTIC_REVOCATION_RETRIEVE',
+  response: 'empty',
 });
