@@ -412,12 +412,12 @@ describe('a deleted web-semantic credential', () => {
     await waitUntil(() => own().length === 1, { what: 'the change' });
     expect(own()[0]!.data).toMatchObject({ status: 'invalid', formerStatus: 'valid', userId });
     expect(await listed(id)).toBeUndefined();
-    for (const refused of [
-      remove(id),
-      call(webSemanticRevocation.set, { params: { id }, body: { isRevoked: false } }),
-      call(webSemanticRevocation.retrieve, { params: { id } }),
+    for (const again of [
+      () => remove(id),
+      () => call(webSemanticRevocation.set, { params: { id }, body: { isRevoked: false } }),
+      () => call(webSemanticRevocation.retrieve, { params: { id } }),
     ])
-      expect((await refusal(refused)).code).toBe('NotFound');
+      expect((await refusal(again())).code).toBe('NotFound');
     expect(await changesOf(id)).toHaveLength(3);
   });
 
