@@ -114,7 +114,7 @@ describe('docs/guides', () => {
     expect(key!.split('\n')).toContain(`${did}#${cwt!.kid}`);
   });
 
-  it('json-credentials.md leads to a credential that is kept until it is deleted', async () => {
+  it('json-credentials.md leads to a credential that is kept until it is deleted, and then revoked', async () => {
     const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'json-guide');
     const [helpers] = blocksOf('first-tenant.md', 'sh');
     const before = [helpers!, `TENANT=${tenant.url}`];
@@ -123,13 +123,23 @@ describe('docs/guides', () => {
     const made = await run([...before, ...blocks.slice(0, 2)], env);
     expect({ code: made.code, errors: made.errors }).toEqual({ code: 0, errors: '' });
     const [got] = (await new Wallet().collect(made.output[3]!.trim())).credentials;
-    await verifyLdpVc(got!.credential as Record<string, unknown>);
+    const refusal = () =>
+      verifyLdpVc(got!.credential as Record<string, unknown>).catch(({ message }: Error) => message);
+    await waitUntil(async () => (await refusal()) === undefined, { what: 'the credential to verify' });
     const { list } = tenant.api.webSemanticCredentials;
     const isListed = async () => expectStatus(await list(), 200).data.length > 0;
     await waitUntil(isListed, { what: 'the record of the credential' });
     const kept = await run([...before, ...blocks.slice(2)], env);
     expect({ code: kept.code, errors: kept.errors }).toEqual({ code: 0, errors: '' });
-    expect(kept.output[3]!.trim()).toBe('ecdsa-rdfc-2019');
+    expect(kept.output.slice(3, 6).map((text) => text.trim())).toEqual([
+      'ecdsa-rdfc-2019',
+      'BitstringStatusList',
+      'true',
+    ]);
+    await waitUntil(async () => (await refusal()) === 'Status is not valid', {
+      what: 'the revocation',
+      timeoutMs: 5000,
+    });
     expect(expectStatus(await list(), 200)).toEqual({ data: [] });
   });
 
