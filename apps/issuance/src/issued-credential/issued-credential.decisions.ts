@@ -21,14 +21,16 @@ export const recordCredential = (
   return [{ type: 'CredentialRecorded', data }];
 };
 
-/** Also of a credential that an earlier release issued, which has no stream yet (ADR 0070). */
+/** One with a status is revoked for good. Also of a credential that an earlier release issued, which has no stream yet (ADR 0070). */
 export const deleteCredential = (
   state: IssuedCredentialState,
   issued: Omit<CredentialDeletedData, 'deletedAt'>,
   now: Date,
 ): IssuedCredentialEvent[] => {
   if (state.status === 'deleted') throw notFound();
-  return [{ type: 'CredentialDeleted', data: { ...issued, deletedAt: now.toISOString() } }];
+  const hasStatus = state.status === 'recorded' && state.listed;
+  const revoked = hasStatus ? changeStatus(state, { format: state.format, status: 'invalid' }, now) : [];
+  return [...revoked, { type: 'CredentialDeleted', data: { ...issued, deletedAt: now.toISOString() } }];
 };
 
 type Recorded = Extract<IssuedCredentialState, { status: 'recorded' }>;

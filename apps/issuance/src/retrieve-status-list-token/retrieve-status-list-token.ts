@@ -9,10 +9,10 @@ import {
 import { EventStore } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { rawOf } from '../protocol/raw-request.js';
+import { accepts, isUnchanged, notSigned } from '../status-list/conditions.js';
 import { statusListStream } from '../status-list/status-list.state.js';
 import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';
 import { bodyOfToken } from '../status-list/sign-status-list.js';
-import { accepts, isUnchanged } from './conditions.js';
 
 @Operation(retrieveStatusListToken)
 export class RetrieveStatusListToken {
@@ -38,9 +38,3 @@ export class RetrieveStatusListToken {
     return httpAnswer({ headers: { ...headers, 'content-type': mediaType }, ...bodyOfToken(mediaType, token) });
   }
 }
-
-/** A credential may refer to a list that was opened a moment ago. */
-const notSigned = (): AppError =>
-  new AppError('unavailable', 'The first token of the status list is not signed yet', {
-    headers: { 'retry-after': '1' },
-  });

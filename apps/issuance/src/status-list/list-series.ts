@@ -1,3 +1,4 @@
+import type { CredentialProfile } from '@attestry/contracts';
 import type { StatusBits } from './packed-statuses.js';
 
 /** Whose key signs the tokens of a list: a verifier that trusts the credentials of the list trusts it already (ADR 0077). */
@@ -24,6 +25,8 @@ export interface StatusPolicy {
   tokenType: TokenType;
   /** Entries of a list. */
   size: number;
+  /** Each list is also published as a revocation list of this profile, for verifiers that know no other. */
+  revocationLists?: CredentialProfile;
 }
 
 /** Lists that follow each other: the first has the id of `firstListId`, and each names the next. */
@@ -33,18 +36,30 @@ export interface ListSeries {
   /** Entries. */
   size: number;
   bits: StatusBits;
+  /** As in the policy. */
+  revocationLists?: CredentialProfile;
 }
 
-/** Valid, invalid and suspended. */
+/** Valid, invalid and suspended, which a revocation list cannot express. */
 const BITS = 2;
 
-export const listSeries = ({ tokenType, size }: StatusPolicy, signer: ListSigner): ListSeries => ({
+export const listSeries = ({ tokenType, size, revocationLists }: StatusPolicy, signer: ListSigner): ListSeries => ({
   tokenType,
   signer,
   size,
-  bits: BITS,
+  bits: revocationLists ? 1 : BITS,
+  ...(revocationLists && { revocationLists }),
 });
 
 /** Credentials whose lists have the same name share them. */
-export const seriesName = ({ tokenType, signer }: ListSeries): string =>
-  `${tokenType} ${signer.kind === 'issuerSigner' ? signer.issuer : signer.verificationMethod}`;
+export const seriesName = ({ tokenType, signer, revocationLists }: ListSeries): string =>
+  [tokenType, signer.kind === 'issuerSigner' ? signer.issuer : signer.verificationMethod, revocationLists ?? []]
+    .flat()
+    .join(' ');
+
+/** Address of the revocation list, at the same host as `uri`. */
+export const revocationListUri = (
+  { uri, revocationLists }: Pick<ListSeries, 'revocationLists'> & { uri: string },
+  listId: string,
+): string | undefined =>
+  revocationLists && `${new URL(uri).origin}/v2/credentials/${revocationLists}/revocation-lists/${listId}`;

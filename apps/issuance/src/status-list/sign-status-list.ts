@@ -1,7 +1,8 @@
 import type { HttpAnswer } from '@attestry/contracts';
-import { prepareTypedCwt, type TypedCwt } from '@attestry/cose';
+import { prepareRevocationList, prepareTypedCwt, type TypedCwt } from '@attestry/cose';
 import { jwkThumbprint } from '@attestry/keys';
 import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import { compressedBitstring } from './bitstring-status-list.js';
 import type { ListSigner, TokenType } from './list-series.js';
 import {
   STATUS_LIST_CWT_TYPE,
@@ -35,10 +36,31 @@ const signCwt: SignToken = async (list, signer, policy) => {
   if (algorithm !== 'P-256') throw new Error(`key ${keyId} is not of P-256`);
   const key: TypedCwt['key'] =
     policy.kind === 'pinnedKey'
-      ? { kid: Buffer.from(policy.verificationMethod.slice(policy.verificationMethod.indexOf('#') + 1)) }
+      ? { kid: Buffer.from(partsOf(policy.verificationMethod).keyFragment) }
       : { x5chain: certificate!.x5c.map((der) => Buffer.from(der, 'base64')) };
   const claims = await statusListCwtClaims(list);
   const { toBeSigned, assemble } = prepareTypedCwt({ type: STATUS_LIST_CWT_TYPE, claims, key });
+  return Buffer.from(assemble(await signer.signAside(toBeSigned))).toString('base64');
+};
+
+const partsOf = (verificationMethod: string): { issuer: string; keyFragment: string } => {
+  const [issuer, keyFragment] = verificationMethod.split('#', 2) as [string, string];
+  return { issuer, keyFragment };
+};
+
+/** The same statuses as a CWT with a revocation list (specification notes, Encodings of CBOR credentials), as base64. */
+export const signRevocationList = async (
+  list: UnsignedTokenStatusList & { signer: ListSigner },
+  uri: string,
+  signer: IssuingSigner,
+): Promise<string> => {
+  if (list.signer.kind !== 'pinnedKey' || list.bits !== 1) throw new Error(`${uri} is no revocation list`);
+  const bitstring = await compressedBitstring(list.statuses);
+  const { toBeSigned, assemble } = prepareRevocationList(partsOf(list.signer.verificationMethod), {
+    ...list,
+    uri,
+    bitstring,
+  });
   return Buffer.from(assemble(await signer.signAside(toBeSigned))).toString('base64');
 };
 
