@@ -516,6 +516,31 @@ const revocationRows = (
   },
 });
 
+/** What only CWTs have. */
+const compactRows = (
+  profile: 'compact' | 'compact-semantic',
+  thing: 'compact' | 'compactSemantic',
+): Record<string, Row> => ({
+  ...revocationRows(profile, thing),
+  [`issuance.delete-issued-credential.${profile}`]: {
+    right: (world) => revocableCredential(world, thing),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign[`${thing}Credential`] } }),
+  },
+  [`issuance.list-revocation-lists.${profile}`]: pageRow,
+  [`issuance.retrieve-revocation-list.${profile}`]: {
+    right: async (world) => {
+      await revocableCredential(world, thing);
+      const [list] = expectStatus(await world.tenant.api[thing].revocationLists(), 200).data;
+      await waitUntil(async () => (await hostFetch(list!.url)).ok, { what: 'a revocation list' });
+      return { params: { id: list!.id } };
+    },
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+  },
+});
+
 /** Id of a status list whose token can be retrieved. */
 const publishedList = async ({ tenant: { api } }: World): Promise<string> => {
   const { id } = expectStatus(await api.jwtVc.create({ ...jwtVcRequest(), revocable: true }), 201);
@@ -925,8 +950,8 @@ export const ROWS: Record<string, Row> = {
   'issuance.list-credentials': pageRow,
   ...statusRows('jwt-vc', 'jwtVc'),
   ...statusRows('sd-jwt', 'sdJwt'),
-  ...revocationRows('compact', 'compact'),
-  ...revocationRows('compact-semantic', 'compactSemantic'),
+  ...compactRows('compact', 'compact'),
+  ...compactRows('compact-semantic', 'compactSemantic'),
   ...revocationRows('web-semantic', 'webSemantic'),
   ...certificateRows,
 

@@ -345,7 +345,7 @@ describe('compact and compact-semantic configurations', () => {
   ] as const)('%s ones are created, retrieved, listed, replaced and deleted', async (_profile, operations, own) => {
     const created = await create(operations, { ...own, expiresIn: { years: 1 }, display: [{ name: 'Card' }] });
     expect(created).toEqual({
-      ...{ id: created.id, type: created.type, issuer: DID, revocable: false, ...own },
+      ...{ id: created.id, type: created.type, issuer: DID, revocable: true, ...own },
       ...{ display: [{ name: 'Card' }], expiresIn: { years: 1 } },
       claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
     });
@@ -364,6 +364,8 @@ describe('compact and compact-semantic configurations', () => {
     expect(replaced).toMatchObject({ id: created.id, type, issuer: DID });
     expect(replaced).not.toHaveProperty('expiresIn');
     if (operations === compactSemanticConfigurations) expect(replaced.contexts).toEqual([]);
+    const irrevocable = cwt({ type, revocable: false });
+    expect(await call(operations.update, { params, body: irrevocable })).toMatchObject({ revocable: false });
     const elsewhere = cwt({ type, issuer: 'did:web:x.example' });
     expect((await refusal(call(operations.update, { params, body: elsewhere }))).details).toEqual([
       { value: 'did:web:x.example', msg: 'must not change', param: 'issuer', location: 'body' },

@@ -9,6 +9,7 @@ import * as documentSigners from './issuance/document-signers.js';
 import {
   CONFIGURATION_OPERATIONS,
   REGISTRY_OPERATIONS,
+  REVOCATION_LIST_OPERATIONS,
   REVOCATION_OPERATIONS,
   STATUS_OPERATIONS,
 } from './issuance/formats.js';
@@ -72,6 +73,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...Object.values(REGISTRY_OPERATIONS),
   ...Object.values(STATUS_OPERATIONS),
   ...Object.values(REVOCATION_OPERATIONS),
+  ...Object.values(REVOCATION_LIST_OPERATIONS),
   { checkCredentialConfiguration, countDomainConfigurations },
   iacas,
   documentSigners,

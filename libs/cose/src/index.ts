@@ -4,6 +4,7 @@ export { KeyNotSupported, type EcPublicJwk } from './cose-key.js';
 export {
   jsonClaims,
   prepareCwt,
+  prepareRevocationList,
   prepareSemanticCwt,
   scalarClaims,
   type CwtClaims,

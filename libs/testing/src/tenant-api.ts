@@ -69,7 +69,11 @@ export class TenantApi {
     const path = '/v2/credentials/compact/configurations';
     const one = '/v2/credentials/compact/configurations/{id}';
     const status = '/v2/credentials/compact/{id}/revocation-status';
+    const lists = '/v2/credentials/compact/revocation-lists';
+    const issued = '/v2/credentials/compact/{id}';
     return {
+      deleteCredential: (id: string) => answerTo(client.DELETE(issued, { params: { path: { id } } })),
+      revocationLists: (query?: QueryOf<typeof lists>) => answerTo(client.GET(lists, { params: { query } })),
       revocationStatus: (id: string) => answerTo(client.GET(status, { params: { path: { id } } })),
       setRevocationStatus: (id: string, body: Schemas['SetRevocationStatusRequest']) =>
         answerTo(client.POST(status, { params: { path: { id } }, body })),
@@ -87,7 +91,11 @@ export class TenantApi {
     const path = '/v2/credentials/compact-semantic/configurations';
     const one = '/v2/credentials/compact-semantic/configurations/{id}';
     const status = '/v2/credentials/compact-semantic/{id}/revocation-status';
+    const lists = '/v2/credentials/compact-semantic/revocation-lists';
+    const issued = '/v2/credentials/compact-semantic/{id}';
     return {
+      deleteCredential: (id: string) => answerTo(client.DELETE(issued, { params: { path: { id } } })),
+      revocationLists: (query?: QueryOf<typeof lists>) => answerTo(client.GET(lists, { params: { query } })),
       revocationStatus: (id: string) => answerTo(client.GET(status, { params: { path: { id } } })),
       setRevocationStatus: (id: string, body: Schemas['SetRevocationStatusRequest']) =>
         answerTo(client.POST(status, { params: { path: { id } }, body })),

@@ -340,6 +340,11 @@ const didWeb = { kind: 'pinnedKey', algorithms: ['P-256'], method: 'web', member
 describe('the formats', () => {
   it('have a profile each, keys that can sign, best first, or certificates, and maybe status lists', () => {
     const status = { kind: 'tokenStatusList', tokenType: 'jwt', size: 131_072 };
+    const revocation = 'reversible';
+    const ofCwt = (revocationLists: string) => ({
+      ...{ signer: didWeb, revocation },
+      status: { ...status, tokenType: 'cose', revocationLists },
+    });
     expect(Object.values(byName).map(({ format, profile, resources }) => [format, profile, resources])).toEqual([
       [
         'ldp_vc',
@@ -347,13 +352,13 @@ describe('the formats', () => {
         {
           signer: { kind: 'pinnedKey', algorithms: ['Ed25519', 'P-256'] },
           status: expect.any(Function) as unknown,
-          revocation: 'reversible',
+          revocation,
         },
       ],
       ['jwt_vc_json', 'jwt-vc', { signer: { kind: 'pinnedKey', algorithms: ['P-256', 'Ed25519'] }, status }],
       ['dc+sd-jwt', 'sd-jwt', { signer: { kind: 'issuerSigner' }, status }],
-      ['cwt', 'compact', { signer: didWeb, revocation: 'reversible' }],
-      ['cwt_vc', 'compact-semantic', { signer: didWeb, revocation: 'reversible' }],
+      ['cwt', 'compact', ofCwt('compact')],
+      ['cwt_vc', 'compact-semantic', ofCwt('compact-semantic')],
       ['mso_mdoc', 'mobile', { signer: { kind: 'documentSigner' } }],
     ]);
   });

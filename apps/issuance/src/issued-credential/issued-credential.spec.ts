@@ -101,6 +101,24 @@ describe('a deleted credential', () => {
       .then([deleted]);
   });
 
+  it('is revoked for good if it has a status', () => {
+    const revoked = changed('valid', 'invalid');
+    for (const [history, events] of [
+      [[withStatus], [revoked, deleted]],
+      [[withStatus, revoked], [deleted]],
+      [
+        [withStatus, revoked, changed('invalid', 'valid')],
+        [revoked, deleted],
+      ],
+    ])
+      after(history!)
+        .when((state) => deleteCredential(state, issued, now))
+        .then(events!);
+    const state = stateAfter(issuedCredential, [withStatus, revoked, deleted]);
+    for (const status of ['valid', 'invalid'] as const)
+      expect(refusal(() => changeStatus(state, { format, status, isReversible: true }, now)).code).toBe('NotFound');
+  });
+
   it('does not exist any more, and cannot be recorded again', () => {
     const state = stateAfter(issuedCredential, [withStatus, deleted]);
     expect(state).toEqual({ status: 'deleted' });

@@ -10,10 +10,10 @@ import {
 import { EventStore, readEvent } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { rawOf } from '../protocol/raw-request.js';
+import { accepts, isUnchanged, notSigned } from '../status-list/conditions.js';
 import { statusList, statusListStream } from '../status-list/status-list.state.js';
 import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';
 import { bodyOfToken, mediaTypeOfToken } from '../status-list/sign-status-list.js';
-import { accepts, isUnchanged } from './conditions.js';
 
 /** Tokens, and lists that are credentials: each kind has its own address. */
 @Operation(retrieveStatusListToken, retrieveListCredential)
@@ -54,9 +54,3 @@ export class RetrieveStatusListToken {
     return opened?.type === 'StatusListOpened' ? mediaTypeOfToken(opened.data.tokenType) : undefined;
   }
 }
-
-/** A credential may refer to a list that was opened a moment ago. */
-const notSigned = (): AppError =>
-  new AppError('unavailable', 'The first token of the status list is not signed yet', {
-    headers: { 'retry-after': '1' },
-  });

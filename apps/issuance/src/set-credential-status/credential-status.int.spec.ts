@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   AppError,
+  compactRegistry,
   compactRevocation,
+  compactSemanticRegistry,
   compactSemanticRevocation,
   credentialStatusChanged,
   createUser,
@@ -394,7 +396,6 @@ describe.each([
 describe('a deleted web-semantic credential', () => {
   const ofFormat = { format: 'ldp_vc', profile: 'web-semantic' } as const;
   const remove = (id: string) => call(webSemanticRegistry.delete, { params: { id } });
-  const typesOf = async (id: string) => (await changesOf(id)).map(({ type }) => type);
 
   it('is revoked for good if it has a status [T188]', async () => {
     const userId = await newUser();
@@ -420,17 +421,51 @@ describe('a deleted web-semantic credential', () => {
       expect((await refusal(again())).code).toBe('NotFound');
     expect(await changesOf(id)).toHaveLength(3);
   });
+});
 
-  it('stays revoked, and has no change where it had no status [T188]', async () => {
-    const { credentialId: revoked } = await issue(await newUser(), { ...ofFormat, status: ENTRY });
-    await call(webSemanticRevocation.set, { params: { id: revoked }, body: { isRevoked: true } });
-    const { credentialId: without } = await issue(await newUser(), ofFormat);
-    for (const id of [revoked, without]) {
-      await listed(id);
-      await remove(id);
+describe.each([
+  ['compact', compactRegistry, compactRevocation, { format: 'cwt', profile: 'compact' }],
+  [
+    'compact-semantic',
+    compactSemanticRegistry,
+    compactSemanticRevocation,
+    { format: 'cwt_vc', profile: 'compact-semantic' },
+  ],
+  ['web-semantic', webSemanticRegistry, webSemanticRevocation, { format: 'ldp_vc', profile: 'web-semantic' }],
+] as const)('the deletion of a %s credential', (_profile, registry, operations, ofFormat) => {
+  const remove = (id: string, tenantId = ACME) => call(registry.delete, { params: { id } }, tenantId);
+
+  it('revokes it for good, whether it was revoked, restored or never changed [T184]', async () => {
+    for (const values of [[], [true], [true, false]]) {
+      const { credentialId: id } = await issue(await newUser(), { ...ofFormat, status: ENTRY });
+      for (const isRevoked of values) await call(operations.set, { params: { id }, body: { isRevoked } });
+      expect(await listed(id)).toBeDefined();
+      expect(await remove(id)).toBeUndefined();
+      const [changed, deleted] = (await changesOf(id)).slice(-2);
+      expect([changed!.type, (changed!.data as { status: string }).status]).toEqual([
+        'CredentialStatusChanged',
+        'invalid',
+      ]);
+      expect(deleted!.type).toBe('CredentialDeleted');
+      expect(await listed(id)).toBeUndefined();
+      for (const refused of [
+        call(operations.set, { params: { id }, body: { isRevoked: false } }),
+        call(operations.retrieve, { params: { id } }),
+        remove(id),
+      ])
+        expect((await refusal(refused)).code).toBe('NotFound');
     }
-    expect(await typesOf(revoked)).toEqual(['CredentialRecorded', 'CredentialStatusChanged', 'CredentialDeleted']);
-    expect(await typesOf(without)).toEqual(['CredentialRecorded', 'CredentialDeleted']);
+  });
+
+  it('revokes nothing where there is no status, and reaches no other tenant or format [T184]', async () => {
+    const { credentialId: id } = await issue(await newUser(), ofFormat);
+    const { credentialId: foreign } = await issue(await newUser(), { format: 'jwt_vc_json', profile: 'jwt-vc' });
+    await listed(id);
+    for (const refused of [remove(id, BETA), remove(foreign), remove(randomUUID())])
+      expect((await refusal(refused)).code).toBe('NotFound');
+    await remove(id);
+    expect((await changesOf(id)).map(({ type }) => type)).toEqual(['CredentialRecorded', 'CredentialDeleted']);
+    expect(await changesOf(foreign)).toHaveLength(1);
   });
 });
 

@@ -1,7 +1,7 @@
 import { CREDENTIALS_V1, CREDENTIALS_V2, REVOCATION_LIST_2020_V1 } from '@attestry/linked-data';
 import { dateTime } from '../formats/validity.js';
 import { gzipStatuses } from './compressed-statuses.js';
-import { secondsOf, type StatusReference, type UnsignedList } from './token-status-list.js';
+import type { StatusReference, UnsignedList } from './token-status-list.js';
 
 /** A list with 1 bit for each credential: revoked or not. */
 export interface UnsignedRevocationList extends UnsignedList {
@@ -62,27 +62,8 @@ export const revocationList2020Credential = async (list: UnsignedRevocationList)
   },
 });
 
-/** Private claim of a CWT with its `compactRevocationStatus`, for verifiers that do not know claim 65535. */
-export const CWT_REVOCATION_CLAIM = -65537;
-
-export const compactRevocationStatus = ({ uri, index }: StatusReference): Map<number, unknown> =>
-  new Map<number, unknown>([
-    [2, index],
-    [3, uri],
-  ]);
-
-/** Claims of the CWT with a list for `compactRevocationStatus`. */
-export const compactRevocationListClaims = async (list: UnsignedRevocationList): Promise<Map<number, unknown>> =>
-  new Map<number, unknown>([
-    [1, list.issuer],
-    [2, list.uri],
-    [4, secondsOf(list.expiresAt)],
-    [6, secondsOf(list.issuedAt)],
-    [-65538, await compressedBitstring(list.statuses)],
-  ]);
-
-/** GZIP of the bitstring with index 0 as its left-most bit, Bitstring Status List §7.1. */
-const compressedBitstring = (statuses: Uint8Array): Promise<Buffer> =>
+/** GZIP of the bitstring with index 0 as its left-most bit, from packed statuses of 1 bit: Bitstring Status List §7.1. */
+export const compressedBitstring = (statuses: Uint8Array): Promise<Buffer> =>
   gzipStatuses(statuses.map((byte) => REVERSED[byte]!));
 
 /** By byte, that with its bits in the opposite order. */

@@ -1,4 +1,4 @@
-import { listPath, listSeries, seriesName } from './list-series.js';
+import { listPath, listSeries, revocationListUri, seriesName } from './list-series.js';
 
 const policy = { kind: 'tokenStatusList', tokenType: 'jwt', size: 131_072 } as const;
 const ofIssuer = (issuer: string) => listSeries(policy, { kind: 'issuerSigner', issuer });
@@ -13,6 +13,21 @@ describe('a series of status lists', () => {
       size: 131_072,
       bits: 2,
     }));
+
+  it('has one bit for each credential where its lists are revocation lists, too, at an address of their own', () => {
+    const series = listSeries(
+      { ...policy, tokenType: 'cose', revocationLists: 'compact' },
+      { kind: 'pinnedKey', keyId: 'k1', verificationMethod: 'did:web:acme.example#k1' },
+    );
+    expect(series).toMatchObject({ tokenType: 'cose', bits: 1, revocationLists: 'compact' });
+    const uri = 'https://acme.example/v2/credentials/status-lists/l1/token';
+    expect(revocationListUri({ ...series, uri }, 'l1')).toBe(
+      'https://acme.example/v2/credentials/compact/revocation-lists/l1',
+    );
+    expect(revocationListUri({ ...ofIssuer('https://acme.example'), uri }, 'l1')).toBeUndefined();
+    const names = [series, { ...series, revocationLists: 'compact-semantic' as const }].map(seriesName);
+    expect(new Set([...names, 'cose did:web:acme.example#k1']).size).toBe(3);
+  });
 
   it('is shared by the credentials of one signer, and by no others', () => {
     const names = [

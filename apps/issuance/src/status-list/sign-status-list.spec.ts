@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign, type webcrypto } from 'node:crypto';
-import { inflateSync } from 'node:zlib';
+import { gunzipSync, inflateSync } from 'node:zlib';
 import { getListFromStatusListJWT } from '@sd-jwt/jwt-status-list';
 import { cdeEncodeOptions, decode, encode, type Tag } from 'cbor2';
 import { jwtVerify } from 'jose';
@@ -9,7 +9,7 @@ import { verifyLdpVc } from '@attestry/testing';
 import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import type { ListSigner, TokenType } from './list-series.js';
 import { INVALID, LIST_SIZE, packedStatuses, setStatus, statusAt, SUSPENDED } from './packed-statuses.js';
-import { bodyOfToken, mediaTypeOfToken, signStatusList } from './sign-status-list.js';
+import { bodyOfToken, mediaTypeOfToken, signRevocationList, signStatusList } from './sign-status-list.js';
 
 const statuses = packedStatuses(LIST_SIZE, 2);
 setStatus(statuses, 2, 7, INVALID);
@@ -102,7 +102,7 @@ describe('a status list token as CWT', () => {
       unprotected: Object.fromEntries(unprotected),
       isVerified: await crypto.subtle.verify(algorithm, key, Buffer.from(signature), Buffer.from(signed)),
       claims: Object.fromEntries(claims),
-      statusList: Object.fromEntries(claims.get(65533) as Map<string, unknown>),
+      statusList: Object.fromEntries((claims.get(65533) ?? []) as Map<string, unknown>),
     };
   };
   const [notBefore, notAfter] = [new Date('2026-01-01'), new Date('2130-01-01')];
@@ -135,6 +135,30 @@ describe('a status list token as CWT', () => {
     expect(header).toEqual({ 1: -7, 4: new Uint8Array(Buffer.from('k1')), 16: 'application/statuslist+cwt' });
     expect([unprotected, isVerified]).toEqual([{}, true]);
     await expect(signToken(list(pinned, 'cose'), signerOf('Ed25519'))).rejects.toThrow('key k1 is not of P-256');
+  });
+
+  it('is a revocation list, too: the left-most bit of its bitstring has index 0', async () => {
+    const pinned = { kind: 'pinnedKey' as const, keyId: 'k1', verificationMethod: 'did:web:acme.example#k1' };
+    const revoked = packedStatuses(LIST_SIZE, 1);
+    for (const index of [0, 9, LIST_SIZE - 1]) setStatus(revoked, 1, index, INVALID);
+    const ofOneBit = { ...list(pinned, 'cose'), bits: 1 as const, statuses: revoked };
+    const address = 'https://acme.example/v2/credentials/compact/revocation-lists/1';
+    const signer = signerOf('P-256');
+    const { tag, header, claims, isVerified } = await read(await signRevocationList(ofOneBit, address, signer), signer);
+    expect([tag, isVerified]).toEqual([18, true]);
+    expect(header).toEqual({ 1: -7, 4: new Uint8Array(Buffer.from('k1')) });
+    const iat = Date.parse('2126-01-01T00:00:00Z') / 1000;
+    const shared = { 1: 'did:web:acme.example', 2: address, 4: iat + 3600, 6: iat };
+    expect(claims).toEqual({ ...shared, [-65538]: expect.any(Uint8Array) as unknown });
+    const bits = gunzipSync(claims['-65538'] as Uint8Array);
+    expect(bits).toHaveLength(LIST_SIZE / 8);
+    expect([bits[0], bits[1], bits.at(-1)]).toEqual([0b10000000, 0b01000000, 1]);
+    expect(bits.subarray(2, -1).every((byte) => byte === 0)).toBe(true);
+    for (const other of [
+      list(pinned, 'cose'),
+      { ...ofOneBit, signer: list({ kind: 'issuerSigner', issuer: 'x' }).signer },
+    ])
+      await expect(signRevocationList(other, address, signer)).rejects.toThrow('is no revocation list');
   });
 });
 

@@ -1,5 +1,5 @@
 import type { HttpAnswer } from '@attestry/contracts';
-import { prepareTypedCwt, type TypedCwt } from '@attestry/cose';
+import { prepareRevocationList, prepareTypedCwt, type TypedCwt } from '@attestry/cose';
 import { jwkThumbprint } from '@attestry/keys';
 import {
   ED25519_SIGNATURE_2018,
@@ -13,6 +13,7 @@ import { dateTime } from '../formats/validity.js';
 import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import {
   bitstringStatusListCredential,
+  compressedBitstring,
   revocationList2020Credential,
   type UnsignedRevocationList,
 } from './bitstring-status-list.js';
@@ -56,10 +57,31 @@ const signCwt: SignToken = async (list, signer, policy) => {
   if (algorithm !== 'P-256') throw new Error(`key ${keyId} is not of P-256`);
   const key: TypedCwt['key'] =
     policy.kind === 'pinnedKey'
-      ? { kid: Buffer.from(policy.verificationMethod.slice(policy.verificationMethod.indexOf('#') + 1)) }
+      ? { kid: Buffer.from(partsOf(policy.verificationMethod).keyFragment) }
       : { x5chain: certificate!.x5c.map((der) => Buffer.from(der, 'base64')) };
   const claims = await statusListCwtClaims(list);
   const { toBeSigned, assemble } = prepareTypedCwt({ type: STATUS_LIST_CWT_TYPE, claims, key });
+  return Buffer.from(assemble(await signer.signAside(toBeSigned))).toString('base64');
+};
+
+const partsOf = (verificationMethod: string): { issuer: string; keyFragment: string } => {
+  const [issuer, keyFragment] = verificationMethod.split('#', 2) as [string, string];
+  return { issuer, keyFragment };
+};
+
+/** The same statuses as a CWT with a revocation list (specification notes, Encodings of CBOR credentials), as base64. */
+export const signRevocationList = async (
+  list: UnsignedTokenStatusList & { signer: ListSigner },
+  uri: string,
+  signer: IssuingSigner,
+): Promise<string> => {
+  if (list.signer.kind !== 'pinnedKey' || list.bits !== 1) throw new Error(`${uri} is no revocation list`);
+  const bitstring = await compressedBitstring(list.statuses);
+  const { toBeSigned, assemble } = prepareRevocationList(partsOf(list.signer.verificationMethod), {
+    ...list,
+    uri,
+    bitstring,
+  });
   return Buffer.from(assemble(await signer.signAside(toBeSigned))).toString('base64');
 };
 
@@ -72,7 +94,7 @@ const signCredential =
   async (list, signer, policy, canonicalize) => {
     if (policy.kind !== 'pinnedKey') throw new Error(`the list ${list.uri} is not signed by the key of a DID`);
     const { verificationMethod } = policy;
-    const document = await make({ ...list, issuer: verificationMethod.split('#', 1)[0]! });
+    const document = await make({ ...list, issuer: partsOf(verificationMethod).issuer });
     const proof = proofOptions(suiteOf(signer.algorithm), dateTime(list.issuedAt), verificationMethod);
     const [options, content] = await canonicalize([proofOptionsDocument(document, proof), document]);
     return JSON.stringify(signProof(document, proof, [options!, content!], (data) => signer.sign(data)));

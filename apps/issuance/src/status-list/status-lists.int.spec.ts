@@ -2,8 +2,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync, inflateSync } from 'node:zlib';
 import {
   AppError,
+  compactRevocationLists,
+  compactSemanticRevocationLists,
   releaseIssuerKey,
   reserveIssuerKey,
   retrieveListCredential,
@@ -17,6 +20,8 @@ import {
   type CredentialFormat,
   type CredentialStatus,
   type HttpAnswer,
+  type PageOf,
+  type RevocationList,
 } from '@attestry/contracts';
 import { EventStoreUnavailable, StaleEpoch, Streams, type EventStore } from '@attestry/event-store';
 import {
@@ -342,6 +347,95 @@ describe('a status list', () => {
     expect(again).toEqual({ status: 304, headers: { etag: headers['etag'], vary: 'Accept' } });
     const error = await refusal(fetchToken(tenantId, listId, { accept: 'application/statuslist+jwt' }));
     expect(error.message).toBe('Accept must allow application/statuslist+cwt');
+  });
+
+  it('is a revocation list, too, published at the same time with the same statuses', async () => {
+    const tenantId = newId();
+    const { keyId } = await engines.vault.signingKeys.createSigningKey(tenantId, 'did', 'P-256');
+    const seriesAs = (revocationLists: 'compact' | 'compact-semantic') =>
+      listSeries(
+        { kind: 'tokenStatusList', tokenType: 'cose', size: 131_072, revocationLists },
+        { kind: 'pinnedKey', keyId, verificationMethod: `${DID}#k` },
+      );
+    const series = seriesAs('compact');
+    await replica().ensureSeries(tenantOf(tenantId), series);
+    await replica().ensureSeries(tenantOf(tenantId), seriesAs('compact-semantic'));
+    const listId = firstListId(tenantId, seriesName(series));
+    const raw = { method: 'GET', url: '/', headers: {}, text: '' };
+    const fetchList = async (id = listId, { retrieve } = compactRevocationLists, headers = {}, of = tenantId) => {
+      const request = { params: { id }, raw: { ...raw, headers } };
+      return ((await call(retrieve as typeof retrieveStatusListToken, of, { kind: 'public' }, request)) as HttpAnswer)
+        .$http as { status?: number; headers: Record<string, string>; base64: string };
+    };
+    const isReady = () => fetchList().catch(() => undefined);
+    await waitUntil(isReady, { what: 'the revocation list' });
+
+    const [allocated] = await replica().allocate(tenantOf(tenantId), series, 1);
+    const { index, uri, revocationUri } = allocated!;
+    expect(uri).toBe(`${urlOf(tenantId)}/v2/credentials/status-lists/${listId}/token`);
+    expect(revocationUri).toBe(`${urlOf(tenantId)}/v2/credentials/compact/revocation-lists/${listId}`);
+    const claimsOf = (base64: string) => {
+      const { contents } = decode<Tag>(Buffer.from(base64, 'base64'), { ignoreGlobalTags: true });
+      return decode<Map<number, unknown>>((contents as Uint8Array[])[2]!, { preferMap: true });
+    };
+    const statuses = async () => {
+      const [token, list] = [await fetchToken(tenantId, listId), await fetchList()];
+      const { lst, bits } = Object.fromEntries(claimsOf(token.base64!).get(65533) as Map<string, unknown>);
+      expect(bits).toBe(1);
+      const ofToken = inflateSync(lst as Uint8Array)[index >> 3]! >> (index & 7);
+      const ofList = gunzipSync(claimsOf(list.base64).get(-65538) as Uint8Array)[index >> 3]! >> (7 - (index & 7));
+      return [ofToken & 1, ofList & 1];
+    };
+    expect(await statuses()).toEqual([0, 0]);
+    const { headers } = await fetchList();
+    expect(headers).toEqual({ etag: expect.any(String) as string, 'content-type': 'application/cwt' });
+    const unchanged = { 'if-none-match': headers['etag']! };
+    expect(await fetchList(listId, compactRevocationLists, unchanged)).toEqual({
+      status: 304,
+      headers: { etag: headers['etag'] },
+    });
+
+    const credentialId = await record(tenantId, { listId, index });
+    for (const [status, bit] of [
+      ['invalid', 1],
+      ['valid', 0],
+    ] as const) {
+      await engines.streams.runDecision(
+        issuedCredential,
+        issuedCredentialStream(tenantId, credentialId),
+        (state) => changeStatus(state, { format: 'dc+sd-jwt', status, isReversible: true }, engines.clock.now()),
+        event(tenantId),
+      );
+      await waitUntil(async () => (await statuses())[0] === bit, { what: 'the change' });
+      expect(await statuses()).toEqual([bit, bit]);
+      expect((await fetchList(listId, compactRevocationLists, unchanged)).status).toBeUndefined();
+    }
+
+    const { data } = (await call(compactRevocationLists.list, tenantId, admin, {
+      query: {},
+    })) as PageOf<RevocationList>;
+    expect(data).toEqual([{ id: listId, issuer: DID, url: revocationUri }]);
+    const others = await call(compactSemanticRevocationLists.list, tenantId, admin, { query: {} });
+    expect((others as PageOf<RevocationList>).data).toEqual([
+      expect.objectContaining({ url: expect.stringContaining('/compact-semantic/revocation-lists/') as string }),
+    ]);
+    for (const refused of [
+      fetchList(listId, compactSemanticRevocationLists as never),
+      fetchList(listId, compactRevocationLists, {}, newId()),
+      fetchList(newId()),
+    ])
+      expect((await refusal(refused)).kind).toBe('notFound');
+  });
+
+  it('is no revocation list unless its series says so', async () => {
+    const tenantId = newId();
+    await configure(tenantId);
+    await published(tenantId, firstList(tenantId));
+    const request = { params: { id: firstList(tenantId) }, raw: { method: 'GET', url: '/', headers: {}, text: '' } };
+    const { kind } = await refusal(call(compactRevocationLists.retrieve, tenantId, { kind: 'public' }, request));
+    expect(kind).toBe('notFound');
+    const none = await call(compactRevocationLists.list, tenantId, admin, { query: {} });
+    expect(none).toEqual({ data: [] });
   });
 
   it('is served with ETag to those who accept its media type, and only under its tenant', async () => {

@@ -7,6 +7,8 @@ export interface StatusReference {
   /** Address of the status list. */
   uri: string;
   index: number;
+  /** Address of the revocation list with the same entries, if it is published as one. */
+  revocationUri?: string;
 }
 
 /** A status list to be signed. */

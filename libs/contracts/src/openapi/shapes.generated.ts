@@ -302,7 +302,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
       revocable: {
         type: 'boolean',
-        description: 'Revocation is not supported yet: `true` is rejected, and the default is `false`.',
+        description:
+          'Whether each credential has an entry in a status list and in a revocation list, so that it can be revoked and restored. Default: true. A change applies to the credentials that are issued after it.',
       },
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
     },
@@ -358,7 +359,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
       revocable: {
         type: 'boolean',
-        description: 'Revocation is not supported yet: `true` is rejected, and the default is `false`.',
+        description:
+          'Whether each credential has an entry in a status list and in a revocation list, so that it can be revoked and restored. Default: true. A change applies to the credentials that are issued after it.',
       },
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
       contexts: {
@@ -1970,6 +1972,15 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['did'],
     description: 'For a DID of the tenant its record, for any other DID its resolved DID document.',
+  },
+  RevocationList: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      issuer: { type: 'string', description: 'DID that issues the credentials in the list.' },
+      url: { type: 'string', description: 'Address of the list, as in credentials.' },
+    },
+    required: ['id', 'issuer', 'url'],
   },
   RevocationStatus: { type: 'object', properties: { isRevoked: { type: 'boolean' } }, required: ['isRevoked'] },
   RevokeTokenRequest: {

@@ -867,6 +867,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/compact-semantic/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Delete the record of an issued compact-semantic credential
+     * @description Removes the metadata and the persisted credential. A credential with a status is revoked for good; without one it is not revoked. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    delete: operations['deleteIssuedCredentialCompactSemantic'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/compact-semantic/{id}/revocation-status': {
     parameters: {
       query?: never;
@@ -943,6 +963,66 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/compact-semantic/revocation-lists': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the revocation lists of compact-semantic credentials, oldest first
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['listRevocationListsCompactSemantic'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/compact-semantic/revocation-lists/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve a revocation list of compact-semantic credentials
+     * @description The address is in claim −65537 of credentials. The list is a CWT that is signed by the key of the credentials; claim −65538 is the bitstring, compressed by GZIP, whose left-most bit has index 0. A changed status is in the list within seconds. With `If-None-Match` an unchanged list is a 304.
+     */
+    get: operations['retrieveRevocationListCompactSemantic'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/compact/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Delete the record of an issued compact credential
+     * @description Removes the metadata and the persisted credential. A credential with a status is revoked for good; without one it is not revoked. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    delete: operations['deleteIssuedCredentialCompact'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/compact/{id}/revocation-status': {
     parameters: {
       query?: never;
@@ -1014,6 +1094,46 @@ export interface paths {
      * @description Existing offers of this configuration fail with `unknown_credential_configuration`. Requires one of the roles: `admin`, `issuer`.
      */
     delete: operations['deleteCredentialConfigurationCompact'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/compact/revocation-lists': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the revocation lists of compact credentials, oldest first
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['listRevocationListsCompact'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/compact/revocation-lists/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve a revocation list of compact credentials
+     * @description The address is in claim −65537 of credentials. The list is a CWT that is signed by the key of the credentials; claim −65538 is the bitstring, compressed by GZIP, whose left-most bit has index 0. A changed status is in the list within seconds. With `If-None-Match` an unchanged list is a 304.
+     */
+    get: operations['retrieveRevocationListCompact'];
+    put?: never;
+    post?: never;
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -1736,7 +1856,7 @@ export interface components {
       issuer?: string;
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
-      /** @description Revocation is not supported yet: `true` is rejected, and the default is `false`. */
+      /** @description Whether each credential has an entry in a status list and in a revocation list, so that it can be revoked and restored. Default: true. A change applies to the credentials that are issued after it. */
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`. */
       type: string;
@@ -1815,7 +1935,7 @@ export interface components {
       issuer?: string;
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
-      /** @description Revocation is not supported yet: `true` is rejected, and the default is `false`. */
+      /** @description Whether each credential has an entry in a status list and in a revocation list, so that it can be revoked and restored. Default: true. A change applies to the credentials that are issued after it. */
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`. */
       type: string;
@@ -2497,6 +2617,11 @@ export interface components {
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
+    PageOfRevocationList: {
+      data: components['schemas']['RevocationList'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
     PageOfSdJwtConfiguration: {
       data: components['schemas']['SdJwtConfiguration'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
@@ -2647,6 +2772,13 @@ export interface components {
       };
       localMetadata?: components['schemas']['LocalDidMetadata'];
       registrationStatus?: components['schemas']['RegistrationStatus'];
+    };
+    RevocationList: {
+      id: string;
+      /** @description DID that issues the credentials in the list. */
+      issuer: string;
+      /** @description Address of the list, as in credentials. */
+      url: string;
     };
     RevocationStatus: {
       isRevoked: boolean;
@@ -6906,6 +7038,42 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
+  deleteIssuedCredentialCompactSemantic: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
   retrieveRevocationStatusCompactSemantic: {
     parameters: {
       query?: never;
@@ -7261,6 +7429,115 @@ export interface operations {
       header?: never;
       path: {
         /** @description Id of the credential configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listRevocationListsCompactSemantic: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PageOfRevocationList'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveRevocationListCompactSemantic: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the status list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/cwt': string;
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteIssuedCredentialCompact: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential. */
         id: string;
       };
       cookie?: never;
@@ -7653,6 +7930,79 @@ export interface operations {
       408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listRevocationListsCompact: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PageOfRevocationList'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveRevocationListCompact: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the status list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/cwt': string;
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
