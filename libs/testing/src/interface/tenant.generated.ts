@@ -4013,17 +4013,45 @@ export interface operations {
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "ldp_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.o",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.1i",
            *         "ldp_vc:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
            *         "dc+sd-jwt:UniversityDegree",
            *         "cwt:UniversityDegree",
-           *         "cwt_vc:UniversityDiploma"
+           *         "cwt_vc:UniversityDiploma",
+           *         "mso_mdoc:org.example.membership",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -4156,17 +4184,45 @@ export interface operations {
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "ldp_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.o",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.1i",
            *         "ldp_vc:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
            *         "dc+sd-jwt:UniversityDegree",
            *         "cwt:UniversityDegree",
-           *         "cwt_vc:UniversityDiploma"
+           *         "cwt_vc:UniversityDiploma",
+           *         "mso_mdoc:org.example.membership",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -4213,7 +4269,8 @@ export interface operations {
            *             }
            *           ]
            *         }
-           *       ]
+           *       ],
+           *       "mdoc_iacas_uri": "https://university.example/v1/openid/iacas"
            *     }
            */
           'application/json': {
@@ -4708,7 +4765,7 @@ export interface operations {
            *                   "id": "did:web:attestry.example:u#kq3Zb8XnW3",
            *                   "controller": "did:web:attestry.example:u",
            *                   "type": "X25519KeyAgreementKey2019",
-           *                   "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *                   "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
            *                 }
            *               ]
            *             }
@@ -4896,7 +4953,7 @@ export interface operations {
            *               "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *               "controller": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *               "type": "X25519KeyAgreementKey2019",
-           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
            *             }
            *           ]
            *         }
@@ -5415,6 +5472,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "iacas": [
+           *         {
+           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd/io2aU5ne/kq3Zb8XnW5mVt1Yc7RfL2+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Z/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9Jp+Ww66xjGwOa+atS2Cr/+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Y/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u+cNn63/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt/D"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['IacaList'];
         };
       };
@@ -7077,6 +7143,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "isRevoked": false
+           *     }
+           */
           'application/json': components['schemas']['RevocationStatus'];
         };
       };
@@ -7125,6 +7196,12 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "isRevoked": true
+           *     }
+           */
           'application/json': components['schemas']['CredentialRevocationStatus'];
         };
       };
@@ -7186,7 +7263,7 @@ export interface operations {
            *               "mapFrom": "claims.given_name"
            *             }
            *           },
-           *           "revocable": false
+           *           "revocable": true
            *         }
            *       ]
            *     }
@@ -7258,7 +7335,7 @@ export interface operations {
            *           "mapFrom": "claims.given_name"
            *         }
            *       },
-           *       "revocable": false
+           *       "revocable": true
            *     }
            */
           'application/json': components['schemas']['CompactSemanticConfiguration'];
@@ -7313,7 +7390,7 @@ export interface operations {
            *           "mapFrom": "claims.given_name"
            *         }
            *       },
-           *       "revocable": false
+           *       "revocable": true
            *     }
            */
           'application/json': components['schemas']['CompactSemanticConfiguration'];
@@ -7385,7 +7462,7 @@ export interface operations {
            *           "mapFrom": "claims.given_name"
            *         }
            *       },
-           *       "revocable": false
+           *       "revocable": true
            *     }
            */
           'application/json': components['schemas']['CompactSemanticConfiguration'];
@@ -7468,6 +7545,17 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "issuer": "did:web:attestry.example:u",
+           *           "url": "https://university.example/v2/credentials/compact-semantic/revocation-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfRevocationList'];
         };
       };
@@ -7571,6 +7659,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "isRevoked": false
+           *     }
+           */
           'application/json': components['schemas']['RevocationStatus'];
         };
       };
@@ -7619,6 +7712,12 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "isRevoked": true
+           *     }
+           */
           'application/json': components['schemas']['CredentialRevocationStatus'];
         };
       };
@@ -7677,7 +7776,7 @@ export interface operations {
            *               "mapFrom": "claims.given_name"
            *             }
            *           },
-           *           "revocable": false
+           *           "revocable": true
            *         }
            *       ]
            *     }
@@ -7743,7 +7842,7 @@ export interface operations {
            *           "mapFrom": "claims.given_name"
            *         }
            *       },
-           *       "revocable": false
+           *       "revocable": true
            *     }
            */
           'application/json': components['schemas']['CompactConfiguration'];
@@ -7795,7 +7894,7 @@ export interface operations {
            *           "mapFrom": "claims.given_name"
            *         }
            *       },
-           *       "revocable": false
+           *       "revocable": true
            *     }
            */
           'application/json': components['schemas']['CompactConfiguration'];
@@ -7861,7 +7960,7 @@ export interface operations {
            *           "mapFrom": "claims.given_name"
            *         }
            *       },
-           *       "revocable": false
+           *       "revocable": true
            *     }
            */
           'application/json': components['schemas']['CompactConfiguration'];
@@ -7944,6 +8043,17 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "issuer": "did:web:attestry.example:u",
+           *           "url": "https://university.example/v2/credentials/compact/revocation-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfRevocationList'];
         };
       };
@@ -8429,6 +8539,36 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "org.example.o",
+           *           "claimMappings": {
+           *             "org.example.membership.1": {
+           *               "given_name": {
+           *                 "mapFrom": "claims.given_name",
+           *                 "type": "string",
+           *                 "required": true
+           *               },
+           *               "birth_date": {
+           *                 "mapFrom": "claims.birthdate",
+           *                 "type": "date"
+           *               }
+           *             }
+           *           },
+           *           "expiresIn": {
+           *             "months": 6
+           *           },
+           *           "branding": {
+           *             "name": "Membership"
+           *           },
+           *           "includeStatus": false
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfMobileConfiguration'];
         };
       };
@@ -8494,6 +8634,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "org.example.membership",
+           *       "claimMappings": {
+           *         "org.example.membership.1": {
+           *           "given_name": {
+           *             "mapFrom": "claims.given_name",
+           *             "type": "string",
+           *             "required": true
+           *           },
+           *           "birth_date": {
+           *             "mapFrom": "claims.birthdate",
+           *             "type": "date"
+           *           }
+           *         }
+           *       },
+           *       "expiresIn": {
+           *         "months": 6
+           *       },
+           *       "branding": {
+           *         "name": "Membership"
+           *       },
+           *       "includeStatus": false
+           *     }
+           */
           'application/json': components['schemas']['MobileConfiguration'];
         };
       };
@@ -8533,6 +8699,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "org.example.o",
+           *       "claimMappings": {
+           *         "org.example.membership.1": {
+           *           "given_name": {
+           *             "mapFrom": "claims.given_name",
+           *             "type": "string",
+           *             "required": true
+           *           },
+           *           "birth_date": {
+           *             "mapFrom": "claims.birthdate",
+           *             "type": "date"
+           *           }
+           *         }
+           *       },
+           *       "expiresIn": {
+           *         "months": 6
+           *       },
+           *       "branding": {
+           *         "name": "Membership"
+           *       },
+           *       "includeStatus": false
+           *     }
+           */
           'application/json': components['schemas']['MobileConfiguration'];
         };
       };
@@ -8600,6 +8792,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "org.example.o",
+           *       "claimMappings": {
+           *         "org.example.membership.1": {
+           *           "given_name": {
+           *             "mapFrom": "claims.given_name",
+           *             "type": "string",
+           *             "required": true
+           *           },
+           *           "birth_date": {
+           *             "mapFrom": "claims.birthdate",
+           *             "type": "date"
+           *           }
+           *         }
+           *       },
+           *       "expiresIn": {
+           *         "months": 6
+           *       },
+           *       "branding": {
+           *         "name": "Membership"
+           *       },
+           *       "includeStatus": false
+           *     }
+           */
           'application/json': components['schemas']['MobileConfiguration'];
         };
       };
@@ -8887,6 +9105,13 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "revoked": true,
+           *       "revocationDate": "2026-01-15T09:30:00.000Z",
+           *       "crlDue": true
+           *     }
+           */
           'application/json': components['schemas']['RevokedDocumentSigner'];
         };
       };
@@ -8931,6 +9156,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "active": false,
+           *           "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *           "certificateData": {
+           *             "commonName": "Customer IACA",
+           *             "country": "AU",
+           *             "stateOrProvinceName": "AU-NSW",
+           *             "notBefore": "2026-01-15T09:30:00.000Z",
+           *             "notAfter": "2026-01-15T09:30:00.000Z"
+           *           },
+           *           "certificateFingerprint": "4b0b2930bd1f4600317391443738d963330244b0fac1babe0a62a31937fd8b7f",
+           *           "isManaged": false,
+           *           "crl": {
+           *             "number": "2",
+           *             "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *             "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *           },
+           *           "crlDue": true
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfIaca'];
         };
       };
@@ -8979,6 +9230,28 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": false,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "Example IACA",
+           *         "country": "AU",
+           *         "stateOrProvinceName": "AU-NSW",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "1d605fbc38b25ef360a99ae1a5581bc00ad00ee9731bbac08cb4c2c265b97c7d",
+           *       "isManaged": true,
+           *       "crl": {
+           *         "number": "22",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": false
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -9018,6 +9291,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": true,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "university.example IACA",
+           *         "country": "ZZ",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "0eaf6a4eba8a03b7e07790b596713edbac6a8a6a619a545667155d24d40a7cef",
+           *       "isManaged": true,
+           *       "crl": {
+           *         "number": "1",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": false
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -9066,6 +9360,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": true,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "university.example IACA",
+           *         "country": "ZZ",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "0eaf6a4eba8a03b7e07790b596713edbac6a8a6a619a545667155d24d40a7cef",
+           *       "isManaged": true,
+           *       "crl": {
+           *         "number": "1",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": false
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -9186,6 +9501,28 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": false,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "Customer IACA",
+           *         "country": "AU",
+           *         "stateOrProvinceName": "AU-NSW",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "4b0b2930bd1f4600317391443738d963330244b0fac1babe0a62a31937fd8b7f",
+           *       "isManaged": false,
+           *       "crl": {
+           *         "number": "2",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": true
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -9662,7 +9999,9 @@ export interface operations {
            * @example {
            *       "status_lists": [
            *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token"
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token"
            *       ]
            *     }
            */
@@ -9790,7 +10129,7 @@ export interface operations {
            *           "created": "2026-01-15T09:30:00.000Z",
            *           "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "proofPurpose": "assertionMethod",
-           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *         }
            *       }
            *     }
