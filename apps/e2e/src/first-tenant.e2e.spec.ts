@@ -120,7 +120,7 @@ describe('docs/guides', () => {
     expect({ code: revoked.code, errors: revoked.errors }).toEqual({ code: 0, errors: '' });
     const [changes, list] = revoked.output.slice(2).map((text) => text.trim());
     expect([changes, list]).toEqual(['true\nfalse\nfalse', cwtStatusOf(cwt!).revocation.uri]);
-    await waitUntil(async () => (await fetchCwtStatus(cwt!).catch(() => undefined))?.revoked, { what: 'the deletion' });
+    await waitUntil(async () => (await fetchCwtStatus(cwt!)).revoked, { what: 'the deletion' });
   });
 
   it('json-credentials.md leads to a credential that is kept until it is deleted', async () => {
