@@ -367,8 +367,7 @@ describe('a status list', () => {
       return ((await call(retrieve as typeof retrieveStatusListToken, of, { kind: 'public' }, request)) as HttpAnswer)
         .$http as { status?: number; headers: Record<string, string>; base64: string };
     };
-    const isReady = () => fetchList().catch(() => undefined);
-    await waitUntil(isReady, { what: 'the revocation list' });
+    await waitUntil(() => fetchList(), { what: 'the revocation list' });
 
     const [allocated] = await replica().allocate(tenantOf(tenantId), series, 1);
     const { index, uri, revocationUri } = allocated!;

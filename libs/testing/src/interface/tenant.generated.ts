@@ -4033,17 +4033,45 @@ export interface operations {
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "ldp_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.o",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.1i",
            *         "ldp_vc:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
            *         "dc+sd-jwt:UniversityDegree",
            *         "cwt:UniversityDegree",
-           *         "cwt_vc:UniversityDiploma"
+           *         "cwt_vc:UniversityDiploma",
+           *         "mso_mdoc:org.example.membership",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -4176,17 +4204,45 @@ export interface operations {
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "ldp_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.o",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.1i",
            *         "ldp_vc:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
            *         "dc+sd-jwt:UniversityDegree",
            *         "cwt:UniversityDegree",
-           *         "cwt_vc:UniversityDiploma"
+           *         "cwt_vc:UniversityDiploma",
+           *         "mso_mdoc:org.example.membership",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -4233,7 +4289,8 @@ export interface operations {
            *             }
            *           ]
            *         }
-           *       ]
+           *       ],
+           *       "mdoc_iacas_uri": "https://university.example/v1/openid/iacas"
            *     }
            */
           'application/json': {
@@ -4728,7 +4785,7 @@ export interface operations {
            *                   "id": "did:web:attestry.example:u#kq3Zb8XnW3",
            *                   "controller": "did:web:attestry.example:u",
            *                   "type": "X25519KeyAgreementKey2019",
-           *                   "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *                   "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
            *                 }
            *               ]
            *             }
@@ -4916,7 +4973,7 @@ export interface operations {
            *               "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *               "controller": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *               "type": "X25519KeyAgreementKey2019",
-           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
            *             }
            *           ]
            *         }
@@ -5435,6 +5492,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "iacas": [
+           *         {
+           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd/io2aU5ne/kq3Zb8XnW5mVt1Yc7RfL2+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Z/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9Jp+Ww66xjGwOa+atS2Cr/+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Y/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u+cNn63/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt/D"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['IacaList'];
         };
       };
@@ -7097,6 +7163,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "isRevoked": false
+           *     }
+           */
           'application/json': components['schemas']['RevocationStatus'];
         };
       };
@@ -7145,6 +7216,12 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "isRevoked": true
+           *     }
+           */
           'application/json': components['schemas']['CredentialRevocationStatus'];
         };
       };
@@ -7206,7 +7283,7 @@ export interface operations {
            *               "mapFrom": "claims.given_name"
            *             }
            *           },
-           *           "revocable": false
+           *           "revocable": true
            *         }
            *       ]
            *     }
@@ -7278,7 +7355,7 @@ export interface operations {
            *           "mapFrom": "claims.given_name"
            *         }
            *       },
-           *       "revocable": false
+           *       "revocable": true
            *     }
            */
           'application/json': components['schemas']['CompactSemanticConfiguration'];
@@ -7333,7 +7410,7 @@ export interface operations {
            *           "mapFrom": "claims.given_name"
            *         }
            *       },
-           *       "revocable": false
+           *       "revocable": true
            *     }
            */
           'application/json': components['schemas']['CompactSemanticConfiguration'];
@@ -7405,7 +7482,7 @@ export interface operations {
            *           "mapFrom": "claims.given_name"
            *         }
            *       },
-           *       "revocable": false
+           *       "revocable": true
            *     }
            */
           'application/json': components['schemas']['CompactSemanticConfiguration'];
@@ -7488,6 +7565,17 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "issuer": "did:web:attestry.example:u",
+           *           "url": "https://university.example/v2/credentials/compact-semantic/revocation-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfRevocationList'];
         };
       };
@@ -7591,6 +7679,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "isRevoked": false
+           *     }
+           */
           'application/json': components['schemas']['RevocationStatus'];
         };
       };
@@ -7639,6 +7732,12 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "isRevoked": true
+           *     }
+           */
           'application/json': components['schemas']['CredentialRevocationStatus'];
         };
       };
@@ -7697,7 +7796,7 @@ export interface operations {
            *               "mapFrom": "claims.given_name"
            *             }
            *           },
-           *           "revocable": false
+           *           "revocable": true
            *         }
            *       ]
            *     }
@@ -7763,7 +7862,7 @@ export interface operations {
            *           "mapFrom": "claims.given_name"
            *         }
            *       },
-           *       "revocable": false
+           *       "revocable": true
            *     }
            */
           'application/json': components['schemas']['CompactConfiguration'];
@@ -7815,7 +7914,7 @@ export interface operations {
            *           "mapFrom": "claims.given_name"
            *         }
            *       },
-           *       "revocable": false
+           *       "revocable": true
            *     }
            */
           'application/json': components['schemas']['CompactConfiguration'];
@@ -7881,7 +7980,7 @@ export interface operations {
            *           "mapFrom": "claims.given_name"
            *         }
            *       },
-           *       "revocable": false
+           *       "revocable": true
            *     }
            */
           'application/json': components['schemas']['CompactConfiguration'];
@@ -7964,6 +8063,17 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "issuer": "did:web:attestry.example:u",
+           *           "url": "https://university.example/v2/credentials/compact/revocation-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfRevocationList'];
         };
       };
@@ -8449,6 +8559,36 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "org.example.o",
+           *           "claimMappings": {
+           *             "org.example.membership.1": {
+           *               "given_name": {
+           *                 "mapFrom": "claims.given_name",
+           *                 "type": "string",
+           *                 "required": true
+           *               },
+           *               "birth_date": {
+           *                 "mapFrom": "claims.birthdate",
+           *                 "type": "date"
+           *               }
+           *             }
+           *           },
+           *           "expiresIn": {
+           *             "months": 6
+           *           },
+           *           "branding": {
+           *             "name": "Membership"
+           *           },
+           *           "includeStatus": false
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfMobileConfiguration'];
         };
       };
@@ -8514,6 +8654,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "org.example.membership",
+           *       "claimMappings": {
+           *         "org.example.membership.1": {
+           *           "given_name": {
+           *             "mapFrom": "claims.given_name",
+           *             "type": "string",
+           *             "required": true
+           *           },
+           *           "birth_date": {
+           *             "mapFrom": "claims.birthdate",
+           *             "type": "date"
+           *           }
+           *         }
+           *       },
+           *       "expiresIn": {
+           *         "months": 6
+           *       },
+           *       "branding": {
+           *         "name": "Membership"
+           *       },
+           *       "includeStatus": false
+           *     }
+           */
           'application/json': components['schemas']['MobileConfiguration'];
         };
       };
@@ -8553,6 +8719,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "org.example.o",
+           *       "claimMappings": {
+           *         "org.example.membership.1": {
+           *           "given_name": {
+           *             "mapFrom": "claims.given_name",
+           *             "type": "string",
+           *             "required": true
+           *           },
+           *           "birth_date": {
+           *             "mapFrom": "claims.birthdate",
+           *             "type": "date"
+           *           }
+           *         }
+           *       },
+           *       "expiresIn": {
+           *         "months": 6
+           *       },
+           *       "branding": {
+           *         "name": "Membership"
+           *       },
+           *       "includeStatus": false
+           *     }
+           */
           'application/json': components['schemas']['MobileConfiguration'];
         };
       };
@@ -8620,6 +8812,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "org.example.o",
+           *       "claimMappings": {
+           *         "org.example.membership.1": {
+           *           "given_name": {
+           *             "mapFrom": "claims.given_name",
+           *             "type": "string",
+           *             "required": true
+           *           },
+           *           "birth_date": {
+           *             "mapFrom": "claims.birthdate",
+           *             "type": "date"
+           *           }
+           *         }
+           *       },
+           *       "expiresIn": {
+           *         "months": 6
+           *       },
+           *       "branding": {
+           *         "name": "Membership"
+           *       },
+           *       "includeStatus": false
+           *     }
+           */
           'application/json': components['schemas']['MobileConfiguration'];
         };
       };
@@ -8907,6 +9125,13 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "revoked": true,
+           *       "revocationDate": "2026-01-15T09:30:00.000Z",
+           *       "crlDue": true
+           *     }
+           */
           'application/json': components['schemas']['RevokedDocumentSigner'];
         };
       };
@@ -8951,6 +9176,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "active": false,
+           *           "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *           "certificateData": {
+           *             "commonName": "Customer IACA",
+           *             "country": "AU",
+           *             "stateOrProvinceName": "AU-NSW",
+           *             "notBefore": "2026-01-15T09:30:00.000Z",
+           *             "notAfter": "2026-01-15T09:30:00.000Z"
+           *           },
+           *           "certificateFingerprint": "4b0b2930bd1f4600317391443738d963330244b0fac1babe0a62a31937fd8b7f",
+           *           "isManaged": false,
+           *           "crl": {
+           *             "number": "2",
+           *             "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *             "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *           },
+           *           "crlDue": true
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfIaca'];
         };
       };
@@ -8999,6 +9250,28 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": false,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "Example IACA",
+           *         "country": "AU",
+           *         "stateOrProvinceName": "AU-NSW",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "1d605fbc38b25ef360a99ae1a5581bc00ad00ee9731bbac08cb4c2c265b97c7d",
+           *       "isManaged": true,
+           *       "crl": {
+           *         "number": "22",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": false
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -9038,6 +9311,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": true,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "university.example IACA",
+           *         "country": "ZZ",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "0eaf6a4eba8a03b7e07790b596713edbac6a8a6a619a545667155d24d40a7cef",
+           *       "isManaged": true,
+           *       "crl": {
+           *         "number": "1",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": false
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -9086,6 +9380,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": true,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "university.example IACA",
+           *         "country": "ZZ",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "0eaf6a4eba8a03b7e07790b596713edbac6a8a6a619a545667155d24d40a7cef",
+           *       "isManaged": true,
+           *       "crl": {
+           *         "number": "1",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": false
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -9206,6 +9521,28 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": false,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "Customer IACA",
+           *         "country": "AU",
+           *         "stateOrProvinceName": "AU-NSW",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "4b0b2930bd1f4600317391443738d963330244b0fac1babe0a62a31937fd8b7f",
+           *       "isManaged": false,
+           *       "crl": {
+           *         "number": "2",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": true
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -9682,7 +10019,9 @@ export interface operations {
            * @example {
            *       "status_lists": [
            *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token"
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token"
            *       ]
            *     }
            */
@@ -9810,7 +10149,7 @@ export interface operations {
            *           "created": "2026-01-15T09:30:00.000Z",
            *           "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "proofPurpose": "assertionMethod",
-           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *         }
            *       }
            *     }
