@@ -116,7 +116,11 @@ export const revocationOperations = ({
       summary: `Revoke or restore a ${profile} credential`,
       description:
         'The published revocation list follows within seconds. A status that the credential has already changes nothing. Returns 400 if the configuration of the credential was not revocable when it was issued.',
-      http: { ...http, method: 'POST', success: 200, maxBodyBytes: 16_384 },
+      http: {
+        ...http,
+        ...{ method: 'POST', success: 200, maxBodyBytes: 16_384 },
+        ...(response === 'empty' && { noContent: true }),
+      },
       access: requires('credential-status:update'),
       analytics: {
         prefix: `${prefix}_SET_STATUS`,

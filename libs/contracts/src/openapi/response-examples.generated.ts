@@ -877,6 +877,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   'issuance.retrieve-revocation-status.compact': { isRevoked: false },
   'issuance.retrieve-revocation-status.compact-semantic': { isRevoked: false },
+  'issuance.retrieve-revocation-status.web-semantic': { isRevoked: false },
   'issuance.retrieve-status-list-aggregation': {
     status_lists: [
       'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token',
@@ -884,6 +885,30 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token',
       'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token',
     ],
+  },
+  'issuance.retrieve-status-list-token.web-semantic': {
+    '@context': ['https://www.w3.org/ns/credentials/v2'],
+    id: 'https://university.example/v2/credentials/web-semantic/revocation-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+    type: ['VerifiableCredential', 'BitstringStatusListCredential'],
+    issuer: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
+    validFrom: '2026-01-15T09:30:00.000Z',
+    validUntil: '2026-01-15T09:30:00.000Z',
+    credentialSubject: {
+      id: 'https://university.example/v2/credentials/web-semantic/revocation-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#list',
+      type: 'BitstringStatusList',
+      statusPurpose: 'revocation',
+      ttl: 300000,
+      encodedList: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2',
+    },
+    proof: {
+      type: 'DataIntegrityProof',
+      cryptosuite: 'eddsa-rdfc-2022',
+      created: '2026-01-15T09:30:00.000Z',
+      verificationMethod:
+        'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
+      proofPurpose: 'assertionMethod',
+      proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9',
+    },
   },
   'issuance.retrieve-type-metadata': {
     vct: 'https://university.example/v1/openid/types/StudentCard/1',
