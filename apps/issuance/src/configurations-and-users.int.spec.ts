@@ -575,6 +575,22 @@ describe('JSON-LD contexts', () => {
     expect(dids.requested).toHaveLength(requested);
   });
 
+  it('tries contexts with that of the status, which a revocable configuration of the data model 1.1 has too', async () => {
+    const url = serve('/status-terms', '{"@context":{"RevocationList2020Status":"https://x.example/status"}}');
+    const create11 = (more: object) =>
+      call<WebSemanticConfiguration>(webSemanticConfigurations.create, {
+        body: body({ proofType: 'Ed25519Signature2018', ...more }),
+      });
+    const { details } = await refusal(create11({ contexts: [url], revocable: true }));
+    const msg = 'cannot be processed together as JSON-LD (protected term redefinition)';
+    expect(details).toEqual([{ msg, param: 'contexts', location: 'body' }]);
+    expect((await create11({ contexts: [url] })).revocable).toBe(false);
+    const before = requests.length;
+    const own = 'https://w3id.org/vc-revocation-list-2020/v1';
+    expect(await create11({ contexts: [own], revocable: true })).toMatchObject({ contexts: [own], revocable: true });
+    expect(requests).toHaveLength(before);
+  });
+
   it('bounds all contexts of a configuration together, and names the limit', async () => {
     const half = (name: string) =>
       serve(name, JSON.stringify({ '@context': {}, pad: Array.from({ length: 12_000 }, () => 1) }));
