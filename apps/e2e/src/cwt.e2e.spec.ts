@@ -1,7 +1,11 @@
 import {
+  ApiClient,
   connectManagement,
   createTenantUnderTest,
+  cwtStatusOf,
   expectStatus,
+  fetchCwtStatus,
+  hostFetch,
   makeHolderKey,
   OpenIdProvider,
   PLATFORM_START_MS,
@@ -10,7 +14,9 @@ import {
   sharedPlatform,
   TENANT_CLIENT,
   verifyCwt,
+  waitUntil,
   Wallet,
+  type DecodedCwt,
   type HolderKey,
   type TenantUnderTest,
 } from '@attestry/testing';
@@ -158,6 +164,125 @@ describe('a third-party wallet obtains', () => {
   });
 });
 
+describe('a revocable credential', () => {
+  const issue = async (configurationId: string) => {
+    const made = await offer([configurationId]);
+    const { credentials } = await new Wallet().collect(made.uri, { keys: [await didKey()] });
+    const decoded = await verifyCwt(credentials[0]!.credential as string);
+    await published(cwtStatusOf(decoded).uri);
+    const id = await waitUntil(
+      async () => expectStatus(await tenant.api.users.credentials(made.userId), 200).data[0]?.id,
+      { what: 'the record of the credential' },
+    );
+    return { decoded, id };
+  };
+  const published = (uri: string) => waitUntil(async () => (await hostFetch(uri)).ok, { what: 'the lists' });
+  /** The time within which a verifier that retrieves the lists notices a change. */
+  const becomes = async (decoded: DecodedCwt, isRevoked: boolean) => {
+    const is = async () => {
+      const { invalid, revoked } = await fetchCwtStatus(decoded);
+      return invalid === isRevoked && revoked === isRevoked;
+    };
+    await waitUntil(is, { timeoutMs: 5000, intervalMs: 200, what: `isRevoked ${isRevoked} in both lists` });
+  };
+
+  describe.each([
+    ['cwt', 'compact', 'compact', () => cwt],
+    ['cwt_vc', 'compactSemantic', 'compact-semantic', () => cwtVc],
+  ] as const)('of %s', (_format, thing, profile, configuration) => {
+    const api = () => tenant.api[thing];
+
+    it('names one entry of one list in both claims, and is revoked and restored in both lists [T180, T182, T183]', async () => {
+      const [{ decoded, id }, kept] = [await issue(configuration()), await issue(configuration())];
+      const { index, uri, revocation } = cwtStatusOf(decoded);
+      const listId = uri.split('/').at(-2)!;
+      expect(uri).toBe(`${tenant.url}/v2/credentials/status-lists/${listId}/token`);
+      expect(revocation).toEqual({
+        index,
+        uri: `${tenant.url}/v2/credentials/${profile}/revocation-lists/${listId}`,
+      });
+      expect(index).toBeLessThan(131_072);
+      expect(expectStatus(await api().revocationLists(), 200)).toEqual({
+        data: [{ id: listId, issuer: did, url: revocation.uri }],
+      });
+
+      await becomes(decoded, false);
+      expect(expectStatus(await api().revocationStatus(id), 200)).toEqual({ isRevoked: false });
+      for (const isRevoked of [true, false, true]) {
+        expect(expectStatus(await api().setRevocationStatus(id, { isRevoked }), 200)).toEqual({ id, isRevoked });
+        await becomes(decoded, isRevoked);
+        expect(expectStatus(await api().revocationStatus(id), 200)).toEqual({ isRevoked });
+      }
+      expect(await fetchCwtStatus(kept.decoded)).toEqual({ invalid: false, revoked: false });
+    });
+
+    it('is revoked for good when it is deleted [T184]', async () => {
+      const { decoded, id } = await issue(configuration());
+      expect((await api().deleteCredential(id)).status).toBe(204);
+      await becomes(decoded, true);
+      for (const { status } of [
+        await api().setRevocationStatus(id, { isRevoked: false }),
+        await api().revocationStatus(id),
+        await api().deleteCredential(id),
+      ])
+        expect(status).toBe(404);
+    });
+
+    it('has a public revocation list with ETag, under its tenant and profile only [T183]', async () => {
+      const { uri } = cwtStatusOf((await issue(configuration())).decoded).revocation;
+      const answer = await hostFetch(uri, { headers: { origin: 'https://verifier.example' } });
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'content-type': 'application/cwt',
+        'cache-control': 'public, max-age=1',
+        etag: expect.stringMatching(/^"[\w-]{43}"$/) as string,
+        'access-control-allow-origin': '*',
+      });
+      const etag = answer.headers.get('etag')!;
+      const again = await hostFetch(uri, { headers: { 'if-none-match': etag } });
+      expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag]);
+      const { pathname } = new URL(uri);
+      const elsewhere = profile === 'compact' ? 'compact-semantic' : 'compact';
+      for (const [base, path, status] of [
+        [other.url, pathname, 404],
+        [tenant.url, pathname.replace(`/${profile}/`, `/${elsewhere}/`), 404],
+        [tenant.url, pathname.replace(/[0-9a-f-]{36}$/, 'no-uuid'), 400],
+      ] as const)
+        expect((await new ApiClient(base).request('GET', path)).status).toBe(status);
+    });
+
+    it('is issued only while the configuration is revocable, which is the default [T182]', async () => {
+      const { revocable, ...created } = expectStatus(
+        await api().create({ ...request, type: `Default-${profile}` }),
+        201,
+      );
+      expect(revocable).toBe(true);
+      const { id, ...body } = created;
+      expect(expectStatus(await api().update(id, { ...body, revocable: false }), 200).revocable).toBe(false);
+      await waitUntil(
+        async () => {
+          const { claims: all } = await verifyCwt((await collect(id, await didKey()))[0]!);
+          return !all.has(65535) && !all.has(-65537);
+        },
+        { what: 'a credential without status' },
+      );
+      expect((await api().delete(id)).status).toBe(204);
+    });
+  });
+
+  it('is revoked under its own profile and by its tenant only [T180]', async () => {
+    const { id } = await issue(cwt);
+    const isRevoked = true;
+    for (const { status } of [
+      await tenant.api.compactSemantic.setRevocationStatus(id, { isRevoked }),
+      await tenant.api.compactSemantic.deleteCredential(id),
+      await other.api.compact.setRevocationStatus(id, { isRevoked }),
+      await other.api.compact.deleteCredential(id),
+    ])
+      expect(status).toBe(404);
+    expect(expectStatus(await tenant.api.compact.revocationStatus(id), 200)).toEqual({ isRevoked: false });
+  });
+});
+
 describe('the issuer metadata', () => {
   it('have type and types, ES256 and did:key [T134]', async () => {
     const { body } = await tenant.api.metadata();
@@ -208,7 +333,6 @@ describe('a configuration', () => {
       issuer: 'did:key:z6Mk',
       claimMappings: { iss: { defaultValue: 'x' }, address: { defaultValue: {} } },
       expiresIn: { minutes: 90 },
-      revocable: true,
       claimSourceId: 'x',
     };
     expect(detailsOf(await tenant.api.compact.create(faulty as never))).toEqual([
@@ -216,7 +340,6 @@ describe('a configuration', () => {
       detail('claimMappings.iss', 'is a reserved name'),
       detail('claimMappings.address', 'must have a boolean, a well-formed string or a number as defaultValue'),
       detail('expiresIn', 'must be at least 2 hours', { minutes: 90 }),
-      detail('revocable', 'is not supported yet', true),
       detail('claimSourceId', 'is not supported yet'),
     ]);
     const contexts = ['https://www.w3.org/2018/credentials/v1', 'no-url'];

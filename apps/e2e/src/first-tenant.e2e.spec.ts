@@ -13,6 +13,8 @@ import {
   hasOpenssl,
   startPlatformProcess,
   verifyCwt,
+  cwtStatusOf,
+  fetchCwtStatus,
   verifyJwtVc,
   verifyLdpVc,
   verifyMdoc,
@@ -99,11 +101,10 @@ describe('docs/guides', () => {
   it('cwt.md leads to a CWT and a Semantic CWT, whose key is in the DID document', async () => {
     const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'cwt-guide');
     const [helpers] = blocksOf('first-tenant.md', 'sh');
-    const address = `TENANT=${tenant.url}`;
-    const { code, output, errors } = await run([helpers!, address, ...blocksOf('cwt.md', 'sh')], {
-      TENANT_TOKEN: tenant.api.client.token!,
-      CREDENTIAL: '',
-    });
+    const prepared = [helpers!, `TENANT=${tenant.url}`];
+    const env = { TENANT_TOKEN: tenant.api.client.token!, CREDENTIAL: '' };
+    const blocks = blocksOf('cwt.md', 'sh');
+    const { code, output, errors } = await run([...prepared, ...blocks.slice(0, 5)], env);
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
     const [, , did, issuer, types, uri, key] = output.map((text) => text.trim());
     expect([issuer, types]).toEqual([did, 'VerifiableCredential, SemanticMemberCard']);
@@ -112,9 +113,17 @@ describe('docs/guides', () => {
     expect([cwt!.claims.get('given_name'), cwt!.claims.get('level')]).toEqual(['Ada', 'gold']);
     expect(semantic!.claims.get('vc')).toMatchObject({ credentialSubject: { address: { country: 'GB' } } });
     expect(key!.split('\n')).toContain(`${did}#${cwt!.kid}`);
+
+    const isListed = async () => expectStatus(await tenant.api.credentials({ format: 'cwt' }), 200).data.length > 0;
+    await waitUntil(isListed, { what: 'the credential in the list' });
+    const revoked = await run([...prepared, ...blocks.slice(5)], env);
+    expect({ code: revoked.code, errors: revoked.errors }).toEqual({ code: 0, errors: '' });
+    const [changes, list] = revoked.output.slice(2).map((text) => text.trim());
+    expect([changes, list]).toEqual(['true\nfalse\nfalse', cwtStatusOf(cwt!).revocation.uri]);
+    await waitUntil(async () => (await fetchCwtStatus(cwt!)).revoked, { what: 'the deletion' });
   });
 
-  it('json-credentials.md leads to a credential that is kept until it is deleted', async () => {
+  it('json-credentials.md leads to a credential that is kept until it is deleted, and then revoked', async () => {
     const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'json-guide');
     const [helpers] = blocksOf('first-tenant.md', 'sh');
     const before = [helpers!, `TENANT=${tenant.url}`];
@@ -123,13 +132,23 @@ describe('docs/guides', () => {
     const made = await run([...before, ...blocks.slice(0, 2)], env);
     expect({ code: made.code, errors: made.errors }).toEqual({ code: 0, errors: '' });
     const [got] = (await new Wallet().collect(made.output[3]!.trim())).credentials;
-    await verifyLdpVc(got!.credential as Record<string, unknown>);
+    const refusal = () =>
+      verifyLdpVc(got!.credential as Record<string, unknown>).catch(({ message }: Error) => message);
+    await waitUntil(async () => (await refusal()) === undefined, { what: 'the credential to verify' });
     const { list } = tenant.api.webSemanticCredentials;
     const isListed = async () => expectStatus(await list(), 200).data.length > 0;
     await waitUntil(isListed, { what: 'the record of the credential' });
     const kept = await run([...before, ...blocks.slice(2)], env);
     expect({ code: kept.code, errors: kept.errors }).toEqual({ code: 0, errors: '' });
-    expect(kept.output[3]!.trim()).toBe('ecdsa-rdfc-2019');
+    expect(kept.output.slice(3, 6).map((text) => text.trim())).toEqual([
+      'ecdsa-rdfc-2019',
+      'BitstringStatusList',
+      'true',
+    ]);
+    await waitUntil(async () => (await refusal()) === 'Status is not valid', {
+      what: 'the revocation',
+      timeoutMs: 5000,
+    });
     expect(expectStatus(await list(), 200)).toEqual({ data: [] });
   });
 

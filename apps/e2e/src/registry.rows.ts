@@ -65,6 +65,8 @@ interface Things {
   /** Credentials with a status. */
   jwtVcCredential: string;
   sdJwtCredential: string;
+  compactCredential: string;
+  compactSemanticCredential: string;
   offer: string;
   user: string;
   webhook: string;
@@ -236,6 +238,8 @@ const makeThings = async (
   const webSemanticCredential = await issuedCredential({ tenant });
   const { id: jwtVcCredential } = (await revocableCredential({ tenant }, 'jwtVc')).params;
   const { id: sdJwtCredential } = (await revocableCredential({ tenant }, 'sdJwt')).params;
+  const { id: compactCredential } = (await revocableCredential({ tenant }, 'compact')).params;
+  const { id: compactSemanticCredential } = (await revocableCredential({ tenant }, 'compactSemantic')).params;
   const mobile = expectStatus(await api.mobile.create(mobileRequest()), 201).id;
   const offer = expectStatus(await api.offers.create({ credentials: [jwtVc] }), 200).id;
   const user = expectStatus(await api.users.create({ claims: { given_name: 'Ada' } }), 201).id;
@@ -251,7 +255,7 @@ const makeThings = async (
     ...{ iaca, unmanagedIaca, documentSigner, customer },
     ...{ did, unpublished, jwtVc, webSemantic, sdJwt, compact, compactSemantic, mobile, offer, user, webhook },
     ...{ client: client.clientId, member, authenticationProvider, webSemanticCredential },
-    ...{ jwtVcCredential, sdJwtCredential },
+    ...{ jwtVcCredential, sdJwtCredential, compactCredential, compactSemanticCredential },
   };
 };
 
@@ -460,9 +464,14 @@ const registryRows = (profile: 'web-semantic', thing: 'webSemanticCredential'): 
 };
 
 /** A credential with a status, of a new configuration. */
-const revocableCredential = async ({ tenant }: { tenant: TenantUnderTest }, thing: 'jwtVc' | 'sdJwt') => {
+const revocableCredential = async (
+  { tenant }: { tenant: TenantUnderTest },
+  thing: 'jwtVc' | 'sdJwt' | 'webSemantic' | 'compact' | 'compactSemantic',
+) => {
   const { api } = tenant;
-  const { id } = expectStatus<{ id: string }>(await api[thing].create({ ...jwtVcRequest(), revocable: true }), 201);
+  const request = thing.startsWith('compact') ? compactRequest() : jwtVcRequest();
+  const created = await api[thing].create({ ...request, revocable: true } as never);
+  const { id } = expectStatus<{ id: string }>(created, 201);
   await wallet.collect(expectStatus(await api.offers.create({ credentials: [id] }), 200).uri);
   const [credential] = await waitUntil(
     async () => {
@@ -489,6 +498,49 @@ const statusRows = (profile: 'jwt-vc' | 'sd-jwt', thing: 'jwtVc' | 'sdJwt'): Rec
   },
 });
 
+const revocationRows = (
+  profile: 'compact' | 'compact-semantic' | 'web-semantic',
+  thing: 'compact' | 'compactSemantic' | 'webSemantic',
+): Record<string, Row> => ({
+  [`issuance.set-revocation-status.${profile}`]: {
+    right: async (world) => ({ ...(await revocableCredential(world, thing)), body: { isRevoked: true } }),
+    wrong: () => ({ params: { id: NO_SUCH }, body: { isRevoked: 'yes' } }),
+    refusal: { status: 400, param: 'isRevoked', location: 'body' },
+    foreign: ({ foreign }) => ({ params: { id: foreign[`${thing}Credential`] }, body: { isRevoked: true } }),
+  },
+  [`issuance.retrieve-revocation-status.${profile}`]: {
+    right: (world) => revocableCredential(world, thing),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign[`${thing}Credential`] } }),
+  },
+});
+
+/** What only CWTs have. */
+const compactRows = (
+  profile: 'compact' | 'compact-semantic',
+  thing: 'compact' | 'compactSemantic',
+): Record<string, Row> => ({
+  ...revocationRows(profile, thing),
+  [`issuance.delete-issued-credential.${profile}`]: {
+    right: (world) => revocableCredential(world, thing),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign[`${thing}Credential`] } }),
+  },
+  [`issuance.list-revocation-lists.${profile}`]: pageRow,
+  [`issuance.retrieve-revocation-list.${profile}`]: {
+    right: async (world) => {
+      await revocableCredential(world, thing);
+      const [list] = expectStatus(await world.tenant.api[thing].revocationLists(), 200).data;
+      await waitUntil(async () => (await hostFetch(list!.url)).ok, { what: 'a revocation list' });
+      return { params: { id: list!.id } };
+    },
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+  },
+});
+
 /** Id of a status list whose token can be retrieved. */
 const publishedList = async ({ tenant: { api } }: World): Promise<string> => {
   const { id } = expectStatus(await api.jwtVc.create({ ...jwtVcRequest(), revocable: true }), 201);
@@ -499,6 +551,18 @@ const publishedList = async ({ tenant: { api } }: World): Promise<string> => {
   const { uri } = status.status_list;
   await waitUntil(async () => (await hostFetch(uri)).ok, { what: 'the token of a status list' });
   return uri.split('/').at(-2)!;
+};
+
+/** Id of a published list of JSON credentials. */
+const publishedCredentialList = async ({ tenant: { api } }: World): Promise<string> => {
+  const { id } = expectStatus(await api.webSemantic.create({ ...webSemanticRequest(), revocable: true }), 201);
+  const { credentials } = await wallet.collect(
+    expectStatus(await api.offers.create({ credentials: [id], claims: { given_name: 'Ada' } }), 200).uri,
+  );
+  const { credentialStatus } = credentials[0]!.credential as { credentialStatus: { statusListCredential: string } };
+  const uri = credentialStatus.statusListCredential;
+  await waitUntil(async () => (await hostFetch(uri)).ok, { what: 'a list of credentials' });
+  return uri.split('/').at(-1)!;
 };
 
 const brand = { name: 'Acme', logoUrl: 'https://brand.example/logo.png' };
@@ -886,6 +950,9 @@ export const ROWS: Record<string, Row> = {
   'issuance.list-credentials': pageRow,
   ...statusRows('jwt-vc', 'jwtVc'),
   ...statusRows('sd-jwt', 'sdJwt'),
+  ...compactRows('compact', 'compact'),
+  ...compactRows('compact-semantic', 'compactSemantic'),
+  ...revocationRows('web-semantic', 'webSemantic'),
   ...certificateRows,
 
   'issuance.create-offer': {
@@ -988,6 +1055,11 @@ export const ROWS: Record<string, Row> = {
   'issuance.retrieve-status-list-aggregation': publicDocument,
   'issuance.retrieve-status-list-token': {
     right: async (world) => ({ params: { id: await publishedList(world) } }),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+  },
+  'issuance.retrieve-status-list-token.web-semantic': {
+    right: async (world) => ({ params: { id: await publishedCredentialList(world) } }),
     wrong: () => ({ params: { id: 'no-uuid' } }),
     refusal: { status: 400, param: 'id', location: 'params' },
   },

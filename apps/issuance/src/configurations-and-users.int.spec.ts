@@ -346,7 +346,7 @@ describe('compact and compact-semantic configurations', () => {
   ] as const)('%s ones are created, retrieved, listed, replaced and deleted', async (_profile, operations, own) => {
     const created = await create(operations, { ...own, expiresIn: { years: 1 }, display: [{ name: 'Card' }] });
     expect(created).toEqual({
-      ...{ id: created.id, type: created.type, issuer: DID, revocable: false, ...own },
+      ...{ id: created.id, type: created.type, issuer: DID, revocable: true, ...own },
       ...{ display: [{ name: 'Card' }], expiresIn: { years: 1 } },
       claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
     });
@@ -365,6 +365,8 @@ describe('compact and compact-semantic configurations', () => {
     expect(replaced).toMatchObject({ id: created.id, type, issuer: DID });
     expect(replaced).not.toHaveProperty('expiresIn');
     if (operations === compactSemanticConfigurations) expect(replaced.contexts).toEqual([]);
+    const irrevocable = cwt({ type, revocable: false });
+    expect(await call(operations.update, { params, body: irrevocable })).toMatchObject({ revocable: false });
     const elsewhere = cwt({ type, issuer: 'did:web:x.example' });
     expect((await refusal(call(operations.update, { params, body: elsewhere }))).details).toEqual([
       { value: 'did:web:x.example', msg: 'must not change', param: 'issuer', location: 'body' },
@@ -572,6 +574,22 @@ describe('JSON-LD contexts', () => {
     const requested = dids.requested.length;
     expect(await paramsOf(create([url()]))).toEqual(['contexts']);
     expect(dids.requested).toHaveLength(requested);
+  });
+
+  it('tries contexts with that of the status, which a revocable configuration of the data model 1.1 has too', async () => {
+    const url = serve('/status-terms', '{"@context":{"RevocationList2020Status":"https://x.example/status"}}');
+    const create11 = (more: object) =>
+      call<WebSemanticConfiguration>(webSemanticConfigurations.create, {
+        body: body({ proofType: 'Ed25519Signature2018', ...more }),
+      });
+    const { details } = await refusal(create11({ contexts: [url], revocable: true }));
+    const msg = 'cannot be processed together as JSON-LD (protected term redefinition)';
+    expect(details).toEqual([{ msg, param: 'contexts', location: 'body' }]);
+    expect((await create11({ contexts: [url] })).revocable).toBe(false);
+    const before = requests.length;
+    const own = 'https://w3id.org/vc-revocation-list-2020/v1';
+    expect(await create11({ contexts: [own], revocable: true })).toMatchObject({ contexts: [own], revocable: true });
+    expect(requests).toHaveLength(before);
   });
 
   it('bounds all contexts of a configuration together, and names the limit', async () => {

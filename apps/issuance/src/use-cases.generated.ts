@@ -23,6 +23,7 @@ import { ListCredentials } from './list-credentials/list-credentials.js';
 import { ListDocumentSigners } from './list-document-signers/list-document-signers.js';
 import { ListIacas } from './list-iacas/list-iacas.js';
 import { ListIssuedCredentials } from './list-issued-credentials/list-issued-credentials.js';
+import { ListRevocationLists } from './list-revocation-lists/list-revocation-lists.js';
 import { ListUserCredentials } from './list-user-credentials/list-user-credentials.js';
 import { ListUsers } from './list-users/list-users.js';
 import { RetrieveAuthorizationServerMetadata } from './retrieve-authorization-server-metadata/retrieve-authorization-server-metadata.js';
@@ -41,12 +42,15 @@ import { RetrieveJwtVcIssuer } from './retrieve-jwt-vc-issuer/retrieve-jwt-vc-is
 import { RetrieveOauthKeys } from './retrieve-oauth-keys/retrieve-oauth-keys.js';
 import { RetrieveOfferContent } from './retrieve-offer-content/retrieve-offer-content.js';
 import { RetrievePreAuthorizedOffer } from './retrieve-pre-authorized-offer/retrieve-pre-authorized-offer.js';
+import { RetrieveRevocationList } from './retrieve-revocation-list/retrieve-revocation-list.js';
+import { RetrieveRevocationStatus } from './retrieve-revocation-status/retrieve-revocation-status.js';
 import { RetrieveStatusListAggregation } from './retrieve-status-list-aggregation/retrieve-status-list-aggregation.js';
 import { RetrieveStatusListToken } from './retrieve-status-list-token/retrieve-status-list-token.js';
 import { RetrieveTypeMetadata } from './retrieve-type-metadata/retrieve-type-metadata.js';
 import { RetrieveUser } from './retrieve-user/retrieve-user.js';
 import { RevokeDocumentSigner } from './revoke-document-signer/revoke-document-signer.js';
 import { SetCredentialStatus } from './set-credential-status/set-credential-status.js';
+import { SetRevocationStatus } from './set-revocation-status/set-revocation-status.js';
 import { UpdateCredentialConfiguration } from './update-credential-configuration/update-credential-configuration.js';
 import { UpdateDocumentSigner } from './update-document-signer/update-document-signer.js';
 import { UpdateIaca } from './update-iaca/update-iaca.js';
@@ -66,6 +70,10 @@ export const useCases = [
   DeleteIssuedCredential,
   SetCredentialStatus,
   RetrieveCredentialStatus,
+  SetRevocationStatus,
+  RetrieveRevocationStatus,
+  ListRevocationLists,
+  RetrieveRevocationList,
   CheckCredentialConfiguration,
   CountDomainConfigurations,
   CreateIaca,
@@ -98,8 +106,8 @@ export const useCases = [
   RetrieveJwtVcIssuer,
   RetrieveOauthKeys,
   RetrieveTypeMetadata,
-  RetrieveStatusListAggregation,
   RetrieveStatusListToken,
+  RetrieveStatusListAggregation,
   RetrieveContext,
   RetrieveCredentialDocument,
   CreateUser,

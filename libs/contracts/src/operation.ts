@@ -73,10 +73,14 @@ export interface HttpBinding {
   body?: 'json' | 'json-or-xml' | 'form' | 'json-or-form' | 'raw' | 'none';
   /** Maximum size of the body in bytes; default {@link MAX_BODY_BYTES}, or {@link UNREAD_BODY_BYTES} where no body is read. */
   maxBodyBytes?: number;
+  /** The response to a success other than 204 or 302 has no content. */
+  noContent?: true;
   /** Set when the response may be cached; otherwise `Cache-Control: no-store`. */
   cacheControl?: string;
   /** Media type of the response; default `application/json`. */
   mediaType?: string;
+  /** Further ones, by `Accept` or by what is retrieved. */
+  otherMediaTypes?: readonly string[];
   /** Shapes of a raw body by media type, for the interface definition; the service parses and checks it. */
   accepts?: Readonly<Record<string, DtoClass>>;
   /** Shape of the query of a raw request, for the interface definition. */

@@ -6,7 +6,13 @@ import { checkCredentialConfiguration, countDomainConfigurations } from './issua
 import { retrieveCredentialDocument } from './issuance/credential-documents.js';
 import { listCredentials } from './issuance/credentials.js';
 import * as documentSigners from './issuance/document-signers.js';
-import { CONFIGURATION_OPERATIONS, REGISTRY_OPERATIONS, STATUS_OPERATIONS } from './issuance/formats.js';
+import {
+  CONFIGURATION_OPERATIONS,
+  REGISTRY_OPERATIONS,
+  REVOCATION_LIST_OPERATIONS,
+  REVOCATION_OPERATIONS,
+  STATUS_OPERATIONS,
+} from './issuance/formats.js';
 import * as iacas from './issuance/iacas.js';
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
 import * as offers from './issuance/offers.js';
@@ -66,6 +72,8 @@ export const OPERATIONS: readonly Operation[] = [
   { listCredentials },
   ...Object.values(REGISTRY_OPERATIONS),
   ...Object.values(STATUS_OPERATIONS),
+  ...Object.values(REVOCATION_OPERATIONS),
+  ...Object.values(REVOCATION_LIST_OPERATIONS),
   { checkCredentialConfiguration, countDomainConfigurations },
   iacas,
   documentSigners,

@@ -75,6 +75,29 @@ describe('a CWT credential', () => {
     );
   });
 
+  it('has its revocation list in a CWT with the same header, without text around it', () => {
+    const bitstring = Buffer.from('compressed');
+    const uri = 'https://acme.example/revocation-lists/1';
+    const prepared = cwts.prepareRevocationList(facts, {
+      ...{ uri, bitstring },
+      issuedAt: new Date('2026-01-31T12:00:00.999Z'),
+      expiresAt: new Date('2026-01-31T13:00:00Z'),
+    });
+    const bytes = prepared.assemble(sign('sha256', prepared.toBeSigned, raw(privateKey)));
+    const { header, unprotected, claims, payload, signature } = parse(`x${base32nopad.encode(bytes)}`, 'x');
+    expect(Buffer.from(header).toString('hex')).toBe(`a20448${Buffer.from('k1234567').toString('hex')}0126`);
+    expect(unprotected).toEqual({});
+    expect([...claims]).toEqual([
+      [1, 'did:web:acme.example'],
+      [2, uri],
+      [4, ISSUED_AT + 3600],
+      [6, ISSUED_AT],
+      [-65538, new Uint8Array(bitstring)],
+    ]);
+    const structure = encode(['Signature1', header, new Uint8Array(), payload], cdeEncodeOptions);
+    expect(verify('sha256', structure, raw(publicKey), signature)).toBe(true);
+  });
+
   it('has exp, the status list and the revocation list when they are given', () => {
     const { claims } = parse(
       issue(

@@ -49,6 +49,7 @@ const CLAIM = {
   cti: 7,
   status: 65535,
   revocation: -65537,
+  revocationList: -65538,
   type: -65539,
 } as const;
 
@@ -65,7 +66,7 @@ export const prepareCwt = (facts: CwtFacts, { type, claims: own }: CwtClaims): S
   const claims = sharedClaims(facts);
   claims.set(CLAIM.type, type);
   mapOf(['claims'], own, scalarClaim, claims);
-  return signingInput('CSC:/1/', facts.keyFragment, claims);
+  return credential('CSC:/1/', signingInput(facts.keyFragment, claims));
 };
 
 /** @throws ClaimFault as `jsonClaims` */
@@ -80,8 +81,24 @@ export const prepareSemanticCwt = (
     type: ['VerifiableCredential', ...types],
     credentialSubject: jsonClaims(credentialSubject),
   });
-  return signingInput('CSS:/1/', facts.keyFragment, claims);
+  return credential('CSS:/1/', signingInput(facts.keyFragment, claims));
 };
+
+/** The CWT with a revocation list, signed as the credentials in it. */
+export const prepareRevocationList = (
+  { issuer, keyFragment }: Pick<CwtFacts, 'issuer' | 'keyFragment'>,
+  { uri, bitstring, issuedAt, expiresAt }: { uri: string; bitstring: Uint8Array; issuedAt: Date; expiresAt: Date },
+): SigningInput<Uint8Array> =>
+  signingInput(
+    keyFragment,
+    new Map<number, CborValue>([
+      [CLAIM.iss, issuer],
+      [CLAIM.sub, uri],
+      [CLAIM.exp, numericDate(expiresAt)],
+      [CLAIM.iat, numericDate(issuedAt)],
+      [CLAIM.revocationList, bitstring],
+    ]),
+  );
 
 const scalarClaim = (name: string, value: unknown): CborValue => {
   if (typeof value === 'boolean' || isText(value) || isNumber(value)) return value;
@@ -111,15 +128,22 @@ const revocationReference = ({ index, uri }: StatusListEntry): CborValue =>
 
 const numericDate = (date: Date): number => Math.floor(date.getTime() / 1000);
 
-const signingInput = (prefix: string, keyFragment: string, claims: ReadonlyMap<number | string, CborValue>) => {
+const signingInput = (
+  keyFragment: string,
+  claims: ReadonlyMap<number | string, CborValue>,
+): SigningInput<Uint8Array> => {
   const header = protectedHeader(keyFragment);
   const payload = encodeCbor(claims);
   return {
     toBeSigned: encodeSigStructure(header, payload),
-    assemble: (signature: Uint8Array) =>
-      prefix + base32nopad.encode(encodeCbor(coseSign1(assembleSign1(header, NO_HEADER, payload, signature)))),
+    assemble: (signature) => encodeCbor(coseSign1(assembleSign1(header, NO_HEADER, payload, signature))),
   };
 };
+
+const credential = (prefix: string, { toBeSigned, assemble }: SigningInput<Uint8Array>): SigningInput => ({
+  toBeSigned,
+  assemble: (signature) => prefix + base32nopad.encode(assemble(signature)),
+});
 
 const NO_HEADER: ReadonlyMap<number, CborValue> = new Map();
 

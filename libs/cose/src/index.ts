@@ -1,8 +1,10 @@
+export type { CborValue } from './cbor.js';
 export { ClaimFault } from './claim-fault.js';
 export { KeyNotSupported, type EcPublicJwk } from './cose-key.js';
 export {
   jsonClaims,
   prepareCwt,
+  prepareRevocationList,
   prepareSemanticCwt,
   scalarClaims,
   type CwtClaims,
@@ -14,3 +16,4 @@ export { prepareMdoc, type ElementDigest, type MdocElement, type PreparedMdoc, t
 export { isMdlDocType, longestMdocLifetimeDays, MDL_NAMESPACE, missingMdlElements } from './mdl.js';
 export type { SigningInput } from './signing-input.js';
 export type { StatusListEntry } from './status-reference.js';
+export { prepareTypedCwt, type TypedCwt } from './typed-cwt.js';

@@ -4,19 +4,14 @@ export {
   DocumentFault,
   type CanonicalizationOptions,
 } from './canonicalization.js';
-export { signDataIntegrity, type Cryptosuite, type DataIntegrityOptions } from './data-integrity.js';
-export {
-  ED25519_SIGNATURE_2018,
-  proofOptionsDocument,
-  signEd25519Signature2018,
-  type ProofOptions,
-  type Signable,
-} from './ed25519-signature-2018.js';
+export { ED25519_SIGNATURE_2018, proofOptionsDocument, type Signable } from './ed25519-signature-2018.js';
+export { proofOptions, signProof, type ProofSuite, type UnsignedProof } from './proofs.js';
 export {
   CREDENTIALS_V1,
   CREDENTIALS_V2,
   DATA_INTEGRITY_V2,
   DID_CONFIGURATION_V1,
+  REVOCATION_LIST_2020_V1,
   sharedContexts,
   WELL_KNOWN_CONTEXTS,
 } from './well-known.js';

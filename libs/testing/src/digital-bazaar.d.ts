@@ -49,9 +49,15 @@ declare module '@digitalbazaar/vc' {
     message?: string;
     errors?: VerificationError[];
   }
+  export interface StatusResult {
+    verified: boolean;
+    error?: Error;
+  }
   export interface VerifyCredentialResult {
     verified: boolean;
     error?: VerificationError;
+    /** Of a credential with `credentialStatus`. */
+    statusResult?: StatusResult;
   }
   export interface RemoteDocument {
     contextUrl: null;
@@ -60,19 +66,26 @@ declare module '@digitalbazaar/vc' {
   }
   export type DocumentLoader = (url: string) => Promise<RemoteDocument>;
   export const defaultDocumentLoader: DocumentLoader;
-  export function verifyCredential(options: {
+  export interface VerifyOptions {
     credential: Record<string, unknown>;
     suite: unknown;
     now?: Date;
     documentLoader: DocumentLoader;
-  }): Promise<VerifyCredentialResult>;
+  }
+  export type CheckStatus = (options: VerifyOptions) => Promise<StatusResult>;
+  /** Refuses a credential with `credentialStatus` without `checkStatus`. */
+  export function verifyCredential(
+    options: VerifyOptions & { checkStatus?: CheckStatus },
+  ): Promise<VerifyCredentialResult>;
 }
 
 declare module '@digitalbazaar/vc-bitstring-status-list' {
   export function checkStatus(options: {
     credential: Record<string, unknown>;
     documentLoader: import('@digitalbazaar/vc').DocumentLoader;
-    verifyBitstringStatusListCredential: boolean;
+    /** Of the proof of the list. */
+    suite?: unknown;
+    verifyBitstringStatusListCredential?: boolean;
   }): Promise<{ verified: boolean; error?: Error; results: { status: boolean }[] }>;
 }
 
@@ -80,6 +93,8 @@ declare module '@digitalbazaar/vc-revocation-list' {
   export function checkStatus(options: {
     credential: Record<string, unknown>;
     documentLoader: import('@digitalbazaar/vc').DocumentLoader;
-    verifyRevocationListCredential: boolean;
-  }): Promise<{ verified: boolean; error?: Error }>;
+    /** Of the proof of the list. */
+    suite?: unknown;
+    verifyRevocationListCredential?: boolean;
+  }): Promise<import('@digitalbazaar/vc').StatusResult>;
 }

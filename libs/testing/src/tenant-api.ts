@@ -68,7 +68,15 @@ export class TenantApi {
     const { client, answerTo } = this.calls;
     const path = '/v2/credentials/compact/configurations';
     const one = '/v2/credentials/compact/configurations/{id}';
+    const status = '/v2/credentials/compact/{id}/revocation-status';
+    const lists = '/v2/credentials/compact/revocation-lists';
+    const issued = '/v2/credentials/compact/{id}';
     return {
+      deleteCredential: (id: string) => answerTo(client.DELETE(issued, { params: { path: { id } } })),
+      revocationLists: (query?: QueryOf<typeof lists>) => answerTo(client.GET(lists, { params: { query } })),
+      revocationStatus: (id: string) => answerTo(client.GET(status, { params: { path: { id } } })),
+      setRevocationStatus: (id: string, body: Schemas['SetRevocationStatusRequest']) =>
+        answerTo(client.POST(status, { params: { path: { id } }, body })),
       create: (body: Schemas['CompactConfigurationRequest']) => answerTo(client.POST(path, { body })),
       list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
       retrieve: (id: string) => answerTo(client.GET(one, { params: { path: { id } } })),
@@ -82,7 +90,15 @@ export class TenantApi {
     const { client, answerTo } = this.calls;
     const path = '/v2/credentials/compact-semantic/configurations';
     const one = '/v2/credentials/compact-semantic/configurations/{id}';
+    const status = '/v2/credentials/compact-semantic/{id}/revocation-status';
+    const lists = '/v2/credentials/compact-semantic/revocation-lists';
+    const issued = '/v2/credentials/compact-semantic/{id}';
     return {
+      deleteCredential: (id: string) => answerTo(client.DELETE(issued, { params: { path: { id } } })),
+      revocationLists: (query?: QueryOf<typeof lists>) => answerTo(client.GET(lists, { params: { query } })),
+      revocationStatus: (id: string) => answerTo(client.GET(status, { params: { path: { id } } })),
+      setRevocationStatus: (id: string, body: Schemas['SetRevocationStatusRequest']) =>
+        answerTo(client.POST(status, { params: { path: { id } }, body })),
       create: (body: Schemas['CompactSemanticConfigurationRequest']) => answerTo(client.POST(path, { body })),
       list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
       retrieve: (id: string) => answerTo(client.GET(one, { params: { path: { id } } })),
@@ -110,7 +126,11 @@ export class TenantApi {
     const { client, answerTo } = this.calls;
     const path = '/v2/credentials/web-semantic/configurations';
     const one = '/v2/credentials/web-semantic/configurations/{id}';
+    const status = '/v2/credentials/web-semantic/{id}/revocation-status';
     return {
+      revocationStatus: (id: string) => answerTo(client.GET(status, { params: { path: { id } } })),
+      setRevocationStatus: (id: string, body: Schemas['SetRevocationStatusRequest']) =>
+        answerTo(client.POST(status, { params: { path: { id } }, body })),
       create: (body: Schemas['WebSemanticConfigurationRequest']) => answerTo(client.POST(path, { body })),
       list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
       retrieve: (id: string) => answerTo(client.GET(one, { params: { path: { id } } })),

@@ -6,6 +6,7 @@ import {
   type VerificationError,
 } from '@digitalbazaar/vc';
 import { decodeProtectedHeader, importJWK, jwtVerify, type JWTPayload } from 'jose';
+import { checkStatus, refuseStatus, REVOCATION_LIST_CONTEXT } from './check-credential-status.js';
 import { jwkOf, resolveDid, verificationMethodOf } from './did-resolution.js';
 import { hostFetch } from './host-fetch.js';
 import { suiteFor } from './proof-suites.js';
@@ -37,15 +38,19 @@ const documentLoader: DocumentLoader = async (url) => {
     if (!response.ok) throw new Error(`${url} answered ${response.status}`);
     return remote(url, await response.json());
   }
-  return defaultDocumentLoader(url);
+  return url === REVOCATION_LIST_CONTEXT.url
+    ? remote(url, REVOCATION_LIST_CONTEXT.document)
+    : defaultDocumentLoader(url);
 };
 
-/** Verifies an `ldp_vc` of any suite with the libraries of Digital Bazaar. @throws Error saying what they found */
+/** Verifies an `ldp_vc` of any suite, and its status, with the libraries of Digital Bazaar. @throws Error saying what they found */
 export const verifyLdpVc = async (credential: Record<string, unknown>): Promise<void> => {
   if ((credential['proof'] as { type?: string }).type === 'Ed25519Signature2018')
     return verifyLinkedDataProof(credential, {}, documentLoader);
   const suite = suiteFor(credential);
-  const { verified, error } = await verifyCredential({ credential, suite, documentLoader });
+  const result = await verifyCredential({ credential, suite, documentLoader, checkStatus });
+  refuseStatus(result);
+  const { verified, error } = result;
   if (!verified) throw new Error(`the credential does not verify: ${messagesOf(error).join('; ')}`, { cause: error });
 };
 

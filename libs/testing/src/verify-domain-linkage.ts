@@ -2,7 +2,8 @@ import dataIntegrity from '@digitalbazaar/data-integrity-context';
 import { driver } from '@digitalbazaar/did-method-key';
 import { from as ecdsaMultikey } from '@digitalbazaar/ecdsa-multikey';
 import { Ed25519VerificationKey2018 } from '@digitalbazaar/ed25519-verification-key-2018';
-import { defaultDocumentLoader, verifyCredential, type DocumentLoader } from '@digitalbazaar/vc';
+import { defaultDocumentLoader, verifyCredential, type CheckStatus, type DocumentLoader } from '@digitalbazaar/vc';
+import { checkStatus as checkInList, refuseStatus } from './check-credential-status.js';
 import { resolveDid, type DidDocument } from './did-resolution.js';
 import { suiteFor } from './proof-suites.js';
 
@@ -41,6 +42,8 @@ export interface LinkageVerification {
   now?: Date;
   /** Resolves DIDs other than did:key; default: over HTTP. */
   resolve?: (did: string) => Promise<DidDocument>;
+  /** Default: in the list of the credential's issuer. */
+  checkStatus?: CheckStatus;
 }
 
 const SUITE_CONTEXTS: Readonly<Record<string, string>> = {
@@ -51,7 +54,7 @@ const SUITE_CONTEXTS: Readonly<Record<string, string>> = {
 /** Verifies what Digital Bazaar's libraries verify of a credential. @throws Error saying what they found */
 export const verifyLinkedDataProof = async (
   credential: Record<string, unknown>,
-  { now = new Date(), resolve = resolveDid }: LinkageVerification = {},
+  { now = new Date(), resolve = resolveDid, checkStatus = checkInList }: LinkageVerification = {},
   contexts: DocumentLoader = defaultDocumentLoader,
 ): Promise<void> => {
   const documentLoader: DocumentLoader = async (url) => {
@@ -66,7 +69,9 @@ export const verifyLinkedDataProof = async (
     return { contextUrl: null, documentUrl: url, document: inItself };
   };
   const suite = suiteFor(credential);
-  const { verified, error } = await verifyCredential({ credential, suite, documentLoader, now });
+  const result = await verifyCredential({ credential, suite, documentLoader, now, checkStatus });
+  refuseStatus(result);
+  const { verified, error } = result;
   if (!verified) throw new Error(`does not verify: ${JSON.stringify(error)}`, { cause: error });
 };
 

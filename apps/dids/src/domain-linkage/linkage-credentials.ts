@@ -4,13 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { DomainLinkageCredential } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { KeyNotFound, SigningKeys } from '@attestry/keys';
-import {
-  Canonicalization,
-  ED25519_SIGNATURE_2018,
-  proofOptionsDocument,
-  signDataIntegrity,
-  signEd25519Signature2018,
-} from '@attestry/linked-data';
+import { Canonicalization, proofOptions, proofOptionsDocument, signProof } from '@attestry/linked-data';
 import { CLOCK } from '@attestry/service-kit';
 import { domainLinkage, periodOf, type DomainLinkage, type LinkedDid } from './domain-linkage.js';
 
@@ -68,21 +62,14 @@ export class LinkageCredentials {
     const { credential, created, verificationMethod, kmsKeyId, suite } = linkage;
     try {
       const signer = await this.signingKeys.loadSigner(tenantId, kmsKeyId);
-      const common = { created, verificationMethod, proofPurpose: 'assertionMethod' } as const;
-      const proof =
-        suite === ED25519_SIGNATURE_2018
-          ? ({ type: suite, ...common } as const)
-          : ({ type: 'DataIntegrityProof', cryptosuite: suite, ...common } as const);
+      const proof = proofOptions(suite, created, verificationMethod);
       const documents = [proofOptionsDocument(credential, proof), credential];
       const [options, document] = await this.canonicalization.hashes(tenantId, documents);
-      const sign = (data: Uint8Array) => signer.sign(data);
-      const signed =
-        proof.type === ED25519_SIGNATURE_2018
-          ? signEd25519Signature2018(credential, proof, [options!, document!], sign)
-          : signDataIntegrity(credential, proof, [options!, document!], sign);
+      const signed = signProof(credential, proof, [options!, document!], (data) => signer.sign(data));
       // Canonicalization takes milliseconds of this thread; other work runs between two.
       await setImmediate();
-      return signed;
+      // `LinkageSuite` has no other suites than the declaration.
+      return signed as DomainLinkageCredential;
     } catch (error) {
       if (error instanceof KeyNotFound) return undefined;
       throw error;

@@ -26,7 +26,7 @@ export const cwtFaults = (
   const details: ErrorDetail[] = [];
   const fault = (param: string, msg: string, value?: unknown) =>
     details.push({ ...(value !== undefined && { value }), msg, param, location: 'body' });
-  const { type, issuer, display, claimMappings, expiresIn, revocable, claimSourceId } = request;
+  const { type, issuer, display, claimMappings, expiresIn, claimSourceId } = request;
 
   if (type === 'VerifiableCredential') fault('type', 'must not be VerifiableCredential', type);
   if (issuer !== undefined && !issuer.startsWith('did:web:'))
@@ -35,18 +35,18 @@ export const cwtFaults = (
   const wellFormed = (name: string) => (name.isWellFormed() ? nameFault(name) : 'must be well-formed Unicode');
   details.push(...claimMappingFaults(claimMappings, { nameFault: wellFormed, valueFault }));
   if (expiresIn && expiresTooSoon(expiresIn)) fault('expiresIn', 'must be at least 2 hours', expiresIn);
-  if (revocable === true) fault('revocable', 'is not supported yet', true);
   if (claimSourceId !== undefined && claimSourceId !== null) fault('claimSourceId', 'is not supported yet');
   return details;
 };
 
 export const cwtContentOf = (request: CompactConfigurationRequest): CwtContent => {
-  const { display, claimMappings, expiresIn, maxIssuances } = request;
+  const { display, claimMappings, expiresIn, maxIssuances, revocable = true } = request;
   return present({
     display: display?.map((entry) => present({ ...entry })),
     claimMappings,
     expiresIn: expiresIn && present({ ...expiresIn }),
     maxIssuances,
+    revocable: revocable || undefined,
   }) as CwtContent;
 };
 
@@ -60,7 +60,8 @@ export const cwtRecordOf = ({
   type,
   issuer: issuerKey.did,
   ...content,
-  revocable: false,
+  // Absent in configurations of releases that had no revocation, too.
+  revocable: content.revocable ?? false,
 });
 
 /** Characters of all names and texts, and values, of the claims of one credential: a claim of a user may be mapped to many. */

@@ -60,7 +60,6 @@ describe('rules of both configurations', () => {
     [{ display: [{}, {}] }, body('display.1.locale', 'is required: another entry has none')],
     [{ expiresIn: {} }, body('expiresIn', 'must be at least 2 hours', {})],
     [{ expiresIn: { minutes: 119 } }, body('expiresIn', 'must be at least 2 hours', { minutes: 119 })],
-    [{ revocable: true }, body('revocable', 'is not supported yet', true)],
     [{ claimSourceId: 'x' }, body('claimSourceId', 'is not supported yet')],
     [mapping('constructor', 1), body('claimMappings.constructor', 'is a reserved name')],
     [mapping('__proto__', 1), body('claimMappings.__proto__', 'is a reserved name')],
@@ -73,9 +72,9 @@ describe('rules of both configurations', () => {
   });
 
   it('report every fault at once', () => {
-    const more = { issuer: 'x', claimMappings: { type: {} }, expiresIn: { hours: 1 }, revocable: true };
+    const more = { issuer: 'x', claimMappings: { type: {} }, expiresIn: { hours: 1 }, claimSourceId: 'x' };
     const params = formats.cwt.faultsOf(request(more)).map(({ param }) => param);
-    expect(params).toEqual(['issuer', 'claimMappings.type', 'expiresIn', 'revocable']);
+    expect(params).toEqual(['issuer', 'claimMappings.type', 'expiresIn', 'claimSourceId']);
   });
 });
 
@@ -130,7 +129,20 @@ describe('what is stored of a configuration', () => {
     const content = await formats.cwt.contentOf(request(full));
     expect(JSON.stringify(content)).toBe(`{${stored}`);
     expect(formats.cwt.recordOf({ ...state, format: 'cwt', content })).toEqual(record);
-    expect(await formats.cwt.contentOf(request())).toEqual({ claimMappings: request().claimMappings });
+  });
+
+  it('is revocable unless the request says otherwise, but not where an earlier release stored it', async () => {
+    const { claimMappings: mapped } = request();
+    for (const format of [formats.cwt, formats.cwt_vc]) {
+      const recordOf = (content: object) => format.recordOf({ ...state, format: format.format, content } as never);
+      for (const more of [{}, { revocable: true }]) {
+        const content = await format.contentOf(request(more));
+        expect(content).toEqual({ claimMappings: mapped, revocable: true });
+        expect(recordOf(content).revocable).toBe(true);
+      }
+      expect(await format.contentOf(request({ revocable: false }))).toEqual({ claimMappings: mapped });
+      expect(recordOf({ claimMappings: mapped }).revocable).toBe(false);
+    }
   });
 
   it('has the contexts of a semantic one', async () => {

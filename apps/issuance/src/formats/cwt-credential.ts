@@ -1,8 +1,9 @@
-import { oauthError } from '@attestry/contracts';
+import { oauthError, type CredentialProfile } from '@attestry/contracts';
 import { ClaimFault, type CwtFacts, type SigningInput } from '@attestry/cose';
 import type { Signer } from '@attestry/keys';
 import type { PinnedConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../protocol/map-claims.js';
+import { LIST_SIZE } from '../status-list/packed-statuses.js';
 import { credentialTimes, TimesFault } from './credential-times.js';
 import { cwtSizeFault, type CwtContent } from './cwt-configuration.decisions.js';
 import { claimOf, displayOf } from './display.decisions.js';
@@ -15,9 +16,11 @@ export interface UnsignedCwtCredential extends UnsignedCredential {
   input: SigningInput;
 }
 
-export const CWT_RESOURCES: Resources = {
+export const cwtResources = (profile: CredentialProfile): Resources => ({
   signer: { kind: 'pinnedKey', algorithms: ['P-256'], method: 'web', member: 'issuer' },
-};
+  status: { kind: 'tokenStatusList', tokenType: 'cose', size: LIST_SIZE, revocationLists: profile },
+  revocation: 'reversible',
+});
 
 /** @throws AppError credential_request_denied when a required claim has no value, or the claims are too large */
 export const mapCwtClaims = ({ content }: Cwt, from: UserObject): Record<string, unknown> => {
@@ -56,7 +59,7 @@ export const encodingFault = (encode: () => unknown): ClaimFault | undefined => 
  * @throws AppError credential_request_denied when the claims cannot be encoded
  */
 export const prepareCwtCredential = <Content extends CwtContent>(
-  { configuration, holder, time, credentialId }: PinnedFacts<Content>,
+  { configuration, holder, time, credentialId, status }: PinnedFacts<Content>,
   encode: (shared: CwtFacts) => SigningInput,
 ): UnsignedCwtCredential => {
   const { content, issuerKey } = configuration;
@@ -67,7 +70,12 @@ export const prepareCwtCredential = <Content extends CwtContent>(
       ...(content.expiresIn && { validUntil: addDuration(time, content.expiresIn) }),
     });
     const keyFragment = verificationMethod.slice(verificationMethod.indexOf('#') + 1);
-    const input = encode({ issuer: did, keyFragment, subject: holder.did, credentialId, validity });
+    const revocation = status?.revocationUri && { index: status.index, uri: status.revocationUri };
+    const input = encode({
+      ...{ issuer: did, keyFragment, subject: holder.did, credentialId, validity },
+      ...(status && { status }),
+      ...(revocation && { revocation }),
+    });
     const { validFrom, validUntil } = validity;
     return { credentialId, holderKey: holder.publicJwk, validFrom, ...(validUntil && { validUntil }), input };
   } catch (error) {

@@ -47,8 +47,10 @@ export type SignerPolicy =
 /** What a format needs before it can prepare and sign a credential. */
 export interface Resources {
   readonly signer: SignerPolicy;
-  /** Absent where credentials cannot be revoked. */
-  readonly status?: StatusPolicy;
+  /** Absent where credentials cannot be revoked; a function where it depends on the configuration. */
+  readonly status?: StatusPolicy | ((content: ConfigurationContent) => StatusPolicy);
+  /** Present where a revoked credential can be restored, until it is deleted; otherwise `invalid` is final. */
+  readonly revocation?: 'reversible';
 }
 
 /** Whom a credential is issued to. */

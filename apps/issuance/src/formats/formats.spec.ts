@@ -87,6 +87,12 @@ describe('what is stored of a configuration', () => {
         const record = byName[format].recordOf({ ...state, format, issuerKey, content });
         expect(record).toMatchObject({ revocable: revocable === true });
       }
+    for (const revocable of [undefined, false, true]) {
+      const content = ldpVcContentOf(request({ revocable }), []);
+      expect(Object.hasOwn(content, 'revocable')).toBe(revocable === true);
+      const record = byName.ldp_vc.recordOf({ ...state, format: 'ldp_vc', issuerKey, content });
+      expect(record).toMatchObject({ revocable: revocable === true });
+    }
   });
 
   it('is the same text in every release', async () => {
@@ -136,7 +142,7 @@ describe('rules of a configuration', () => {
         ],
         expiresIn: { years: 0, days: 1 },
         maxIssuances: 1,
-        revocable: false,
+        revocable: true,
         persist: false,
       }),
     ).toEqual([]));
@@ -158,7 +164,6 @@ describe('rules of a configuration', () => {
     ['display.1.locale', { display: [{}, {}] }],
     ['expiresIn', { expiresIn: {} }],
     ['expiresIn', { expiresIn: { days: 0, hours: 0 } }],
-    ['revocable', { revocable: true }],
     ['claimSourceId', { claimSourceId: 'x' }],
     ['contexts.1', { contexts: ['https://a.example/c', 'https://a.example/c'] }],
     ['claimMappings.id', mapping({ defaultValue: 1 }, 'id')],
@@ -211,7 +216,6 @@ describe('rules of a configuration', () => {
     [{ claimMappings: many(201) }, body('claimMappings', 'must have at most 200 entries')],
     [mapping({ defaultValue: 'é'.repeat(33_000) }), body('claimMappings', 'must be at most 64 KiB of JSON')],
     [{ expiresIn: { days: 0 } }, body('expiresIn', 'must be longer than 0', { days: 0 })],
-    [{ revocable: true }, body('revocable', 'is not supported yet', true)],
     [{ claimSourceId: 'x' }, body('claimSourceId', 'is not supported yet')],
     [{ contexts: [twice, twice] }, body('contexts.1', 'must not repeat a context', twice)],
     [mapping({ defaultValue: 1 }, ''), body('claimMappings.', 'must have a name of 1 to 1024 characters')],
@@ -285,8 +289,8 @@ describe('rules of a configuration', () => {
 
   it('throws the faults, or nothing', () => {
     expect(() => checkRequest(byName.ldp_vc, request())).not.toThrow();
-    expect(() => checkRequest(byName.ldp_vc, request({ revocable: true }))).toThrow(
-      expect.objectContaining({ kind: 'invalid', details: [body('revocable', 'is not supported yet', true)] }),
+    expect(() => checkRequest(byName.ldp_vc, request({ claimSourceId: 'x' }))).toThrow(
+      expect.objectContaining({ kind: 'invalid', details: [body('claimSourceId', 'is not supported yet')] }),
     );
   });
 
@@ -312,9 +316,9 @@ describe('rules of a configuration', () => {
     expect(params(mapping({ defaultValue: 1 }, 'given name'), 'jwt_vc_json')).toEqual([]));
 
   it('reports every fault at once', () =>
-    expect(params({ revocable: true, claimSourceId: 'x', expiresIn: {} })).toEqual([
+    expect(params({ claimSourceId: 'x', expiresIn: {}, type: '@type' })).toEqual([
+      'type',
       'expiresIn',
-      'revocable',
       'claimSourceId',
     ]));
 
@@ -336,14 +340,36 @@ const didWeb = { kind: 'pinnedKey', algorithms: ['P-256'], method: 'web', member
 describe('the formats', () => {
   it('have a profile each, keys that can sign, best first, or certificates, and maybe status lists', () => {
     const status = { kind: 'tokenStatusList', tokenType: 'jwt', size: 131_072 };
+    const revocation = 'reversible';
+    const ofCwt = (revocationLists: string) => ({
+      ...{ signer: didWeb, revocation },
+      status: { ...status, tokenType: 'cose', revocationLists },
+    });
     expect(Object.values(byName).map(({ format, profile, resources }) => [format, profile, resources])).toEqual([
-      ['ldp_vc', 'web-semantic', { signer: { kind: 'pinnedKey', algorithms: ['Ed25519', 'P-256'] } }],
+      [
+        'ldp_vc',
+        'web-semantic',
+        {
+          signer: { kind: 'pinnedKey', algorithms: ['Ed25519', 'P-256'] },
+          status: expect.any(Function) as unknown,
+          revocation,
+        },
+      ],
       ['jwt_vc_json', 'jwt-vc', { signer: { kind: 'pinnedKey', algorithms: ['P-256', 'Ed25519'] }, status }],
       ['dc+sd-jwt', 'sd-jwt', { signer: { kind: 'issuerSigner' }, status }],
-      ['cwt', 'compact', { signer: didWeb }],
-      ['cwt_vc', 'compact-semantic', { signer: didWeb }],
+      ['cwt', 'compact', ofCwt('compact')],
+      ['cwt_vc', 'compact-semantic', ofCwt('compact-semantic')],
       ['mso_mdoc', 'mobile', { signer: { kind: 'documentSigner' } }],
     ]);
+  });
+
+  it('have a list that is a credential for JSON-LD, of the version of its data model', () => {
+    const { status } = byName.ldp_vc.resources;
+    const listOf = (more: object) => (status as (content: object) => object)(ldpVcContentOf(request(more), []));
+    const list = { kind: 'listCredential', size: 131_072 };
+    expect(listOf({ proofType: 'Ed25519Signature2018' })).toEqual({ ...list, tokenType: 'revocationList2020' });
+    for (const proofType of [undefined, 'eddsa-rdfc-2022', 'ecdsa-rdfc-2019'])
+      expect(listOf({ proofType })).toEqual({ ...list, tokenType: 'bitstring' });
   });
 
   it('read the DID of a request from its member', () => {

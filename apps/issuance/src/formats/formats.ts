@@ -2,6 +2,8 @@ import type { Provider, Type } from '@nestjs/common';
 import {
   CONFIGURATION_OPERATIONS,
   REGISTRY_OPERATIONS,
+  REVOCATION_LIST_OPERATIONS,
+  REVOCATION_OPERATIONS,
   STATUS_OPERATIONS,
   type CallContext,
   type CredentialFormat,
@@ -23,6 +25,14 @@ export const FORMAT_CLASSES: Readonly<Record<CredentialFormat, Type<Format>>> = 
   mso_mdoc: MsoMdoc,
 };
 
+const OPERATIONS_BY_FORMAT = [
+  CONFIGURATION_OPERATIONS,
+  REGISTRY_OPERATIONS,
+  STATUS_OPERATIONS,
+  REVOCATION_OPERATIONS,
+  REVOCATION_LIST_OPERATIONS,
+];
+
 export class Formats {
   readonly byName: Readonly<Record<CredentialFormat, Format>>;
   private readonly byOperation: ReadonlyMap<string, Format>;
@@ -31,7 +41,7 @@ export class Formats {
     this.byName = Object.fromEntries(formats.map((it) => [it.format, it])) as Record<CredentialFormat, Format>;
     this.byOperation = new Map(
       formats.flatMap((it) =>
-        [CONFIGURATION_OPERATIONS, REGISTRY_OPERATIONS, STATUS_OPERATIONS].flatMap((operations) =>
+        OPERATIONS_BY_FORMAT.flatMap((operations) =>
           Object.values(operations[it.format] ?? {}).map(({ name }) => [name, it] as const),
         ),
       ),

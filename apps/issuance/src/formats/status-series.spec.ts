@@ -28,6 +28,16 @@ describe('the series of status lists of a configuration', () => {
       verificationMethod: 'did:web:acme.example#k1',
     }));
 
+  it('is of the kind that the format chooses by the configuration', () => {
+    const chosen: Resources = {
+      ...pinned,
+      status: ({ persist }) => ({ kind: 'listCredential', tokenType: persist ? 'bitstring' : 'jwt', size: 9 }),
+    };
+    const of = (content: { persist?: true }) =>
+      statusSeriesOf(chosen, { content: { revocable: true, ...content }, issuerKey }, issuer);
+    expect([of({ persist: true })?.tokenType, of({})?.tokenType]).toEqual(['bitstring', 'jwt']);
+  });
+
   it('does not exist unless the configuration is revocable and the format has a status', () => {
     expect(statusSeriesOf(certified, { content: {} }, issuer)).toBeUndefined();
     expect(statusSeriesOf({ signer: pinned.signer }, { ...revocable, issuerKey }, issuer)).toBeUndefined();

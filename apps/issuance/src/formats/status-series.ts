@@ -10,7 +10,8 @@ export const statusSeriesOf = (
   issuer: string,
 ): ListSeries | undefined => {
   if (!content.revocable || !status) return undefined;
-  if (signer.kind === 'issuerSigner') return listSeries(status, { kind: 'issuerSigner', issuer });
+  const policy = typeof status === 'function' ? status(content) : status;
+  if (signer.kind === 'issuerSigner') return listSeries(policy, { kind: 'issuerSigner', issuer });
   const { kmsKeyId, verificationMethod } = issuerKey!;
-  return listSeries(status, { kind: 'pinnedKey', keyId: kmsKeyId, verificationMethod });
+  return listSeries(policy, { kind: 'pinnedKey', keyId: kmsKeyId, verificationMethod });
 };

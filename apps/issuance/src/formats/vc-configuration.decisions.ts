@@ -30,8 +30,6 @@ export interface VcContent extends ConfigurationContent {
 export interface VcRules extends Pick<ClaimRules, 'valueFault'> {
   /** The format can keep issued credentials. */
   persists?: true;
-  /** Its credentials can have a status. */
-  isRevocable?: true;
   /** Of a type or the name of a claim. */
   termFault?: (term: string) => string | undefined;
 }
@@ -53,7 +51,7 @@ export const subjectNameFault = (name: string): string | undefined => {
 /** Every fault of a request that needs no look-up. */
 export const vcFaults = (
   request: JwtVcConfigurationRequest,
-  { persists, isRevocable, termFault, valueFault }: VcRules = {},
+  { persists, termFault, valueFault }: VcRules = {},
 ): ErrorDetail[] => {
   const details: ErrorDetail[] = [];
   const fault = (param: string, msg: string, value?: unknown) =>
@@ -85,7 +83,6 @@ export const vcFaults = (
 
   if (request.expiresIn && !isPositive(request.expiresIn))
     fault('expiresIn', 'must be longer than 0', request.expiresIn);
-  if (request.revocable === true && !isRevocable) fault('revocable', 'is not supported yet', true);
   if (request.persist === true && !persists) fault('persist', 'is not supported yet', true);
   if (request.claimSourceId !== undefined && request.claimSourceId !== null)
     fault('claimSourceId', 'is not supported yet');

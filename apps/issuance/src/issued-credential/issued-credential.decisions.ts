@@ -21,14 +21,16 @@ export const recordCredential = (
   return [{ type: 'CredentialRecorded', data }];
 };
 
-/** Also of a credential that an earlier release issued, which has no stream yet (ADR 0070). */
+/** One with a status is revoked for good. Also of a credential that an earlier release issued, which has no stream yet (ADR 0070). */
 export const deleteCredential = (
   state: IssuedCredentialState,
   issued: Omit<CredentialDeletedData, 'deletedAt'>,
   now: Date,
 ): IssuedCredentialEvent[] => {
   if (state.status === 'deleted') throw notFound();
-  return [{ type: 'CredentialDeleted', data: { ...issued, deletedAt: now.toISOString() } }];
+  const hasStatus = state.status === 'recorded' && state.listed;
+  const revoked = hasStatus ? changeStatus(state, { format: state.format, status: 'invalid' }, now) : [];
+  return [...revoked, { type: 'CredentialDeleted', data: { ...issued, deletedAt: now.toISOString() } }];
 };
 
 type Recorded = Extract<IssuedCredentialState, { status: 'recorded' }>;
@@ -45,17 +47,17 @@ export const listedCredential = (state: IssuedCredentialState, format: Credentia
   return { ...state, listed };
 };
 
-/** No event when it has the status already. `invalid` is final. */
+/** No event when it has the status already. `invalid` is final unless revocation `isReversible`. */
 export const changeStatus = (
   state: IssuedCredentialState,
-  command: { format: CredentialFormat; status: CredentialStatus; reason?: string },
+  command: { format: CredentialFormat; status: CredentialStatus; reason?: string; isReversible?: boolean },
   now: Date,
 ): IssuedCredentialEvent[] => {
   const credential = listedCredential(state, command.format);
   const { listId, index, status: former } = credential.listed;
-  const { status, reason } = command;
+  const { status, reason, isReversible } = command;
   if (status === former) return [];
-  if (former === 'invalid')
+  if (former === 'invalid' && !isReversible)
     throw invalidBody('status', 'must be invalid: the credential is invalid, which is final', status);
   const { credentialId, userId, credentialConfigurationId, format, profile, issuedAt } = credential;
   return [

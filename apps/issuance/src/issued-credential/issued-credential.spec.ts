@@ -87,6 +87,38 @@ describe('a deleted credential', () => {
     }
   });
 
+  it('with a status is revoked for good, unless it is invalid already', () => {
+    const remove = (state: IssuedCredentialState) => deleteCredential(state, issued, now);
+    after([withStatus])
+      .when(remove)
+      .then([changed('valid', 'invalid'), deleted]);
+    const suspended = [withStatus, changed('valid', 'suspended')];
+    after(suspended)
+      .when(remove)
+      .then([changed('suspended', 'invalid'), deleted]);
+    after([withStatus, changed('valid', 'invalid')])
+      .when(remove)
+      .then([deleted]);
+  });
+
+  it('is revoked for good if it has a status', () => {
+    const revoked = changed('valid', 'invalid');
+    for (const [history, events] of [
+      [[withStatus], [revoked, deleted]],
+      [[withStatus, revoked], [deleted]],
+      [
+        [withStatus, revoked, changed('invalid', 'valid')],
+        [revoked, deleted],
+      ],
+    ])
+      after(history!)
+        .when((state) => deleteCredential(state, issued, now))
+        .then(events!);
+    const state = stateAfter(issuedCredential, [withStatus, revoked, deleted]);
+    for (const status of ['valid', 'invalid'] as const)
+      expect(refusal(() => changeStatus(state, { format, status, isReversible: true }, now)).code).toBe('NotFound');
+  });
+
   it('does not exist any more, and cannot be recorded again', () => {
     const state = stateAfter(issuedCredential, [withStatus, deleted]);
     expect(state).toEqual({ status: 'deleted' });
@@ -144,6 +176,17 @@ describe('the status of a credential', () => {
         },
       ],
     ]);
+  });
+
+  it('invalid is final only where revocation is not reversible', () => {
+    const revoked = stateAfter<IssuedCredentialState, IssuedCredentialEvent>(issuedCredential, [
+      withStatus,
+      changed('valid', 'invalid'),
+    ]);
+    expect(changeStatus(revoked, { format, status: 'valid', isReversible: true }, now)).toEqual([
+      changed('invalid', 'valid'),
+    ]);
+    expect(changeStatus(revoked, { format, status: 'invalid', isReversible: true }, now)).toEqual([]);
   });
 
   it('exists only under the path of its format, and only where the credential was issued with one', () => {

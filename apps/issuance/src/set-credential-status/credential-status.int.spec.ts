@@ -5,14 +5,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   AppError,
+  compactRegistry,
+  compactRevocation,
+  compactSemanticRegistry,
+  compactSemanticRevocation,
   credentialStatusChanged,
   createUser,
   deleteUser,
+  httpAnswer,
   jwtVcStatus,
   listCredentials,
   listUserCredentials,
   recordSubject,
   sdJwtStatus,
+  webSemanticRegistry,
+  webSemanticRevocation,
   type CredentialStatusAnswer,
   type Operation,
   type OperationRecord,
@@ -297,6 +304,168 @@ describe.each([
       { ...about, status: 'valid', formerStatus: 'suspended' },
     ]);
     expect(own().map(({ id }) => id)).toEqual((await changesOf(credentialId)).slice(1).map(({ id }) => id));
+  });
+});
+
+describe.each([
+  ['compact', compactRevocation, compactSemanticRevocation, { format: 'cwt', profile: 'compact' }],
+  ['compact-semantic', compactSemanticRevocation, compactRevocation, { format: 'cwt_vc', profile: 'compact-semantic' }],
+  ['web-semantic', webSemanticRevocation, compactRevocation, { format: 'ldp_vc', profile: 'web-semantic' }],
+] as const)('the revocation of a %s credential', (profile, operations, others, ofFormat) => {
+  const status = { ...ofFormat, status: ENTRY };
+  const answers = profile !== 'web-semantic';
+  const revoke = (id: string, isRevoked: unknown, of = operations as typeof compactRevocation, tenantId = ACME) =>
+    call(of.set, { params: { id }, body: { isRevoked } }, tenantId);
+  const isRevoked = (id: string, of = operations as typeof compactRevocation, tenantId = ACME) =>
+    call(of.retrieve, { params: { id } }, tenantId);
+
+  it('is set, undone, retrieved and listed, with an event for each change [T180, T181]', async () => {
+    const userId = await newUser();
+    const { credentialId: id, credentialConfigurationId, issuedAt } = await issue(userId, status);
+    expect(await isRevoked(id)).toEqual({ isRevoked: false });
+    for (const value of [false, true, true, false, true]) {
+      expect(await revoke(id, value)).toEqual(answers ? { id, isRevoked: value } : httpAnswer({}));
+      expect(await isRevoked(id)).toEqual({ isRevoked: value });
+    }
+    expect(await listed(id)).toMatchObject({ status: 'invalid', profile });
+
+    const stored = await changesOf(id);
+    expect(stored.slice(1).map(({ type, data }) => [type, (data as { status: string }).status])).toEqual([
+      ['CredentialStatusChanged', 'invalid'],
+      ['CredentialStatusChanged', 'valid'],
+      ['CredentialStatusChanged', 'invalid'],
+    ]);
+    expect(stored.at(-1)!.data).toEqual({
+      ...{ credentialId: id, userId, credentialConfigurationId, issuedAt, ...ENTRY, ...ofFormat },
+      ...{ status: 'invalid', former: 'valid', changedAt: clock.now().toISOString() },
+    });
+    const own = () => changes.filter(({ data }) => (data as { credentialId: string }).credentialId === id);
+    await waitUntil(() => own().length === 3, { what: 'three messages' });
+    expect(own()[1]!.data).toMatchObject({ credentialProfile: profile, status: 'valid', formerStatus: 'invalid' });
+  });
+
+  it('is in the trail with credential, user and configuration [T181]', async () => {
+    const userId = await newUser();
+    const { credentialId: id, credentialConfigurationId } = await issue(userId, status);
+    await revoke(id, true);
+    const prefix = `CREDENTIAL_${profile.toUpperCase().replace('-', '_')}_REVOCATION`;
+    expect((await changesOf(id)).at(-1)!.metadata.record).toMatchObject({
+      prefix: `${prefix}_SET_STATUS`,
+      outcome: 'SUCCESS',
+      object: { type: 'credential', id },
+      metadata: { userId, credentialConfigurationId, status: 'invalid' },
+    });
+    expect(operations.retrieve.analytics!.prefix).toBe(`${prefix}_RETRIEVE${answers ? '_STATUS' : ''}`);
+  });
+
+  it('is refused for a credential without status, of another format or tenant, or unknown [T180]', async () => {
+    const { credentialId: without } = await issue(await newUser(), ofFormat);
+    const details = [{ value: without, msg: WITHOUT, param: 'id', location: 'params' }];
+    expect((await refusal(revoke(without, true))).details).toEqual(details);
+    expect((await refusal(isRevoked(without))).details).toEqual(details);
+
+    const { credentialId: id } = await issue(await newUser(), status);
+    const { credentialId: final } = await issue(await newUser());
+    for (const refused of [
+      revoke(id, true, others),
+      revoke(id, true, undefined, BETA),
+      revoke(randomUUID(), true),
+      revoke(final, true),
+      set(id, { status: 'invalid' }),
+      isRevoked(id, others),
+      isRevoked(id, undefined, BETA),
+      isRevoked(randomUUID()),
+      isRevoked(final),
+    ])
+      expect((await refusal(refused)).code).toBe('NotFound');
+    expect(await changesOf(id)).toHaveLength(1);
+  });
+
+  it.each<[object, string]>([
+    [{}, 'is required'],
+    [{ isRevoked: null }, 'must be a boolean'],
+    [{ isRevoked: 'true' }, 'must be a boolean'],
+  ])('is refused: %j [T180]', async (body, msg) => {
+    const { details } = await refusal(call(operations.set, { params: { id: randomUUID() }, body }));
+    expect(details).toEqual([expect.objectContaining({ param: 'isRevoked', msg, location: 'body' })]);
+    for (const refused of [revoke('no-uuid', true), isRevoked('no-uuid')])
+      expect((await refusal(refused)).details).toMatchObject([{ param: 'id', msg: 'must be a UUID' }]);
+  });
+});
+
+describe('a deleted web-semantic credential', () => {
+  const ofFormat = { format: 'ldp_vc', profile: 'web-semantic' } as const;
+  const remove = (id: string) => call(webSemanticRegistry.delete, { params: { id } });
+
+  it('is revoked for good if it has a status [T188]', async () => {
+    const userId = await newUser();
+    const { credentialId: id } = await issue(userId, { ...ofFormat, status: ENTRY });
+    expect(await listed(id)).toMatchObject({ status: 'valid' });
+    await remove(id);
+    const stored = await changesOf(id);
+    expect(stored.map(({ type }) => type)).toEqual([
+      'CredentialRecorded',
+      'CredentialStatusChanged',
+      'CredentialDeleted',
+    ]);
+    expect(stored[1]!.data).toMatchObject({ ...ENTRY, status: 'invalid', former: 'valid', credentialId: id });
+    const own = () => changes.filter(({ data }) => (data as { credentialId: string }).credentialId === id);
+    await waitUntil(() => own().length === 1, { what: 'the change' });
+    expect(own()[0]!.data).toMatchObject({ status: 'invalid', formerStatus: 'valid', userId });
+    expect(await listed(id)).toBeUndefined();
+    for (const again of [
+      () => remove(id),
+      () => call(webSemanticRevocation.set, { params: { id }, body: { isRevoked: false } }),
+      () => call(webSemanticRevocation.retrieve, { params: { id } }),
+    ])
+      expect((await refusal(again())).code).toBe('NotFound');
+    expect(await changesOf(id)).toHaveLength(3);
+  });
+});
+
+describe.each([
+  ['compact', compactRegistry, compactRevocation, { format: 'cwt', profile: 'compact' }],
+  [
+    'compact-semantic',
+    compactSemanticRegistry,
+    compactSemanticRevocation,
+    { format: 'cwt_vc', profile: 'compact-semantic' },
+  ],
+  ['web-semantic', webSemanticRegistry, webSemanticRevocation, { format: 'ldp_vc', profile: 'web-semantic' }],
+] as const)('the deletion of a %s credential', (_profile, registry, operations, ofFormat) => {
+  const remove = (id: string, tenantId = ACME) => call(registry.delete, { params: { id } }, tenantId);
+
+  it('revokes it for good, whether it was revoked, restored or never changed [T184]', async () => {
+    for (const values of [[], [true], [true, false]]) {
+      const { credentialId: id } = await issue(await newUser(), { ...ofFormat, status: ENTRY });
+      for (const isRevoked of values) await call(operations.set, { params: { id }, body: { isRevoked } });
+      expect(await listed(id)).toBeDefined();
+      expect(await remove(id)).toBeUndefined();
+      const [changed, deleted] = (await changesOf(id)).slice(-2);
+      expect([changed!.type, (changed!.data as { status: string }).status]).toEqual([
+        'CredentialStatusChanged',
+        'invalid',
+      ]);
+      expect(deleted!.type).toBe('CredentialDeleted');
+      expect(await listed(id)).toBeUndefined();
+      for (const refused of [
+        call(operations.set, { params: { id }, body: { isRevoked: false } }),
+        call(operations.retrieve, { params: { id } }),
+        remove(id),
+      ])
+        expect((await refusal(refused)).code).toBe('NotFound');
+    }
+  });
+
+  it('revokes nothing where there is no status, and reaches no other tenant or format [T184]', async () => {
+    const { credentialId: id } = await issue(await newUser(), ofFormat);
+    const { credentialId: foreign } = await issue(await newUser(), { format: 'jwt_vc_json', profile: 'jwt-vc' });
+    await listed(id);
+    for (const refused of [remove(id, BETA), remove(foreign), remove(randomUUID())])
+      expect((await refusal(refused)).code).toBe('NotFound');
+    await remove(id);
+    expect((await changesOf(id)).map(({ type }) => type)).toEqual(['CredentialRecorded', 'CredentialDeleted']);
+    expect(await changesOf(foreign)).toHaveLength(1);
   });
 });
 

@@ -5,9 +5,6 @@ import { INVALID, LIST_SIZE, packedStatuses, setStatus } from './packed-statuses
 import {
   bitstringStatus,
   bitstringStatusListCredential,
-  compactRevocationListClaims,
-  compactRevocationStatus,
-  CWT_REVOCATION_CLAIM,
   revocationList2020Credential,
   revocationList2020Status,
   type UnsignedRevocationList,
@@ -22,6 +19,7 @@ for (const index of revoked) setStatus(statuses, 1, index, INVALID);
 const list: UnsignedRevocationList = {
   uri,
   issuer,
+  timeToLive: 300,
   statuses,
   issuedAt: new Date('2026-01-01T00:00:00Z'),
   expiresAt: new Date('2026-01-02T00:00:00Z'),
@@ -69,7 +67,10 @@ describe('a bitstring status list', () => {
       validUntil: '2026-01-02T00:00:00Z',
     });
     const { encodedList, ...subject } = credentialSubject;
-    expect(subject).toEqual({ id: `${uri}#list`, type: 'BitstringStatusList', statusPurpose: 'revocation' });
+    expect(subject).toEqual({
+      ...{ id: `${uri}#list`, type: 'BitstringStatusList', statusPurpose: 'revocation' },
+      ttl: 300_000,
+    });
     expect(encodedList).toMatch(/^u[\w-]+$/);
     const bytes = gunzipSync(Buffer.from(encodedList.slice(1), 'base64url'));
     expect(bytes).toHaveLength(16_384);
@@ -131,24 +132,5 @@ describe('a list of RevocationList2020', () => {
       revocationListIndex: '5',
       revocationListCredential: uri,
     });
-  });
-});
-
-describe('a revocation list of CWT credentials', () => {
-  it('has the bitstring as bytes in a private claim', async () => {
-    const claims = await compactRevocationListClaims(list);
-    expect([...claims.keys()]).toEqual([1, 2, 4, 6, -65538]);
-    expect([...claims.values()].slice(0, 4)).toEqual([issuer, uri, 1767312000, 1767225600]);
-    expect(gunzipSync(claims.get(-65538) as Uint8Array)[0]).toBe(0b10000001);
-  });
-
-  it('is referred to by a map of index and address', () => {
-    expect(compactRevocationStatus({ uri, index: 5 })).toEqual(
-      new Map<number, unknown>([
-        [2, 5],
-        [3, uri],
-      ]),
-    );
-    expect(CWT_REVOCATION_CLAIM).toBe(-65537);
   });
 });

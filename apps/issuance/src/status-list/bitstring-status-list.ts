@@ -1,15 +1,15 @@
+import { CREDENTIALS_V1, CREDENTIALS_V2, REVOCATION_LIST_2020_V1 } from '@attestry/linked-data';
 import { dateTime } from '../formats/validity.js';
 import { gzipStatuses } from './compressed-statuses.js';
-import { secondsOf, type StatusReference, type UnsignedList } from './token-status-list.js';
+import type { StatusReference, UnsignedList } from './token-status-list.js';
 
 /** A list with 1 bit for each credential: revoked or not. */
 export interface UnsignedRevocationList extends UnsignedList {
   /** DID of the issuer of the credentials, which verifiers compare. */
   issuer: string;
+  /** Seconds. */
+  timeToLive: number;
 }
-
-/** In the list and in each credential that refers to it. */
-export const REVOCATION_LIST_2020_CONTEXT = 'https://w3id.org/vc-revocation-list-2020/v1';
 
 /** `credentialStatus` in VC Data Model 2.0, Bitstring Status List §2.1. */
 export const bitstringStatus = ({ uri, index }: StatusReference) => ({
@@ -22,7 +22,7 @@ export const bitstringStatus = ({ uri, index }: StatusReference) => ({
 
 /** Without proof, Bitstring Status List §2.2. */
 export const bitstringStatusListCredential = async (list: UnsignedRevocationList) => ({
-  '@context': ['https://www.w3.org/ns/credentials/v2'],
+  '@context': [CREDENTIALS_V2],
   id: list.uri,
   type: ['VerifiableCredential', 'BitstringStatusListCredential'],
   issuer: list.issuer,
@@ -32,6 +32,8 @@ export const bitstringStatusListCredential = async (list: UnsignedRevocationList
     id: `${list.uri}#list`,
     type: 'BitstringStatusList',
     statusPurpose: 'revocation',
+    // Milliseconds.
+    ttl: list.timeToLive * 1000,
     // Multibase: `u` is base64url without padding.
     encodedList: `u${(await compressedBitstring(list.statuses)).toString('base64url')}`,
   },
@@ -45,9 +47,9 @@ export const revocationList2020Status = ({ uri, index }: StatusReference) => ({
   revocationListCredential: uri,
 });
 
-/** Without proof, RevocationList2020. */
+/** Without proof, RevocationList2020, whose text says ZLIB: its example and the libraries have GZIP. */
 export const revocationList2020Credential = async (list: UnsignedRevocationList) => ({
-  '@context': ['https://www.w3.org/2018/credentials/v1', REVOCATION_LIST_2020_CONTEXT],
+  '@context': [CREDENTIALS_V1, REVOCATION_LIST_2020_V1],
   id: list.uri,
   type: ['VerifiableCredential', 'RevocationList2020Credential'],
   issuer: list.issuer,
@@ -60,27 +62,8 @@ export const revocationList2020Credential = async (list: UnsignedRevocationList)
   },
 });
 
-/** Private claim of a CWT with its `compactRevocationStatus`, for verifiers that do not know claim 65535. */
-export const CWT_REVOCATION_CLAIM = -65537;
-
-export const compactRevocationStatus = ({ uri, index }: StatusReference): Map<number, unknown> =>
-  new Map<number, unknown>([
-    [2, index],
-    [3, uri],
-  ]);
-
-/** Claims of the CWT with a list for `compactRevocationStatus`. */
-export const compactRevocationListClaims = async (list: UnsignedRevocationList): Promise<Map<number, unknown>> =>
-  new Map<number, unknown>([
-    [1, list.issuer],
-    [2, list.uri],
-    [4, secondsOf(list.expiresAt)],
-    [6, secondsOf(list.issuedAt)],
-    [-65538, await compressedBitstring(list.statuses)],
-  ]);
-
-/** GZIP of the bitstring with index 0 as its left-most bit, Bitstring Status List §7.1. */
-const compressedBitstring = (statuses: Uint8Array): Promise<Buffer> =>
+/** GZIP of the bitstring with index 0 as its left-most bit, from packed statuses of 1 bit: Bitstring Status List §7.1. */
+export const compressedBitstring = (statuses: Uint8Array): Promise<Buffer> =>
   gzipStatuses(statuses.map((byte) => REVERSED[byte]!));
 
 /** By byte, that with its bits in the opposite order. */

@@ -1,4 +1,4 @@
-import { listSeries, seriesName } from './list-series.js';
+import { listPath, listSeries, revocationListUri, seriesName } from './list-series.js';
 
 const policy = { kind: 'tokenStatusList', tokenType: 'jwt', size: 131_072 } as const;
 const ofIssuer = (issuer: string) => listSeries(policy, { kind: 'issuerSigner', issuer });
@@ -14,6 +14,21 @@ describe('a series of status lists', () => {
       bits: 2,
     }));
 
+  it('has one bit for each credential where its lists are revocation lists, too, at an address of their own', () => {
+    const series = listSeries(
+      { ...policy, tokenType: 'cose', revocationLists: 'compact' },
+      { kind: 'pinnedKey', keyId: 'k1', verificationMethod: 'did:web:acme.example#k1' },
+    );
+    expect(series).toMatchObject({ tokenType: 'cose', bits: 1, revocationLists: 'compact' });
+    const uri = 'https://acme.example/v2/credentials/status-lists/l1/token';
+    expect(revocationListUri({ ...series, uri }, 'l1')).toBe(
+      'https://acme.example/v2/credentials/compact/revocation-lists/l1',
+    );
+    expect(revocationListUri({ ...ofIssuer('https://acme.example'), uri }, 'l1')).toBeUndefined();
+    const names = [series, { ...series, revocationLists: 'compact-semantic' as const }].map(seriesName);
+    expect(new Set([...names, 'cose did:web:acme.example#k1']).size).toBe(3);
+  });
+
   it('is shared by the credentials of one signer, and by no others', () => {
     const names = [
       ofIssuer('https://acme.example'),
@@ -24,5 +39,16 @@ describe('a series of status lists', () => {
     expect(new Set(names).size).toBe(4);
     expect(seriesName(ofIssuer('https://acme.example'))).toBe(names[0]);
     expect(seriesName(ofKey('did:web:acme.example#k1', 'another'))).toBe(names[2]);
+  });
+
+  it('of lists that are credentials has one bit for each, and an address of its own', () => {
+    const credentials = { ...policy, kind: 'listCredential', tokenType: 'bitstring' } as const;
+    const signer = { kind: 'pinnedKey', keyId: 'k1', verificationMethod: 'did:web:acme.example#k1' } as const;
+    const series = listSeries(credentials, signer);
+    expect(series.bits).toBe(1);
+    expect(seriesName(series)).toBe('bitstring did:web:acme.example#k1');
+    expect(listPath(series, 'l1')).toBe('/v2/credentials/web-semantic/revocation-lists/l1');
+    expect(listPath({ ...series, tokenType: 'revocationList2020' }, 'l1')).toBe(listPath(series, 'l1'));
+    expect(listPath(ofIssuer('https://acme.example'), 'l1')).toBe('/v2/credentials/status-lists/l1/token');
   });
 });

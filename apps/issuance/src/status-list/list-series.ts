@@ -1,3 +1,4 @@
+import { retrieveListCredential, retrieveStatusListToken, type CredentialProfile } from '@attestry/contracts';
 import type { StatusBits } from './packed-statuses.js';
 
 /** Whose key signs the tokens of a list: a verifier that trusts the credentials of the list trusts it already (ADR 0077). */
@@ -15,15 +16,21 @@ export type ListSigner =
       verificationMethod: string;
     };
 
-/** How the list is signed and encoded; another type of token is another member, with its signing in `sign-status-list.ts`. */
-export type TokenType = 'jwt';
+/**
+ * How the list is signed and encoded: as JWT, as CWT, or as a credential of the data model 1.1 or 2.0. Another type of token is another member,
+ * with its signing in `sign-status-list.ts`.
+ */
+export type TokenType = 'jwt' | 'cose' | 'revocationList2020' | 'bitstring';
 
 /** How a format publishes the status of its credentials. */
 export interface StatusPolicy {
-  kind: 'tokenStatusList';
+  /** A list that is a credential has the proof of those in it. */
+  kind: 'tokenStatusList' | 'listCredential';
   tokenType: TokenType;
   /** Entries of a list. */
   size: number;
+  /** Each list is also published as a revocation list of this profile, for verifiers that know no other. */
+  revocationLists?: CredentialProfile;
 }
 
 /** Lists that follow each other: the first has the id of `firstListId`, and each names the next. */
@@ -33,18 +40,42 @@ export interface ListSeries {
   /** Entries. */
   size: number;
   bits: StatusBits;
+  /** As in the policy. */
+  revocationLists?: CredentialProfile;
 }
 
-/** Valid, invalid and suspended. */
+/** Valid, invalid and suspended, which neither a list that is a credential nor a revocation list can express. */
 const BITS = 2;
 
-export const listSeries = ({ tokenType, size }: StatusPolicy, signer: ListSigner): ListSeries => ({
+export const listSeries = (
+  { kind, tokenType, size, revocationLists }: StatusPolicy,
+  signer: ListSigner,
+): ListSeries => ({
   tokenType,
   signer,
   size,
-  bits: BITS,
+  bits: kind === 'listCredential' || revocationLists ? 1 : BITS,
+  ...(revocationLists && { revocationLists }),
 });
 
 /** Credentials whose lists have the same name share them. */
-export const seriesName = ({ tokenType, signer }: ListSeries): string =>
-  `${tokenType} ${signer.kind === 'issuerSigner' ? signer.issuer : signer.verificationMethod}`;
+export const seriesName = ({ tokenType, signer, revocationLists }: ListSeries): string =>
+  [tokenType, signer.kind === 'issuerSigner' ? signer.issuer : signer.verificationMethod, revocationLists ?? []]
+    .flat()
+    .join(' ');
+
+export const isListCredential = (tokenType: TokenType): boolean =>
+  tokenType === 'revocationList2020' || tokenType === 'bitstring';
+
+/** Path of a list, below the tenant's own address. */
+export const listPath = ({ tokenType }: ListSeries, listId: string): string => {
+  const { path } = (isListCredential(tokenType) ? retrieveListCredential : retrieveStatusListToken).http!;
+  return path.replace(':id', listId);
+};
+
+/** Address of the revocation list, at the same host as `uri`. */
+export const revocationListUri = (
+  { uri, revocationLists }: Pick<ListSeries, 'revocationLists'> & { uri: string },
+  listId: string,
+): string | undefined =>
+  revocationLists && `${new URL(uri).origin}/v2/credentials/${revocationLists}/revocation-lists/${listId}`;

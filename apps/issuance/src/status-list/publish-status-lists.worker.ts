@@ -2,11 +2,13 @@ import { hash, randomUUID } from 'node:crypto';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { LeasedWorker, Leases, type Clock, type Term } from '@attestry/event-store';
 import { KeyNotFound, SigningKeys } from '@attestry/keys';
+import { Canonicalization } from '@attestry/linked-data';
 import { CLOCK, Health, LOGGER, serviceContext, type Logger } from '@attestry/service-kit';
 import { IssuerSigners, type IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import { revocationListUri } from './list-series.js';
 import { PublishedListsReadModel } from './published-lists.read-model.js';
 import { SHARDS } from './shard-of.js';
-import { signStatusList } from './sign-status-list.js';
+import { signRevocationList, signStatusList } from './sign-status-list.js';
 import { StatusListsReadModel, type ListKey, type StoredList } from './status-lists.read-model.js';
 
 const NAME = 'issuance.status-list-publisher';
@@ -34,6 +36,7 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     private readonly published: PublishedListsReadModel,
     private readonly issuerSigners: IssuerSigners,
     private readonly signingKeys: SigningKeys,
+    private readonly canonicalization: Canonicalization,
     private readonly health: Health,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) logger: Logger,
@@ -91,26 +94,34 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     if (!list) return false;
     const now = this.clock.now();
     let token: string;
+    let revocationList: string | undefined;
     try {
-      token = await signStatusList(
-        {
-          ...list,
-          aggregationUri: `${new URL(list.uri).origin}/v2/credentials/status-lists/aggregation`,
-          timeToLive: TIME_TO_LIVE,
-          issuedAt: now,
-          expiresAt: new Date(now.getTime() + LIFETIME * 1000),
-        },
-        await this.loadSigner(list),
-      );
+      const signer = await this.loadSigner(list);
+      const unsigned = {
+        ...list,
+        aggregationUri: `${new URL(list.uri).origin}/v2/credentials/status-lists/aggregation`,
+        timeToLive: TIME_TO_LIVE,
+        issuedAt: now,
+        expiresAt: new Date(now.getTime() + LIFETIME * 1000),
+      };
+      const uri = revocationListUri(list, list.listId);
+      [token, revocationList] = await Promise.all([
+        signStatusList(unsigned, signer, (documents) => this.canonicalization.hashes(key.tenantId, documents)),
+        uri === undefined ? undefined : signRevocationList(unsigned, uri, signer),
+      ]);
     } catch (error) {
       // The DID or the tenant was deleted: no verifier has a key for another token.
       if (!(error instanceof KeyNotFound)) throw error;
       if (await this.published.retire(key, epoch)) await this.lists.markPublished(list);
       return false;
     }
-    const etag = `"${hash('sha256', token, 'base64url')}"`;
     const dueAt = new Date(now.getTime() + (TIME_TO_LIVE / 2) * 1000);
-    const isStored = await this.published.store(key, { token, etag, dueAt }, epoch);
+    const published = {
+      ...withEtag(token),
+      dueAt,
+      ...(revocationList !== undefined && { revocationList: withEtag(revocationList) }),
+    };
+    const isStored = await this.published.store(key, published, epoch);
     if (isStored) await this.lists.markPublished(list);
     return isStored;
   }
@@ -121,3 +132,5 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
       : this.issuerSigners.loadSigner(tenantId, signer.issuer, serviceContext(NAME, tenantId));
   }
 }
+
+const withEtag = (token: string) => ({ token, etag: `"${hash('sha256', token, 'base64url')}"` });

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { CredentialProfile } from '@attestry/contracts';
 import { readEvent, StaleEpoch, type RecordedEvent } from '@attestry/event-store';
 import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
 import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
+import { revocationListUri } from './list-series.js';
 import type { ListKey } from './status-lists.read-model.js';
 import { shardOf } from './shard-of.js';
 import { mediaTypeOfToken } from './sign-status-list.js';
@@ -17,9 +19,22 @@ export interface PublishedListTables {
     due_at: string;
     token: string | null;
     etag: string | null;
+    /** Profile of the revocation list, whose address, issuer and bytes the following members are; empty where the list is none. */
+    revocation_profile: string;
+    revocation_uri: string;
+    /** DID. */
+    issuer: string;
+    opened_at: string;
+    revocation_list: string | null;
+    revocation_etag: string | null;
     /** Of the lease under which it was signed. */
     epoch: number;
   };
+}
+
+interface Published {
+  token: string;
+  etag: string;
 }
 
 /** What the endpoint serves. */
@@ -36,17 +51,29 @@ export interface PublishedToken {
  */
 export const publishedLists: Projection<PublishedListTables> = purgingTenants('issuance', {
   name: 'issuance.status-list-tokens',
-  version: 1,
+  version: 2,
   categories: [statusList.category],
   types: Object.keys(statusList.types),
   tables: ['issuance_status_list_tokens'],
   async create(db) {
     await createTable(db, 'issuance_status_list_tokens', {
-      text: ['tenant_id', 'list_id', 'media_type', 'due_at'],
-      nullableText: ['token', 'etag'],
+      text: [
+        'tenant_id',
+        'list_id',
+        'media_type',
+        'due_at',
+        'revocation_profile',
+        'revocation_uri',
+        'issuer',
+        'opened_at',
+      ],
+      nullableText: ['token', 'etag', 'revocation_list', 'revocation_etag'],
       integer: ['shard', 'epoch'],
       primaryKey: ['tenant_id', 'list_id'],
-      indexes: { issuance_status_list_tokens_by_due: ['shard', 'due_at'] },
+      indexes: {
+        issuance_status_list_tokens_by_due: ['shard', 'due_at'],
+        issuance_status_list_tokens_by_profile: ['tenant_id', 'revocation_profile', 'opened_at', 'list_id'],
+      },
     });
   },
   async project(trx, events: readonly RecordedEvent[]) {
@@ -62,6 +89,12 @@ export const publishedLists: Projection<PublishedListTables> = purgingTenants('i
         due_at: data.openedAt,
         token: null,
         etag: null,
+        revocation_profile: data.revocationLists ?? '',
+        revocation_uri: revocationListUri(data, data.listId) ?? '',
+        issuer: data.signer.kind === 'pinnedKey' ? data.signer.verificationMethod.split('#', 1)[0]! : '',
+        opened_at: data.openedAt,
+        revocation_list: null,
+        revocation_etag: null,
         epoch: 0,
       });
     }
@@ -101,13 +134,36 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
     return row && { mediaType: row.media_type, token: row.token, etag: row.etag };
   }
 
+  /** Lists that are published as revocation lists of the profile. */
+  revocationLists(tenantId: string, profile: CredentialProfile) {
+    return this.running.db
+      .selectFrom('issuance_status_list_tokens')
+      .select(['list_id', 'issuer', 'revocation_uri', 'opened_at'])
+      .where('tenant_id', '=', tenantId)
+      .where('revocation_profile', '=', profile);
+  }
+
+  findRevocationList({ tenantId, listId }: ListKey, profile: CredentialProfile) {
+    return this.revocationLists(tenantId, profile)
+      .select(['revocation_list', 'revocation_etag'])
+      .where('list_id', '=', listId)
+      .executeTakeFirst();
+  }
+
   /**
    * @returns false when the list has no row: it is not projected yet, or its tenant was purged
    * @throws StaleEpoch when a later holder of the lease has published the list
    */
-  store(list: ListKey, published: { token: string; etag: string; dueAt: Date }, epoch: number): Promise<boolean> {
-    const { token, etag, dueAt } = published;
-    return this.replace(list, { token, etag, due_at: dueAt.toISOString() }, epoch);
+  store(
+    list: ListKey,
+    { token, etag, dueAt, revocationList }: Published & { dueAt: Date; revocationList?: Published | undefined },
+    epoch: number,
+  ): Promise<boolean> {
+    const revocation = revocationList && {
+      revocation_list: revocationList.token,
+      revocation_etag: revocationList.etag,
+    };
+    return this.replace(list, { token, etag, ...revocation, due_at: dueAt.toISOString() }, epoch);
   }
 
   /** The last token is served until it is replaced after another change, or deleted with the tenant. */
@@ -117,7 +173,7 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
 
   private async replace(
     { tenantId, listId }: ListKey,
-    values: { token?: string; etag?: string; due_at: string },
+    values: Partial<PublishedListTables['issuance_status_list_tokens']>,
     epoch: number,
   ): Promise<boolean> {
     const { numUpdatedRows } = await this.running.db

@@ -6,7 +6,7 @@ import { CLOCK, IDS, LOGGER, serviceContext, type Logger } from '@attestry/servi
 import { LRUCache } from 'lru-cache';
 import { firstListId } from './first-list-id.js';
 import { permuteCounters } from './index-permutation.js';
-import { seriesName, type ListSeries } from './list-series.js';
+import { listPath, revocationListUri, seriesName, type ListSeries } from './list-series.js';
 import { blockSize, claimBlock, openList } from './status-list.decisions.js';
 import { statusList, statusListStream, type OpenStatusList } from './status-list.state.js';
 import { StatusListsReadModel } from './status-lists.read-model.js';
@@ -22,6 +22,7 @@ type Tenant = Pick<TenantContext, 'id' | 'baseUrl'>;
 interface Block {
   listId: string;
   uri: string;
+  revocationUri?: string | undefined;
   indexes: Uint32Array;
   used: number;
   /** Of its first index. */
@@ -93,8 +94,9 @@ export class StatusIndexes {
       const { block } = claimed;
       if (block && block.used < block.indexes.length) {
         block.since ??= this.clock.now();
-        const { listId, uri } = block;
-        allocated.push({ listId, uri, index: block.indexes[block.used++]! });
+        const { listId, uri, revocationUri } = block;
+        const index = block.indexes[block.used++]!;
+        allocated.push({ listId, uri, index, ...(revocationUri !== undefined && { revocationUri }) });
       } else if (claimed.next) {
         claimed.block = claimed.next;
         delete claimed.next;
@@ -127,7 +129,7 @@ export class StatusIndexes {
       const { first, count: claimedCount } = ours.data;
       const secret = await this.openSecret(tenant.id, list);
       const indexes = permuteCounters(secret, list.size, first, claimedCount);
-      claimed.next = { listId, uri: list.uri, indexes, used: 0 };
+      claimed.next = { listId, uri: list.uri, revocationUri: revocationListUri(list, listId), indexes, used: 0 };
       if (events.length > 1) await this.openAhead(tenant, series, successorId!);
       return;
     }
@@ -159,7 +161,7 @@ export class StatusIndexes {
     await this.sealing.createDataKey(tenant.id, 'tenant', listId);
     const secret = pooledBytes(32).toString('base64url');
     const sealedSecret = await this.sealing.sealText(tenant.id, 'tenant', listId, secret);
-    const uri = `${tenant.baseUrl}/v2/credentials/status-lists/${listId}/token`;
+    const uri = `${tenant.baseUrl}${listPath(series, listId)}`;
     const opened = await this.streams.runDecision(
       statusList,
       stream,

@@ -2,17 +2,26 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync, inflateSync } from 'node:zlib';
 import {
   AppError,
+  compactRevocationLists,
+  compactSemanticRevocationLists,
   releaseIssuerKey,
   reserveIssuerKey,
+  retrieveListCredential,
+  retrieveStatusListAggregation,
   retrieveStatusListToken,
   sdJwtConfigurations,
   jwtVcConfigurations,
   tenantPurged,
+  webSemanticConfigurations,
   type Caller,
+  type CredentialFormat,
   type CredentialStatus,
   type HttpAnswer,
+  type PageOf,
+  type RevocationList,
 } from '@attestry/contracts';
 import { EventStoreUnavailable, StaleEpoch, Streams, type EventStore } from '@attestry/event-store';
 import {
@@ -26,7 +35,10 @@ import {
   type RunningServices,
 } from '@attestry/service-kit';
 import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import * as bitstring from '@digitalbazaar/vc-bitstring-status-list';
+import * as revocationList from '@digitalbazaar/vc-revocation-list';
 import { getListFromStatusListJWT } from '@sd-jwt/jwt-status-list';
+import { decode, type Tag } from 'cbor2';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { issuanceService } from '../index.js';
 import { changeStatus, recordCredential } from '../issued-credential/issued-credential.decisions.js';
@@ -34,6 +46,7 @@ import type { CredentialRecordedData, StatusEntry } from '../issued-credential/i
 import { issuedCredential, issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
 import { firstListId } from './first-list-id.js';
 import { listSeries, seriesName, type ListSeries } from './list-series.js';
+import { bitstringStatus, revocationList2020Status } from './bitstring-status-list.js';
 import { PublishStatusLists } from './publish-status-lists.worker.js';
 import { PublishedListsReadModel } from './published-lists.read-model.js';
 import { shardOf } from './shard-of.js';
@@ -82,13 +95,19 @@ const body = (more: object = {}) => ({
 });
 const configure = (tenantId: string, more: object = {}) =>
   call(sdJwtConfigurations.create, tenantId, admin, { body: body(more) }) as Promise<{ id: string }>;
-const fetchToken = async (tenantId: string, listId: string, headers: Record<string, string> = {}) => {
+const fetchToken = async (
+  tenantId: string,
+  listId: string,
+  headers: Record<string, string> = {},
+  operation: typeof retrieveStatusListToken | typeof retrieveListCredential = retrieveStatusListToken,
+) => {
   const raw = { method: 'GET', url: '/', headers, text: '' };
   const request = { params: { id: listId }, raw };
-  return ((await call(retrieveStatusListToken, tenantId, { kind: 'public' }, request)) as HttpAnswer).$http as {
+  return ((await call(operation, tenantId, { kind: 'public' }, request)) as HttpAnswer).$http as {
     status?: number;
     headers: Record<string, string>;
     body: string;
+    base64?: string;
   };
 };
 const refusal = async (promise: Promise<unknown>): Promise<AppError> => {
@@ -130,9 +149,9 @@ const replica = (events: EventStore = engines.events) =>
     engines.ids,
     engines.logger,
   );
-const record = async (tenantId: string, status: StatusEntry): Promise<string> => {
+const record = async (tenantId: string, status: StatusEntry, format: CredentialFormat = 'dc+sd-jwt') => {
   const credentialId = newId();
-  const facts = { credentialId, userId: newId(), credentialConfigurationId: newId(), format: 'dc+sd-jwt', status };
+  const facts = { credentialId, userId: newId(), credentialConfigurationId: newId(), format, status };
   const data = facts as unknown as CredentialRecordedData;
   const stream = issuedCredentialStream(tenantId, credentialId);
   await engines.streams.runDecision(
@@ -143,11 +162,16 @@ const record = async (tenantId: string, status: StatusEntry): Promise<string> =>
   );
   return credentialId;
 };
-const change = (tenantId: string, credentialId: string, status: CredentialStatus) =>
+const change = (
+  tenantId: string,
+  credentialId: string,
+  status: CredentialStatus,
+  format: CredentialFormat = 'dc+sd-jwt',
+) =>
   engines.streams.runDecision(
     issuedCredential,
     issuedCredentialStream(tenantId, credentialId),
-    (state) => changeStatus(state, { format: 'dc+sd-jwt', status }, engines.clock.now()),
+    (state) => changeStatus(state, { format, status, isReversible: true }, engines.clock.now()),
     event(tenantId),
   );
 
@@ -302,6 +326,117 @@ describe('a status list', () => {
     expect((await fetchToken(tenantId, listId)).body).toBe(token);
   });
 
+  it('of CWTs is stored and served as bytes', async () => {
+    const tenantId = newId();
+    const { keyId } = await engines.vault.signingKeys.createSigningKey(tenantId, 'did', 'P-256');
+    const series = listSeries(
+      { kind: 'tokenStatusList', tokenType: 'cose', size: 131_072 },
+      { kind: 'pinnedKey', keyId, verificationMethod: `${DID}#k` },
+    );
+    await replica().ensureSeries(tenantOf(tenantId), series);
+    const listId = firstListId(tenantId, seriesName(series));
+    const accept = 'application/statuslist+cwt';
+    await published(tenantId, listId);
+    const { headers, base64, body: text } = await fetchToken(tenantId, listId, { accept });
+    expect([headers['content-type'], text]).toEqual([accept, undefined]);
+    const { tag, contents } = decode<Tag>(Buffer.from(base64!, 'base64'), { ignoreGlobalTags: true });
+    expect(tag).toBe(18);
+    const claims = decode<Map<number, unknown>>((contents as Uint8Array[])[2]!, { preferMap: true });
+    expect(claims.get(2)).toBe(`${urlOf(tenantId)}/v2/credentials/status-lists/${listId}/token`);
+    const again = await fetchToken(tenantId, listId, { 'if-none-match': headers['etag']! });
+    expect(again).toEqual({ status: 304, headers: { etag: headers['etag'], vary: 'Accept' } });
+    const error = await refusal(fetchToken(tenantId, listId, { accept: 'application/statuslist+jwt' }));
+    expect(error.message).toBe('Accept must allow application/statuslist+cwt');
+  });
+
+  it('is a revocation list, too, published at the same time with the same statuses', async () => {
+    const tenantId = newId();
+    const { keyId } = await engines.vault.signingKeys.createSigningKey(tenantId, 'did', 'P-256');
+    const seriesAs = (revocationLists: 'compact' | 'compact-semantic') =>
+      listSeries(
+        { kind: 'tokenStatusList', tokenType: 'cose', size: 131_072, revocationLists },
+        { kind: 'pinnedKey', keyId, verificationMethod: `${DID}#k` },
+      );
+    const series = seriesAs('compact');
+    await replica().ensureSeries(tenantOf(tenantId), series);
+    await replica().ensureSeries(tenantOf(tenantId), seriesAs('compact-semantic'));
+    const listId = firstListId(tenantId, seriesName(series));
+    const raw = { method: 'GET', url: '/', headers: {}, text: '' };
+    const fetchList = async (id = listId, { retrieve } = compactRevocationLists, headers = {}, of = tenantId) => {
+      const request = { params: { id }, raw: { ...raw, headers } };
+      return ((await call(retrieve as typeof retrieveStatusListToken, of, { kind: 'public' }, request)) as HttpAnswer)
+        .$http as { status?: number; headers: Record<string, string>; base64: string };
+    };
+    await waitUntil(() => fetchList(), { what: 'the revocation list' });
+
+    const [allocated] = await replica().allocate(tenantOf(tenantId), series, 1);
+    const { index, uri, revocationUri } = allocated!;
+    expect(uri).toBe(`${urlOf(tenantId)}/v2/credentials/status-lists/${listId}/token`);
+    expect(revocationUri).toBe(`${urlOf(tenantId)}/v2/credentials/compact/revocation-lists/${listId}`);
+    const claimsOf = (base64: string) => {
+      const { contents } = decode<Tag>(Buffer.from(base64, 'base64'), { ignoreGlobalTags: true });
+      return decode<Map<number, unknown>>((contents as Uint8Array[])[2]!, { preferMap: true });
+    };
+    const statuses = async () => {
+      const [token, list] = [await fetchToken(tenantId, listId), await fetchList()];
+      const { lst, bits } = Object.fromEntries(claimsOf(token.base64!).get(65533) as Map<string, unknown>);
+      expect(bits).toBe(1);
+      const ofToken = inflateSync(lst as Uint8Array)[index >> 3]! >> (index & 7);
+      const ofList = gunzipSync(claimsOf(list.base64).get(-65538) as Uint8Array)[index >> 3]! >> (7 - (index & 7));
+      return [ofToken & 1, ofList & 1];
+    };
+    expect(await statuses()).toEqual([0, 0]);
+    const { headers } = await fetchList();
+    expect(headers).toEqual({ etag: expect.any(String) as string, 'content-type': 'application/cwt' });
+    const unchanged = { 'if-none-match': headers['etag']! };
+    expect(await fetchList(listId, compactRevocationLists, unchanged)).toEqual({
+      status: 304,
+      headers: { etag: headers['etag'] },
+    });
+
+    const credentialId = await record(tenantId, { listId, index });
+    for (const [status, bit] of [
+      ['invalid', 1],
+      ['valid', 0],
+    ] as const) {
+      await engines.streams.runDecision(
+        issuedCredential,
+        issuedCredentialStream(tenantId, credentialId),
+        (state) => changeStatus(state, { format: 'dc+sd-jwt', status, isReversible: true }, engines.clock.now()),
+        event(tenantId),
+      );
+      await waitUntil(async () => (await statuses())[0] === bit, { what: 'the change' });
+      expect(await statuses()).toEqual([bit, bit]);
+      expect((await fetchList(listId, compactRevocationLists, unchanged)).status).toBeUndefined();
+    }
+
+    const { data } = (await call(compactRevocationLists.list, tenantId, admin, {
+      query: {},
+    })) as PageOf<RevocationList>;
+    expect(data).toEqual([{ id: listId, issuer: DID, url: revocationUri }]);
+    const others = await call(compactSemanticRevocationLists.list, tenantId, admin, { query: {} });
+    expect((others as PageOf<RevocationList>).data).toEqual([
+      expect.objectContaining({ url: expect.stringContaining('/compact-semantic/revocation-lists/') as string }),
+    ]);
+    for (const refused of [
+      fetchList(listId, compactSemanticRevocationLists as never),
+      fetchList(listId, compactRevocationLists, {}, newId()),
+      fetchList(newId()),
+    ])
+      expect((await refusal(refused)).kind).toBe('notFound');
+  });
+
+  it('is no revocation list unless its series says so', async () => {
+    const tenantId = newId();
+    await configure(tenantId);
+    await published(tenantId, firstList(tenantId));
+    const request = { params: { id: firstList(tenantId) }, raw: { method: 'GET', url: '/', headers: {}, text: '' } };
+    const { kind } = await refusal(call(compactRevocationLists.retrieve, tenantId, { kind: 'public' }, request));
+    expect(kind).toBe('notFound');
+    const none = await call(compactRevocationLists.list, tenantId, admin, { query: {} });
+    expect(none).toEqual({ data: [] });
+  });
+
   it('is served with ETag to those who accept its media type, and only under its tenant', async () => {
     const [tenantId, other] = [newId(), newId()];
     await configure(tenantId);
@@ -436,5 +571,104 @@ describe('a status list', () => {
     expect(decodeJwt((await fetchToken(tenantId, key.listId)).body).sub).toBe(decodeJwt(token).sub);
     // One that is paused before it begins publishes nothing.
     expect(await publisher().publishShard(shardOf(key.listId), { epoch: 1_000_001, isHeld: false })).toBe(0);
+  });
+});
+
+describe('a list that is a credential', () => {
+  type ListCredential = { id: string; type: string[]; issuer: string; credentialSubject: { encodedList: string } };
+  const fetchList = (tenantId: string, listId: string, headers?: Record<string, string>) =>
+    fetchToken(tenantId, listId, headers, retrieveListCredential);
+  /** A revocable configuration; the id of its list. */
+  const configureJson = async (tenantId: string, proofType: string): Promise<string> => {
+    didKeyId = (await engines.vault.signingKeys.createSigningKey(tenantId, 'did', 'Ed25519')).keyId;
+    await call(webSemanticConfigurations.create, tenantId, admin, { body: body({ proofType, issuerDid: DID }) });
+    const name = proofType === 'Ed25519Signature2018' ? 'revocationList2020' : 'bitstring';
+    return firstListId(tenantId, `${name} ${DID}#k`);
+  };
+  const publishedCredential = async (tenantId: string, listId: string) => {
+    await waitUntil(async () => (await fetchList(tenantId, listId)).body !== '', { what: 'the list' });
+    return JSON.parse((await fetchList(tenantId, listId)).body) as ListCredential;
+  };
+  /** With the libraries of Digital Bazaar, without the proof. */
+  const isRevoked = async (list: ListCredential, index: number): Promise<boolean> => {
+    const reference = { uri: list.id, index };
+    const documentLoader = (url: string) =>
+      Promise.resolve({ contextUrl: null, documentUrl: url, document: list } as const);
+    const options = {
+      documentLoader,
+      verifyRevocationListCredential: false,
+      verifyBitstringStatusListCredential: false,
+    };
+    if (list.type.includes('RevocationList2020Credential')) {
+      const contexts = ['https://www.w3.org/2018/credentials/v1', 'https://w3id.org/vc-revocation-list-2020/v1'];
+      const entry = { '@context': contexts, issuer: DID, credentialStatus: revocationList2020Status(reference) };
+      const checked = await revocationList.checkStatus({ credential: entry, ...options });
+      if (checked.error) throw checked.error;
+      return !checked.verified;
+    }
+    const contexts = ['https://www.w3.org/ns/credentials/v2'];
+    const entry = { '@context': contexts, issuer: DID, credentialStatus: bitstringStatus(reference) };
+    const checked = await bitstring.checkStatus({ credential: entry, ...options });
+    if (checked.error) throw checked.error;
+    return checked.results[0]!.status;
+  };
+
+  it.each([
+    ['Ed25519Signature2018', 'RevocationList2020Credential', { type: 'Ed25519Signature2018' }],
+    ['eddsa-rdfc-2022', 'BitstringStatusListCredential', { cryptosuite: 'eddsa-rdfc-2022' }],
+  ])('has the proof of its credentials and shows each change: %s [T186, T187]', async (proofType, type, proof) => {
+    const tenantId = newId();
+    const listId = await configureJson(tenantId, proofType);
+    const uri = `${urlOf(tenantId)}/v2/credentials/web-semantic/revocation-lists/${listId}`;
+    const list = await publishedCredential(tenantId, listId);
+    expect(list).toMatchObject({ id: uri, type: ['VerifiableCredential', type], issuer: DID, proof });
+    const tokenType = proofType === 'Ed25519Signature2018' ? 'revocationList2020' : 'bitstring';
+    const policy = { kind: 'listCredential', tokenType, size: 131_072 } as const;
+    const series = listSeries(policy, { kind: 'pinnedKey', keyId: didKeyId, verificationMethod: `${DID}#k` });
+    const allocated = await replica().allocate(tenantOf(tenantId), series, 2);
+    expect(allocated.map((one) => one.uri)).toEqual([uri, uri]);
+    const [first, second] = allocated.map(({ index }) => index) as [number, number];
+    const credentialId = await record(tenantId, { listId, index: first }, 'ldp_vc');
+    for (const [status, revoked] of [
+      ['invalid', true],
+      ['valid', false],
+    ] as const) {
+      await change(tenantId, credentialId, status, 'ldp_vc');
+      const isShown = async () => (await isRevoked(await publishedCredential(tenantId, listId), first)) === revoked;
+      await waitUntil(isShown, { what: `the status ${status}`, timeoutMs: 5000 });
+      expect(await isRevoked(await publishedCredential(tenantId, listId), second)).toBe(false);
+    }
+  });
+
+  it('is served by its media types and with ETag, only at its own address and under its tenant [T187]', async () => {
+    const [tenantId, other] = [newId(), newId()];
+    const listId = await configureJson(tenantId, 'eddsa-rdfc-2022');
+    await configureJson(other, 'eddsa-rdfc-2022');
+    const [list] = [await publishedCredential(tenantId, listId)];
+    for (const [accept, mediaType] of [
+      [undefined, 'application/ld+json'],
+      ['*/*', 'application/ld+json'],
+      ['application/vc', 'application/vc'],
+      ['application/json', 'application/json'],
+      ['application/ld+json, application/json', 'application/ld+json'],
+    ] as const) {
+      const { headers, body: text } = await fetchList(tenantId, listId, accept ? { accept } : {});
+      expect(headers).toMatchObject({ 'content-type': mediaType, vary: 'Accept' });
+      expect((JSON.parse(text) as ListCredential).id).toBe(list.id);
+    }
+    const { headers } = await fetchList(tenantId, listId);
+    const again = await fetchList(tenantId, listId, { 'if-none-match': headers['etag']! });
+    expect(again).toEqual({ status: 304, headers: { etag: headers['etag'], vary: 'Accept' } });
+    const refused = await refusal(fetchList(tenantId, listId, { accept: 'application/statuslist+jwt' }));
+    const allowed = 'application/ld+json or application/vc or application/json';
+    expect([refused.kind, refused.message]).toEqual(['notAcceptable', `Accept must allow ${allowed}`]);
+    for (const missing of [fetchToken(tenantId, listId), fetchList(other, listId), fetchList(tenantId, newId())])
+      expect((await refusal(missing)).kind).toBe('notFound');
+    await configure(tenantId);
+    await published(tenantId, firstList(tenantId));
+    expect((await refusal(fetchList(tenantId, firstList(tenantId)))).kind).toBe('notFound');
+    const aggregation = await call(retrieveStatusListAggregation, tenantId, { kind: 'public' }, {});
+    const uri = `${urlOf(tenantId)}/v2/credentials/status-lists/${firstList(tenantId)}/token`;
+    expect(aggregation).toEqual({ status_lists: [uri] });
   });
 });

@@ -5,7 +5,7 @@ import { createTable, insertRows, ReadModels, type Projection } from '@attestry/
 import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
 import type { CredentialStatusChangedData } from '../issued-credential/issued-credential.events.js';
 import { issuedCredential } from '../issued-credential/issued-credential.state.js';
-import type { ListSeries } from './list-series.js';
+import { isListCredential, type ListSeries } from './list-series.js';
 import { INVALID, packedStatuses, setStatus, SUSPENDED, VALID } from './packed-statuses.js';
 import { shardOf } from './shard-of.js';
 import { statusList } from './status-list.state.js';
@@ -157,7 +157,7 @@ export class StatusListsReadModel extends ReadModel<StatusListTables> {
     return row && { tenantId, listId, changes: Number(row.changes), ...unpack(row) };
   }
 
-  /** Addresses of the tenant's tokens. */
+  /** Addresses of the tenant's tokens, without the lists that are credentials. */
   async listUris(tenantId: string): Promise<string[]> {
     const rows = await this.running.db
       .selectFrom('issuance_status_lists')
@@ -166,7 +166,8 @@ export class StatusListsReadModel extends ReadModel<StatusListTables> {
       .orderBy('list_id')
       .limit(MOST_URIS)
       .execute();
-    return rows.map(({ list }) => (JSON.parse(list) as DescribedList).uri);
+    const described = rows.map(({ list }) => JSON.parse(list) as DescribedList);
+    return described.filter(({ tokenType }) => !isListCredential(tokenType)).map(({ uri }) => uri);
   }
 
   /** A token with so many changes is published: later ones leave the list dirty. */

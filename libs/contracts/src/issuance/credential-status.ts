@@ -1,8 +1,8 @@
-import { IsIn } from 'class-validator';
+import { IsBoolean, IsIn } from 'class-validator';
 import { defineOperation, requires } from '../operation.js';
 import { Name, Optional, Uuid } from '../validators.js';
 
-/** Statuses of a credential; `invalid` is final. */
+/** Statuses of a credential; `invalid` is final, except for formats with operations on revocation. */
 export const CREDENTIAL_STATUSES = ['valid', 'suspended', 'invalid'] as const;
 export type CredentialStatus = (typeof CREDENTIAL_STATUSES)[number];
 
@@ -72,3 +72,77 @@ export const statusOperations = ({ profile, prefix }: { profile: string; prefix:
 };
 
 export type StatusOperations = ReturnType<typeof statusOperations>;
+
+export class SetRevocationStatusRequest {
+  /** False restores a revoked credential. */
+  @IsBoolean({ message: 'must be a boolean' }) isRevoked: boolean;
+}
+
+export class RevocationStatus {
+  isRevoked: boolean;
+}
+
+export class CredentialRevocationStatus extends RevocationStatus {
+  /** Id of the credential. */
+  id: string;
+}
+
+/** Two operations per format whose credentials are revoked and restored, which differ in path, event prefix and response. */
+export const revocationOperations = ({
+  profile,
+  prefix,
+  retrievePrefix = `${prefix}_RETRIEVE_STATUS`,
+  response = CredentialRevocationStatus,
+}: {
+  profile: string;
+  prefix: string;
+  retrievePrefix?: string;
+  /** Of the operation that sets the status. */
+  response?: typeof CredentialRevocationStatus | 'empty';
+}) => {
+  const http = { path: `/v2/credentials/${profile}/:id/revocation-status` } as const;
+  const object = { type: 'credential', from: 'params.id' } as const;
+  const shared = {
+    since: 'v2.1.0',
+    errors: 'tenant',
+    params: CredentialStatusParams,
+    errorStatuses: [400, 404],
+  } as const;
+  const category = `credential-${profile}`;
+  return {
+    set: defineOperation({
+      ...shared,
+      name: `issuance.set-revocation-status.${profile}` as const,
+      summary: `Revoke or restore a ${profile} credential`,
+      description:
+        'The published revocation list follows within seconds. A status that the credential has already changes nothing. Returns 400 if the configuration of the credential was not revocable when it was issued.',
+      http: {
+        ...http,
+        ...{ method: 'POST', success: 200, maxBodyBytes: 16_384 },
+        ...(response === 'empty' && { noContent: true }),
+      },
+      access: requires('credential-status:update'),
+      analytics: {
+        prefix: `${prefix}_SET_STATUS`,
+        category,
+        object,
+        metadata: ['userId', 'credentialConfigurationId', 'status'],
+      },
+      body: SetRevocationStatusRequest,
+      ...(response !== 'empty' && { response }),
+      example: { isRevoked: true },
+    }),
+    retrieve: defineOperation({
+      ...shared,
+      name: `issuance.retrieve-revocation-status.${profile}` as const,
+      summary: `Retrieve whether a ${profile} credential is revoked`,
+      description: 'Returns 400 if the configuration of the credential was not revocable when it was issued.',
+      http: { ...http, method: 'GET', success: 200 },
+      access: requires('credential-status:read'),
+      analytics: { prefix: retrievePrefix, category, object },
+      response: RevocationStatus,
+    }),
+  };
+};
+
+export type RevocationOperations = ReturnType<typeof revocationOperations>;

@@ -1,12 +1,18 @@
 import type { ConfigurationOperations } from './credential-configurations.js';
 import type { RegistryOperations } from './credential-registry.js';
-import type { StatusOperations } from './credential-status.js';
-import { compactSemanticConfigurations } from './formats/cwt-vc.js';
-import { compactConfigurations } from './formats/cwt.js';
+import type { RevocationOperations, StatusOperations } from './credential-status.js';
+import {
+  compactSemanticConfigurations,
+  compactSemanticRegistry,
+  compactSemanticRevocation,
+  compactSemanticRevocationLists,
+} from './formats/cwt-vc.js';
+import { compactConfigurations, compactRegistry, compactRevocation, compactRevocationLists } from './formats/cwt.js';
 import { sdJwtConfigurations, sdJwtStatus } from './formats/dc-sd-jwt.js';
 import { jwtVcConfigurations, jwtVcStatus } from './formats/jwt-vc-json.js';
-import { webSemanticConfigurations, webSemanticRegistry } from './formats/ldp-vc.js';
+import { webSemanticConfigurations, webSemanticRegistry, webSemanticRevocation } from './formats/ldp-vc.js';
 import { mobileConfigurations } from './formats/mso-mdoc.js';
+import type { RevocationListOperations } from './status-lists.js';
 
 export * from './formats/cwt-vc.js';
 export * from './formats/cwt.js';
@@ -45,13 +51,15 @@ export const configurationOperationOf = <Name extends keyof ConfigurationOperati
 ): ConfigurationOperations[Name][] => Object.values(CONFIGURATION_OPERATIONS).map((operations) => operations[name]);
 
 /** The operations on issued credentials, of the formats that have them. */
-export const REGISTRY_OPERATIONS: Readonly<Partial<Record<CredentialFormat, RegistryOperations>>> = {
+export const REGISTRY_OPERATIONS: Readonly<Partial<Record<CredentialFormat, Partial<RegistryOperations>>>> = {
   ldp_vc: webSemanticRegistry,
+  cwt: compactRegistry,
+  cwt_vc: compactSemanticRegistry,
 };
 
 /** One of these operations, of every format that has it. */
 export const registryOperationOf = <Name extends keyof RegistryOperations>(name: Name): RegistryOperations[Name][] =>
-  Object.values(REGISTRY_OPERATIONS).map((operations) => operations[name]);
+  Object.values(REGISTRY_OPERATIONS).flatMap((operations) => operations[name] ?? []);
 
 /** The operations on the status of credentials, of the formats that have them. */
 export const STATUS_OPERATIONS: Readonly<Partial<Record<CredentialFormat, StatusOperations>>> = {
@@ -62,3 +70,26 @@ export const STATUS_OPERATIONS: Readonly<Partial<Record<CredentialFormat, Status
 /** One of these operations, of every format that has it. */
 export const statusOperationOf = <Name extends keyof StatusOperations>(name: Name): StatusOperations[Name][] =>
   Object.values(STATUS_OPERATIONS).map((operations) => operations[name]);
+
+/** The operations on the revocation of credentials, of the formats whose credentials are revoked and restored, not suspended. */
+export const REVOCATION_OPERATIONS: Readonly<Partial<Record<CredentialFormat, RevocationOperations>>> = {
+  ldp_vc: webSemanticRevocation,
+  cwt: compactRevocation,
+  cwt_vc: compactSemanticRevocation,
+};
+
+/** One of these operations, of every format that has it. */
+export const revocationOperationOf = <Name extends keyof RevocationOperations>(
+  name: Name,
+): RevocationOperations[Name][] => Object.values(REVOCATION_OPERATIONS).map((operations) => operations[name]);
+
+/** The operations on the revocation lists of the formats that have them. */
+export const REVOCATION_LIST_OPERATIONS: Readonly<Partial<Record<CredentialFormat, RevocationListOperations>>> = {
+  cwt: compactRevocationLists,
+  cwt_vc: compactSemanticRevocationLists,
+};
+
+/** One of these operations, of every format that has it. */
+export const revocationListOperationOf = <Name extends keyof RevocationListOperations>(
+  name: Name,
+): RevocationListOperations[Name][] => Object.values(REVOCATION_LIST_OPERATIONS).map((operations) => operations[name]);

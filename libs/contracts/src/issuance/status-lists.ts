@@ -1,4 +1,5 @@
-import { defineOperation, publicAccess, UNREAD_BODY_BYTES } from '../operation.js';
+import { defineOperation, publicAccess, requires, UNREAD_BODY_BYTES } from '../operation.js';
+import { PageQuery } from '../pagination.js';
 import { Uuid } from '../validators.js';
 
 export class StatusListAggregation {
@@ -16,7 +17,7 @@ export const retrieveStatusListToken = defineOperation({
   since: 'v2.1.0',
   summary: 'Retrieve a status list token (Token Status List section 8.1)',
   description:
-    'The address is `status.status_list.uri` of credentials. The token is a JWT with the media type `application/statuslist+jwt`; `Accept` without it is refused. A changed status is in the token within seconds. A verifier may use a token for its `ttl`. With `If-None-Match` an unchanged token is a 304.',
+    'The address is `status.status_list.uri` of credentials. The token is a JWT with the media type `application/statuslist+jwt`, or a CWT with `application/statuslist+cwt` where the credentials are CBOR; `Accept` without it is refused. A changed status is in the token within seconds. A verifier may use a token for its `ttl`. With `If-None-Match` an unchanged token is a 304.',
   http: {
     method: 'GET',
     path: '/v2/credentials/status-lists/:id/token',
@@ -26,6 +27,29 @@ export const retrieveStatusListToken = defineOperation({
     // Shorter than it takes until a change is published.
     cacheControl: 'public, max-age=1',
     mediaType: 'application/statuslist+jwt',
+    otherMediaTypes: ['application/statuslist+cwt'],
+  },
+  access: publicAccess,
+  params: StatusListParams,
+  errorStatuses: [400, 404, 406, 503],
+});
+
+export const retrieveListCredential = defineOperation({
+  name: 'issuance.retrieve-status-list-token.web-semantic',
+  since: 'v2.1.0',
+  summary: 'Retrieve a revocation list of web-semantic credentials',
+  description:
+    'The address is `credentialStatus.statusListCredential` or `credentialStatus.revocationListCredential` of credentials. The list is a credential itself, of the same issuer and with the same kind of proof: a `BitstringStatusListCredential` for the data model 2.0, a `RevocationList2020Credential` for 1.1. `Accept` decides the media type. A changed status is in the list within seconds. With `If-None-Match` an unchanged list is a 304.',
+  http: {
+    method: 'GET',
+    path: '/v2/credentials/web-semantic/revocation-lists/:id',
+    success: 200,
+    body: 'raw',
+    maxBodyBytes: UNREAD_BODY_BYTES,
+    // Shorter than it takes until a change is published.
+    cacheControl: 'public, max-age=1',
+    mediaType: 'application/ld+json',
+    otherMediaTypes: ['application/vc', 'application/json'],
   },
   access: publicAccess,
   params: StatusListParams,
@@ -46,3 +70,52 @@ export const retrieveStatusListAggregation = defineOperation({
   access: publicAccess,
   response: StatusListAggregation,
 });
+
+export class RevocationList {
+  id: string;
+  /** DID that issues the credentials in the list. */
+  issuer: string;
+  /** Address of the list, as in credentials. */
+  url: string;
+}
+
+/** Two operations per format whose status lists are published as revocation lists, too. */
+export const revocationListOperations = ({ profile, prefix }: { profile: string; prefix: string }) => {
+  const path = `/v2/credentials/${profile}/revocation-lists`;
+  return {
+    list: defineOperation({
+      name: `issuance.list-revocation-lists.${profile}` as const,
+      since: 'v2.1.0',
+      summary: `Retrieve the revocation lists of ${profile} credentials, oldest first`,
+      http: { method: 'GET', path, success: 200 },
+      access: requires('credential-status:read'),
+      analytics: { prefix: `${prefix}_REVOCATION_LISTS_RETRIEVE`, category: `credential-${profile}` },
+      errors: 'tenant',
+      query: PageQuery,
+      response: [RevocationList] as const,
+      errorStatuses: [400],
+    }),
+    retrieve: defineOperation({
+      name: `issuance.retrieve-revocation-list.${profile}` as const,
+      since: 'v2.1.0',
+      summary: `Retrieve a revocation list of ${profile} credentials`,
+      description:
+        'The address is in claim −65537 of credentials. The list is a CWT that is signed by the key of the credentials; claim −65538 is the bitstring, compressed by GZIP, whose left-most bit has index 0. A changed status is in the list within seconds. With `If-None-Match` an unchanged list is a 304.',
+      http: {
+        method: 'GET',
+        path: `${path}/:id`,
+        success: 200,
+        body: 'raw',
+        maxBodyBytes: UNREAD_BODY_BYTES,
+        // Shorter than it takes until a change is published.
+        cacheControl: 'public, max-age=1',
+        mediaType: 'application/cwt',
+      },
+      access: publicAccess,
+      params: StatusListParams,
+      errorStatuses: [400, 404, 503],
+    }),
+  };
+};
+
+export type RevocationListOperations = ReturnType<typeof revocationListOperations>;

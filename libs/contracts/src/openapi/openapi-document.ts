@@ -372,13 +372,17 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   const { http, errors, deprecated } = operation;
   const [success, ...refusals] = statusesOf(operation);
   const extra = deprecated ? deprecationHeaderObjects(operation) : {};
-  const content = success === 204 || success === REDIRECT ? undefined : answerSchema(operation, schemas);
+  const isEmpty = success === 204 || success === REDIRECT || http!.noContent;
+  const content = isEmpty ? undefined : answerSchema(operation, schemas);
   const ownHeaders = success === REDIRECT ? ['location'] : hasHandling(operation) ? ['preference-applied'] : [];
   const good: JsonObject = {
-    description: SUCCESS[success!] ?? 'Success.',
+    description: SUCCESS[http!.noContent ? 204 : success!] ?? 'Success.',
     headers: { ...headersOf(...ownHeaders), ...extra },
     ...(content && {
-      content: { [responseTypeOf(http!)]: { schema: content as JsonObject, ...exampleOf(operation.name) } },
+      content: {
+        [responseTypeOf(http!)]: { schema: content as JsonObject, ...exampleOf(operation.name) },
+        ...Object.fromEntries((http!.otherMediaTypes ?? []).map((type) => [type, { schema: content as JsonObject }])),
+      },
     }),
   };
   const refused = refusals.map((status): [string, Json] => {

@@ -302,7 +302,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
       revocable: {
         type: 'boolean',
-        description: 'Revocation is not supported yet: `true` is rejected, and the default is `false`.',
+        description:
+          'Whether each credential has an entry in a status list and in a revocation list, so that it can be revoked and restored. Default: true. A change applies to the credentials that are issued after it.',
       },
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
     },
@@ -358,7 +359,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
       revocable: {
         type: 'boolean',
-        description: 'Revocation is not supported yet: `true` is rejected, and the default is `false`.',
+        description:
+          'Whether each credential has an entry in a status list and in a revocation list, so that it can be revoked and restored. Default: true. A change applies to the credentials that are issued after it.',
       },
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
       contexts: {
@@ -529,6 +531,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
     },
     required: ['credentials'],
+  },
+  CredentialRevocationStatus: {
+    type: 'object',
+    properties: { isRevoked: { type: 'boolean' }, id: { type: 'string', description: 'Id of the credential.' } },
+    required: ['id', 'isRevoked'],
   },
   CredentialStatus: { type: 'string', enum: ['valid', 'suspended', 'invalid'] },
   CredentialStatusAnswer: {
@@ -1967,6 +1974,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['did'],
     description: 'For a DID of the tenant its record, for any other DID its resolved DID document.',
   },
+  RevocationList: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      issuer: { type: 'string', description: 'DID that issues the credentials in the list.' },
+      url: { type: 'string', description: 'Address of the list, as in credentials.' },
+    },
+    required: ['id', 'issuer', 'url'],
+  },
+  RevocationStatus: { type: 'object', properties: { isRevoked: { type: 'boolean' } }, required: ['isRevoked'] },
   RevokeTokenRequest: {
     type: 'object',
     properties: {
@@ -2108,6 +2125,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
     },
     required: ['status'],
+  },
+  SetRevocationStatusRequest: {
+    type: 'object',
+    properties: { isRevoked: { type: 'boolean', description: 'False restores a revoked credential.' } },
+    required: ['isRevoked'],
   },
   StatusListAggregation: {
     type: 'object',
@@ -2468,7 +2490,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       revocable: {
         type: 'boolean',
         description:
-          'Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
+          'Whether each credential has an entry in a revocation list, `credentialStatus`, so that it can be revoked: a `BitstringStatusListEntry` for VC Data Model 2.0, a `RevocationList2020Status` for 1.1. Default: false. A change applies to the credentials that are issued after it.',
       },
       persist: {
         type: 'boolean',

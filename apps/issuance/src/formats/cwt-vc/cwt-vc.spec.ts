@@ -43,12 +43,38 @@ const facts = (
   },
   ...more,
 });
+const issue = async (one = facts()) => decodeCwt((await format.sign('t1', [format.prepare(one)], signer))[0]!);
 const seconds = (text: string) => Date.parse(text) / 1000;
 
 describe('cwt_vc', () => {
+  it('names one entry of one list, as status list and as revocation list, where it has a status', async () => {
+    const at = 'https://acme.example/v2/credentials';
+    const uri = `${at}/status-lists/1/token`;
+    const revocationUri = `${at}/compact-semantic/revocation-lists/1`;
+    const { claims } = await issue(facts({ status: { uri, index: 4711, revocationUri } }));
+    expect(claims.get(65535)).toEqual(
+      new Map([
+        [
+          'status_list',
+          new Map<string, unknown>([
+            ['idx', 4711],
+            ['uri', uri],
+          ]),
+        ],
+      ]),
+    );
+    expect(claims.get(-65537)).toEqual(
+      new Map<number, unknown>([
+        [2, 4711],
+        [3, revocationUri],
+      ]),
+    );
+    const without = (await issue()).claims;
+    expect([without.has(65535), without.has(-65537)]).toEqual([false, false]);
+  });
+
   it('has the credential of VCDM 1.1 under vc, as another library decodes it', async () => {
-    const [credential] = await format.sign('t1', [format.prepare(facts())], signer);
-    const { prefix, kid, alg, unprotectedHeader, claims, signature, signed } = await decodeCwt(credential!);
+    const { prefix, kid, alg, unprotectedHeader, claims, signature, signed } = await issue();
     expect([prefix, kid, alg, unprotectedHeader.size]).toEqual(['CSS:/1/', 'k123456789', -7, 0]);
     expect(verify('sha256', signed, raw(publicKey), signature)).toBe(true);
     expect(claims).toEqual(

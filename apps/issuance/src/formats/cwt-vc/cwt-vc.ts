@@ -10,9 +10,9 @@ import type { PinnedConfiguration } from '../../credential-configuration/credent
 import type { UserObject } from '../../protocol/map-claims.js';
 import { cwtContentOf, cwtFaults, cwtRecordOf, type CwtContent } from '../cwt-configuration.decisions.js';
 import {
-  CWT_RESOURCES,
   cwtMetadataOf,
   cwtOfferFault,
+  cwtResources,
   encodingFault,
   mapCwtClaims,
   prepareCwtCredential,
@@ -35,7 +35,7 @@ type CwtVcConfiguration = PinnedConfiguration<CwtVcContent>;
 export class CwtVc implements Format<CwtVcContent, UnsignedCwtCredential> {
   readonly format = 'cwt_vc';
   readonly profile = 'compact-semantic';
-  readonly resources = CWT_RESOURCES;
+  readonly resources = cwtResources(this.profile);
   readonly sharesTypesWith = 'cwt';
 
   faultsOf(request: CompactSemanticConfigurationRequest): ErrorDetail[] {

@@ -60,6 +60,32 @@ const refusal = (run: () => unknown): [string, string, string | undefined] => {
 const seconds = (text: string) => Date.parse(text) / 1000;
 
 describe('cwt', () => {
+  it('names one entry of one list, as status list and as revocation list, where it has a status', async () => {
+    const at = 'https://acme.example/v2/credentials';
+    const uri = `${at}/status-lists/1/token`;
+    const revocationUri = `${at}/compact/revocation-lists/1`;
+    const { claims } = await issue(facts({ status: { uri, index: 4711, revocationUri } }));
+    expect(claims.get(65535)).toEqual(
+      new Map([
+        [
+          'status_list',
+          new Map<string, unknown>([
+            ['idx', 4711],
+            ['uri', uri],
+          ]),
+        ],
+      ]),
+    );
+    expect(claims.get(-65537)).toEqual(
+      new Map<number, unknown>([
+        [2, 4711],
+        [3, revocationUri],
+      ]),
+    );
+    const without = (await issue()).claims;
+    expect([without.has(65535), without.has(-65537)]).toEqual([false, false]);
+  });
+
   it('is a COSE_Sign1 with the claims of RFC 8392, its type and its own claims, as another library decodes it', async () => {
     const { prefix, kid, alg, unprotectedHeader, claims, signature, signed } = await issue();
     expect([prefix, kid, alg, unprotectedHeader.size]).toEqual(['CSC:/1/', 'k123456789', -7, 0]);

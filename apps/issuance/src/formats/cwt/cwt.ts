@@ -6,9 +6,9 @@ import type { PinnedConfiguration } from '../../credential-configuration/credent
 import type { UserObject } from '../../protocol/map-claims.js';
 import { cwtContentOf, cwtFaults, cwtRecordOf, type CwtContent } from '../cwt-configuration.decisions.js';
 import {
-  CWT_RESOURCES,
   cwtMetadataOf,
   cwtOfferFault,
+  cwtResources,
   encodingFault,
   mapCwtClaims,
   prepareCwtCredential,
@@ -24,7 +24,7 @@ type CwtConfiguration = PinnedConfiguration<CwtContent>;
 export class Cwt implements Format<CwtContent, UnsignedCwtCredential> {
   readonly format = 'cwt';
   readonly profile = 'compact';
-  readonly resources = CWT_RESOURCES;
+  readonly resources = cwtResources(this.profile);
 
   faultsOf(request: CompactConfigurationRequest): ErrorDetail[] {
     return cwtFaults(request, {

@@ -33,7 +33,7 @@ export class JwtVcJson implements Format<VcContent, UnsignedJwtVc> {
   private readonly headers = new Map<string, string>();
 
   faultsOf(request: JwtVcConfigurationRequest): ErrorDetail[] {
-    return vcFaults(request, { isRevocable: true });
+    return vcFaults(request);
   }
 
   async contentOf(request: JwtVcConfigurationRequest): Promise<VcContent> {

@@ -7,7 +7,10 @@ import {
 import type { PinnedContexts } from '../../contexts/context-loader.js';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import type { PinnedIssuerKey } from '../../credential-configuration/credential-configuration.events.js';
+import type { StatusPolicy } from '../../status-list/list-series.js';
+import { LIST_SIZE } from '../../status-list/packed-statuses.js';
 import { vcContentOf, vcRecordOf, type VcContent } from '../vc-configuration.decisions.js';
+import { isDataModel1 } from './base-context.js';
 
 const DEFAULT_PROOF_TYPE = 'eddsa-rdfc-2022';
 
@@ -24,6 +27,13 @@ const ALGORITHMS: Readonly<Record<ProofType, PinnedIssuerKey['algorithm']>> = {
   Ed25519Signature2018: 'Ed25519',
   'ecdsa-rdfc-2019': 'P-256',
 };
+/** The list follows from the version of the data model. */
+export const statusPolicyOf = (of: { proofType?: ProofType }): StatusPolicy => ({
+  kind: 'listCredential',
+  tokenType: isDataModel1(of) ? 'revocationList2020' : 'bitstring',
+  size: LIST_SIZE,
+});
+
 export const algorithmOf = (of: { proofType?: ProofType }): PinnedIssuerKey['algorithm'] => ALGORITHMS[proofTypeOf(of)];
 
 /** The key of a configuration is pinned at its creation, so only a proof that is made with such a key can replace another. @throws AppError 400 */
@@ -58,8 +68,9 @@ export const ldpVcRecordOf = (configuration: PinnedConfiguration<LdpVcContent>):
 /** What a credential of this configuration will name; contexts are tried on it. */
 export const trialOf = (
   request: WebSemanticConfigurationRequest,
-): { types: string[]; claims: string[]; proofType?: ProofType } => ({
+): { types: string[]; claims: string[]; proofType?: ProofType; revocable?: boolean } => ({
   proofType: request.proofType,
+  revocable: request.revocable,
   types: [request.type, ...(request.additionalTypes ?? [])],
   claims: Object.keys(request.claimMappings),
 });

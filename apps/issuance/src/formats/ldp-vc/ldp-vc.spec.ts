@@ -83,12 +83,26 @@ const documentLoader = async (url: string) => {
     document: found[url] ?? (contexts.load(url, []) as Record<string, unknown>),
   };
 };
+/** Lists are verified where they are signed. */
+const checkStatus = async () => ({ verified: true });
 const verify = (signed: Record<string, unknown>) =>
   vc.verifyCredential({
     credential: signed,
     suite: new DataIntegrityProof({ cryptosuite }),
     documentLoader,
+    checkStatus,
   }) as Promise<{ verified: boolean }>;
+
+const LIST = 'https://acme.example/v2/credentials/web-semantic/revocation-lists/l1';
+const withStatus = async (of: PinnedConfiguration<LdpVcContent>, contexts: LdpVcContent['contexts'] = []) => {
+  const revocable = { ...of, id: `${of.id}-revocable`, content: { ...of.content, contexts, revocable: true as const } };
+  const facts = { ...credential({ givenName: 'Ada' }), configuration: revocable };
+  return { revocable, signed: await one({ ...facts, status: { uri: LIST, index: 7 } }) };
+};
+const withEntry = (signed: Record<string, unknown>, more: object) => ({
+  ...signed,
+  credentialStatus: { ...(signed['credentialStatus'] as object), ...more },
+});
 
 describe('ldp_vc', () => {
   it.each<[string, Record<string, unknown>]>([
@@ -138,6 +152,20 @@ describe('ldp_vc', () => {
       proofPurpose: 'assertionMethod',
       proofValue: expect.stringMatching(/^z[1-9A-HJ-NP-Za-km-z]{80,90}$/) as string,
     });
+  });
+
+  it('has a status of Bitstring Status List, whose terms the data model 2.0 has itself [T185]', async () => {
+    const { signed } = await withStatus(configuration);
+    expect(signed['@context']).toEqual(['https://www.w3.org/ns/credentials/v2', config.contextUrl]);
+    expect(signed['credentialStatus']).toEqual({
+      id: `${LIST}#7`,
+      type: 'BitstringStatusListEntry',
+      statusPurpose: 'revocation',
+      statusListIndex: '7',
+      statusListCredential: LIST,
+    });
+    expect(await verify(signed)).toMatchObject({ verified: true });
+    expect(await verify(withEntry(signed, { statusListIndex: '8' }))).toMatchObject({ verified: false });
   });
 
   it.each<[string, Record<string, unknown>]>([
@@ -211,7 +239,7 @@ describe('ldp_vc with Ed25519Signature2018', () => {
     content: { ...configuration.content, proofType: 'Ed25519Signature2018' },
   };
   const encode = (claims: Record<string, unknown>) => one({ ...credential(claims), configuration: old });
-  const check = (signed: Record<string, unknown>) => verifyLinkedDataProof(signed, {}, documentLoader);
+  const check = (signed: Record<string, unknown>) => verifyLinkedDataProof(signed, { checkStatus }, documentLoader);
 
   it.each<[string, Record<string, unknown>]>([
     ['plain claims', { givenName: 'Ada', level: 3, passed: true, share: 0.5 }],
@@ -246,6 +274,30 @@ describe('ldp_vc with Ed25519Signature2018', () => {
       proofPurpose: 'assertionMethod',
       jws: expect.stringMatching(/^[\w-]+\.\.[\w-]{86}$/) as string,
     });
+  });
+
+  it('has a status of RevocationList2020 and its context, which the metadata have too [T185]', async () => {
+    const { signed, revocable } = await withStatus(old);
+    const contexts = [
+      'https://www.w3.org/2018/credentials/v1',
+      config.contextUrl,
+      'https://w3id.org/vc-revocation-list-2020/v1',
+    ];
+    expect(signed['@context']).toEqual(contexts);
+    expect(signed['credentialStatus']).toEqual({
+      id: `${LIST}#7`,
+      type: 'RevocationList2020Status',
+      revocationListIndex: '7',
+      revocationListCredential: LIST,
+    });
+    await check(signed);
+    await expect(check(withEntry(signed, { revocationListIndex: '8' }))).rejects.toThrow('does not verify');
+    expect(format.metadataOf(revocable)).toMatchObject({
+      supported: { credential_definition: { '@context': contexts } },
+    });
+    // The tenant may name it too.
+    const named = await withStatus(old, [{ url: contexts[2]!, sha256: 'x' }]);
+    expect(named.signed['@context']).toEqual(contexts);
   });
 
   it('is named in the metadata', () => {

@@ -12,29 +12,28 @@ import {
   Canonicalization,
   CanonicalizationTooLong,
   DocumentFault,
-  ED25519_SIGNATURE_2018,
+  proofOptions,
   proofOptionsDocument,
-  signDataIntegrity,
-  signEd25519Signature2018,
-  type Cryptosuite,
-  type DataIntegrityOptions,
-  type ProofOptions,
+  signProof,
+  type UnsignedProof,
 } from '@attestry/linked-data';
 import { eventContext, PlatformConfig } from '@attestry/service-kit';
 import { ContextLoader } from '../../contexts/context-loader.js';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
+import { bitstringStatus, revocationList2020Status } from '../../status-list/bitstring-status-list.js';
 import type { Format, FormatMetadata, PinnedFacts, SignerPolicy, UnsignedCredential } from '../format.js';
 import { dateTime, validityOf } from '../validity.js';
 import { vcFaults } from '../vc-configuration.decisions.js';
 import { describing, typesOf, vcMetadataOf } from '../vc-credential.js';
-import { baseContextOf } from './base-context.js';
+import { contextsOf, isDataModel1 } from './base-context.js';
 import {
   algorithmOf,
   checkProofTypeChange,
   ldpVcContentOf,
   ldpVcRecordOf,
   proofTypeOf,
+  statusPolicyOf,
   trialOf,
   type LdpVcContent,
 } from './ldp-vc.decisions.js';
@@ -43,14 +42,13 @@ import { TenantContexts } from './tenant-contexts.js';
 
 type LdpVcConfiguration = PinnedConfiguration<LdpVcContent>;
 type LinkedDataDocument = Record<string, unknown> & { '@context': string[] };
-type Proof = ProofOptions | DataIntegrityOptions;
 
 /** Both documents are canonicalized, hashed and then signed. */
 interface UnsignedLdpVc extends UnsignedCredential {
   configuration: LdpVcConfiguration;
   claims: Record<string, unknown>;
   document: LinkedDataDocument;
-  proof: Proof;
+  proof: UnsignedProof;
 }
 
 /** W3C VCDM 2.0 with a Data Integrity proof (VC-DI-EDDSA §3.2, VC-DI-ECDSA §3.2) or VCDM 1.1 with Ed25519Signature2018, OID4VCI Appendix A.1.2. */
@@ -58,7 +56,11 @@ interface UnsignedLdpVc extends UnsignedCredential {
 export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
   readonly format = 'ldp_vc';
   readonly profile = 'web-semantic';
-  readonly resources: Format['resources'] = { signer: { kind: 'pinnedKey', algorithms: ['Ed25519', 'P-256'] } };
+  readonly resources: Format['resources'] = {
+    signer: { kind: 'pinnedKey', algorithms: ['Ed25519', 'P-256'] },
+    status: (content) => statusPolicyOf(content as LdpVcContent),
+    revocation: 'reversible',
+  };
   /** SHA-256 of canonical proof options: identical for all credentials of a configuration within a second. */
   private readonly proofHashes = new LRUCache<string, Buffer>({ max: 500 });
 
@@ -109,22 +111,24 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
     return mapClaims(content.claimMappings, from);
   }
 
-  prepare({ configuration, claims, holder, time, credentialId }: PinnedFacts<LdpVcContent>): UnsignedLdpVc {
+  prepare({ configuration, claims, holder, time, credentialId, status }: PinnedFacts<LdpVcContent>): UnsignedLdpVc {
     const { content, issuerKey } = configuration;
     const { validFrom, validUntil } = validityOf(time, content.expiresIn);
-    const [from, until] =
-      content.proofType === ED25519_SIGNATURE_2018 ? ['issuanceDate', 'expirationDate'] : ['validFrom', 'validUntil'];
+    const [from, until, statusIn] = isDataModel1(content)
+      ? (['issuanceDate', 'expirationDate', revocationList2020Status] as const)
+      : (['validFrom', 'validUntil', bitstringStatus] as const);
     const document = {
       '@context': this.contextsOf(configuration),
       id: `urn:uuid:${credentialId}`,
       type: typesOf(configuration),
       issuer: { ...content.issuer, id: issuerKey.did },
-      [from!]: dateTime(validFrom),
-      ...(validUntil && { [until!]: dateTime(validUntil) }),
+      [from]: dateTime(validFrom),
+      ...(validUntil && { [until]: dateTime(validUntil) }),
       ...describing(configuration),
+      ...(status && { credentialStatus: statusIn(status) }),
       credentialSubject: { ...claims, id: holder.did },
     };
-    const proof = proofOptions(configuration, validFrom);
+    const proof = proofOptions(proofTypeOf(content), dateTime(validFrom), issuerKey.verificationMethod);
     const holderKey = holder.publicJwk;
     return {
       ...{ credentialId, holderKey, validFrom, ...(validUntil && { validUntil }) },
@@ -148,10 +152,7 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
       const [optionsHash, ...hashes] = await this.hashes(tenantId, first, credentials);
       return credentials.map(({ document, proof }, index) => {
         const signed: readonly [Buffer, Buffer] = [optionsHash!, hashes[index]!];
-        const sign = (data: Uint8Array) => signer.sign(data);
-        return proof.type === ED25519_SIGNATURE_2018
-          ? signEd25519Signature2018(document, proof, signed, sign)
-          : signDataIntegrity(document, proof, signed, sign);
+        return signProof(document, proof, signed, (data) => signer.sign(data));
       });
     } catch (error) {
       // The error's own message may contain claim values.
@@ -184,20 +185,9 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
   }
 
   private contextsOf({ content }: LdpVcConfiguration): string[] {
-    return [baseContextOf(content), this.config.contextUrl, ...content.contexts.map(({ url }) => url)];
+    return contextsOf(content, this.config.contextUrl, content.contexts);
   }
 }
-
-const proofOptions = ({ content, issuerKey }: LdpVcConfiguration, validFrom: Date): Proof => {
-  const common = {
-    created: dateTime(validFrom),
-    verificationMethod: issuerKey.verificationMethod,
-    proofPurpose: 'assertionMethod',
-  } as const;
-  return content.proofType === ED25519_SIGNATURE_2018
-    ? { type: ED25519_SIGNATURE_2018, ...common }
-    : { type: 'DataIntegrityProof', cryptosuite: proofTypeOf(content) as Cryptosuite, ...common };
-};
 
 const denied = (description: string) =>
   oauthError('credential_request_denied', description, { check: 'formats/ldp-vc' });

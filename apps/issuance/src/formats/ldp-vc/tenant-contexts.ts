@@ -6,7 +6,7 @@ import { DnsBudgetExceeded, Outbound, PlatformConfig } from '@attestry/service-k
 import { LINKED_DATA_LIMITS } from './linked-data.decisions.js';
 import { keepContext } from '../../stored-context/stored-context.decisions.js';
 import { storedContext, storedContextStream } from '../../stored-context/stored-context.state.js';
-import { baseContextOf } from './base-context.js';
+import { baseContextOf, contextsOf } from './base-context.js';
 import { ContextLoader, sha256, type PinnedContexts } from '../../contexts/context-loader.js';
 
 const MAX_BYTES = 1024 * 1024;
@@ -17,6 +17,7 @@ export interface TrialCredential {
   types: string[];
   claims: string[];
   proofType?: ProofType;
+  revocable?: boolean;
 }
 
 interface FetchedContext {
@@ -163,7 +164,7 @@ export class TenantContexts {
       ...fetched.map(({ url, document }) => [url, document] as const),
     ]);
     const credential = {
-      '@context': [baseContextOf(trial), this.config.contextUrl, ...pinned.map(({ url }) => url)],
+      '@context': contextsOf(trial, this.config.contextUrl, pinned),
       type: ['VerifiableCredential', ...trial.types],
       issuer: 'did:example:issuer',
       credentialSubject: {

@@ -1,6 +1,9 @@
 import { ArrayMaxSize, IsArray, IsString, Matches, MaxLength } from 'class-validator';
 import { Optional } from '../../validators.js';
 import { configurationOperations, ENTRY_FAULT } from '../credential-configurations.js';
+import { credentialDeletion } from '../credential-registry.js';
+import { revocationOperations } from '../credential-status.js';
+import { revocationListOperations } from '../status-lists.js';
 import { CompactConfiguration, CompactConfigurationRequest } from './cwt.js';
 
 export class CompactSemanticConfigurationRequest extends CompactConfigurationRequest {
@@ -29,4 +32,18 @@ export const compactSemanticConfigurations = configurationOperations({
     contexts: ['https://university.example/contexts/diploma/v1'],
     claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
   },
+});
+
+export const compactSemanticRegistry = {
+  delete: credentialDeletion({ profile: 'compact-semantic', prefix: 'CREDENTIAL_COMPACT_SEMANTIC' }),
+};
+
+export const compactSemanticRevocationLists = revocationListOperations({
+  profile: 'compact-semantic',
+  prefix: 'CREDENTIAL_COMPACT_SEMANTIC',
+});
+
+export const compactSemanticRevocation = revocationOperations({
+  profile: 'compact-semantic',
+  prefix: 'CREDENTIAL_COMPACT_SEMANTIC_REVOCATION',
 });

@@ -9,6 +9,9 @@ import {
   TYPE_FAULT,
   type ClaimMapping,
 } from '../credential-configurations.js';
+import { credentialDeletion } from '../credential-registry.js';
+import { revocationOperations } from '../credential-status.js';
+import { revocationListOperations } from '../status-lists.js';
 
 export class CompactConfigurationRequest {
   /**
@@ -40,7 +43,10 @@ export class CompactConfigurationRequest {
   @Max(1000, { message: 'must be at most 1000' })
   maxIssuances?: number;
 
-  /** Revocation is not supported yet: `true` is rejected, and the default is `false`. */
+  /**
+   * Whether each credential has an entry in a status list and in a revocation list, so that it can be revoked and restored. Default: true. A
+   * change applies to the credentials that are issued after it.
+   */
   @Optional() @IsBoolean({ message: 'must be a boolean' }) revocable?: boolean;
   /** Claim sources are not supported yet: any value is rejected. */
   @Optional() @BoundedJson() claimSourceId?: unknown;
@@ -69,4 +75,13 @@ export const compactConfigurations = configurationOperations({
     type: 'UniversityDegree',
     claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
   },
+});
+
+export const compactRegistry = { delete: credentialDeletion({ profile: 'compact', prefix: 'CREDENTIAL_COMPACT' }) };
+
+export const compactRevocationLists = revocationListOperations({ profile: 'compact', prefix: 'CREDENTIAL_COMPACT' });
+
+export const compactRevocation = revocationOperations({
+  profile: 'compact',
+  prefix: 'CREDENTIAL_COMPACT_REVOCATION',
 });

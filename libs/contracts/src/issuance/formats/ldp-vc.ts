@@ -2,6 +2,7 @@ import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsString, Matches, MaxLength } 
 import { Optional } from '../../validators.js';
 import { configurationOperations, ENTRY_FAULT } from '../credential-configurations.js';
 import { registryOperations } from '../credential-registry.js';
+import { revocationOperations } from '../credential-status.js';
 import { JwtVcConfiguration, jwtVcConfigurations, JwtVcConfigurationRequest } from './jwt-vc-json.js';
 
 /** Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` and `ecdsa-rdfc-2019` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1. */
@@ -27,6 +28,12 @@ export class WebSemanticConfigurationRequest extends JwtVcConfigurationRequest {
   proofType?: ProofType;
 
   /**
+   * Whether each credential has an entry in a revocation list, `credentialStatus`, so that it can be revoked: a `BitstringStatusListEntry` for
+   * VC Data Model 2.0, a `RevocationList2020Status` for 1.1. Default: false. A change applies to the credentials that are issued after it.
+   */
+  @Optional() @IsBoolean({ message: 'must be a boolean' }) override revocable?: boolean;
+
+  /**
    * True to keep each issued credential, sealed under the key of its user, so that it can be retrieved. Default false: only its metadata are
    * kept. Applies to credentials issued from then on.
    */
@@ -49,4 +56,11 @@ export const webSemanticConfigurations = configurationOperations({
 export const webSemanticRegistry = registryOperations({
   profile: 'web-semantic',
   prefix: 'CREDENTIAL_WEB_SEMANTIC',
+});
+
+export const webSemanticRevocation = revocationOperations({
+  profile: 'web-semantic',
+  prefix: 'CREDENTIAL_WEB_SEMANTIC_REVOCATION',
+  retrievePrefix: 'CREDENTIAL_WEB_SEMANTIC_REVOCATION_RETRIEVE',
+  response: 'empty',
 });

@@ -1,3 +1,4 @@
+import { AppError } from '@attestry/contracts';
 import { weightedList } from '../protocol/weighted-list.js';
 
 /** RFC 9110 §12.5.1. Without the header any media type is accepted. */
@@ -17,3 +18,9 @@ export const isUnchanged = (ifNoneMatch: string | undefined, etag: string): bool
     ?.split(',')
     .map((value) => value.trim())
     .some((value) => value === '*' || value.replace(/^W\//, '') === etag) ?? false;
+
+/** A credential may refer to a list that was opened a moment ago. */
+export const notSigned = (): AppError =>
+  new AppError('unavailable', 'The first token of the status list is not signed yet', {
+    headers: { 'retry-after': '1' },
+  });

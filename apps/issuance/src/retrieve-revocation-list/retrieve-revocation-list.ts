@@ -1,0 +1,40 @@
+import {
+  httpAnswer,
+  notFound,
+  revocationListOperationOf,
+  type HttpAnswer,
+  type PublicContext,
+  type RevocationListOperations,
+} from '@attestry/contracts';
+import { EventStore, readEvent } from '@attestry/event-store';
+import { Operation, type RequestOf } from '@attestry/service-kit';
+import { Formats } from '../formats/formats.js';
+import { rawOf } from '../protocol/raw-request.js';
+import { isUnchanged, notSigned } from '../status-list/conditions.js';
+import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';
+import { statusList, statusListStream } from '../status-list/status-list.state.js';
+
+@Operation(...revocationListOperationOf('retrieve'))
+export class RetrieveRevocationList {
+  constructor(
+    private readonly published: PublishedListsReadModel,
+    private readonly store: EventStore,
+    private readonly formats: Formats,
+  ) {}
+
+  async execute(request: RequestOf<RevocationListOperations['retrieve']>, context: PublicContext): Promise<HttpAnswer> {
+    const { profile } = this.formats.ofCall(context);
+    const key = { tenantId: context.tenant.id, listId: request.params.id };
+    const found = await this.published.findRevocationList(key, profile);
+    if (!found) {
+      const [stored] = await this.store.readStream(statusListStream(key.tenantId, key.listId), { limit: 1 });
+      const opened = stored && readEvent(statusList, stored);
+      throw opened?.type === 'StatusListOpened' && opened.data.revocationLists === profile ? notSigned() : notFound();
+    }
+    const { revocation_list: base64, revocation_etag: etag } = found;
+    if (base64 === null || etag === null) throw notSigned();
+    const headers = { etag };
+    if (isUnchanged(rawOf(request).headers['if-none-match'], etag)) return httpAnswer({ status: 304, headers });
+    return httpAnswer({ headers: { ...headers, 'content-type': 'application/cwt' }, base64 });
+  }
+}
