@@ -2039,7 +2039,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "name": "other",
+           *           "name": "Example University",
            *           "subdomain": "university.example",
            *           "environmentId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *           "environment": {
@@ -3169,7 +3169,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "email": "visitor-s@people.example",
+           *           "email": "ada@people.example",
            *           "status": "Pending",
            *           "roles": [
            *             "issuer",
@@ -3379,8 +3379,8 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "email": "visitor-s@people.example",
-           *           "name": "visitor-s@people.example",
+           *           "email": "ada@people.example",
+           *           "name": "ada@people.example",
            *           "status": "Pending",
            *           "roles": [
            *             "issuer",
@@ -3431,8 +3431,8 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "email": "visitor-s@people.example",
-           *       "name": "visitor-s@people.example",
+           *       "email": "ada@people.example",
+           *       "name": "ada@people.example",
            *       "status": "Pending",
            *       "roles": [
            *         "issuer",
