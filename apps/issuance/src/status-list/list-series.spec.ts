@@ -1,9 +1,12 @@
-import { listSeries, seriesName } from './list-series.js';
+import { listSeries, listsPath, seriesName } from './list-series.js';
 
 const policy = { kind: 'tokenStatusList', tokenType: 'jwt', size: 131_072 } as const;
 const ofIssuer = (issuer: string) => listSeries(policy, { kind: 'issuerSigner', issuer });
 const ofKey = (verificationMethod: string, keyId = 'k1') =>
   listSeries(policy, { kind: 'pinnedKey', keyId, verificationMethod });
+
+const ofIaca = (docType: string, iacaId = 'i1', issuer = 'https://acme.example') =>
+  listSeries(policy, { kind: 'statusListSigner', issuer, iacaId, docType });
 
 describe('a series of status lists', () => {
   it('has two bits for each credential: valid, invalid and suspended', () =>
@@ -20,9 +23,19 @@ describe('a series of status lists', () => {
       ofIssuer('https://id.acme.example'),
       ofKey('did:web:acme.example#k1'),
       ofKey('did:web:acme.example#k2'),
+      ofIaca('org.example.card'),
+      ofIaca('org.example.pass'),
+      ofIaca('org.example.card', 'i2'),
+      ofIaca('org.example.card', 'i1', 'https://id.acme.example'),
     ].map(seriesName);
-    expect(new Set(names).size).toBe(4);
+    expect(new Set(names).size).toBe(8);
     expect(seriesName(ofIssuer('https://acme.example'))).toBe(names[0]);
     expect(seriesName(ofKey('did:web:acme.example#k1', 'another'))).toBe(names[2]);
+  });
+
+  it('has its lists at a path of their own where they are of mobile documents', () => {
+    expect(listsPath(ofIssuer('https://acme.example').signer)).toBe('/v2/credentials/status-lists');
+    expect(listsPath(ofKey('did:web:acme.example#k1').signer)).toBe('/v2/credentials/status-lists');
+    expect(listsPath(ofIaca('org.example.card').signer)).toBe('/v2/credentials/mobile/status-lists');
   });
 });

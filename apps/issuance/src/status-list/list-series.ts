@@ -13,6 +13,15 @@ export type ListSigner =
       keyId: string;
       /** DID URL. */
       verificationMethod: string;
+    }
+  | {
+      /** The status list signer of the IACA that certifies the document signers, with its certificate in `x5chain` (ADR 0078). */
+      kind: 'statusListSigner';
+      /** Credential issuer identifier: the credentials of a list have one issuer. */
+      issuer: string;
+      iacaId: string;
+      /** Its configuration has the durations of the tokens. */
+      docType: string;
     };
 
 /** How the list is signed and encoded: as JWT or as CWT. Another type of token is another member, with its signing in `sign-status-list.ts`. */
@@ -46,5 +55,18 @@ export const listSeries = ({ tokenType, size }: StatusPolicy, signer: ListSigner
 });
 
 /** Credentials whose lists have the same name share them. */
-export const seriesName = ({ tokenType, signer }: ListSeries): string =>
-  `${tokenType} ${signer.kind === 'issuerSigner' ? signer.issuer : signer.verificationMethod}`;
+export const seriesName = ({ tokenType, signer }: ListSeries): string => `${tokenType} ${nameOf(signer)}`;
+const nameOf = (signer: ListSigner): string => {
+  switch (signer.kind) {
+    case 'issuerSigner':
+      return signer.issuer;
+    case 'pinnedKey':
+      return signer.verificationMethod;
+    case 'statusListSigner':
+      return `${signer.issuer} ${signer.iacaId} ${signer.docType}`;
+  }
+};
+
+/** Where the lists are, below the address of the tenant. */
+export const listsPath = ({ kind }: ListSigner): string =>
+  `/v2/credentials/${kind === 'statusListSigner' ? 'mobile/' : ''}status-lists`;

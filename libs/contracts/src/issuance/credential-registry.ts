@@ -31,13 +31,26 @@ export class PersistedCredential extends RegisteredCredential {
   credential?: Record<string, unknown>;
 }
 
+const shared = { since: 'v2.1.0', errors: 'tenant' } as const;
+const one = { ...shared, params: IssuedCredentialParams, errorStatuses: [400, 404] } as const;
+const object = { type: 'credential', from: 'params.id' } as const;
+
+/** @param prefix of the events, complete */
+export const deleteOperation = ({ profile, prefix }: { profile: string; prefix: string }) =>
+  defineOperation({
+    ...one,
+    name: `issuance.delete-issued-credential.${profile}` as const,
+    summary: `Delete the record of an issued ${profile} credential`,
+    description: 'Removes the metadata and the persisted credential. The credential in the wallet is not revoked.',
+    http: { method: 'DELETE', path: `/v2/credentials/${profile}/:id`, success: 204 },
+    access: requires('credentials:delete'),
+    analytics: { prefix, category: `credential-${profile}`, object, effects: 'outside' },
+  });
+
 /** Three operations per format, which differ only in path and event prefix. */
 export const registryOperations = ({ profile, prefix }: { profile: string; prefix: string }) => {
   const path = `/v2/credentials/${profile}`;
   const category = `credential-${profile}`;
-  const object = { type: 'credential', from: 'params.id' } as const;
-  const shared = { since: 'v2.1.0', errors: 'tenant' } as const;
-  const one = { ...shared, params: IssuedCredentialParams, errorStatuses: [400, 404] } as const;
   return {
     list: defineOperation({
       ...shared,
@@ -62,15 +75,7 @@ export const registryOperations = ({ profile, prefix }: { profile: string; prefi
       analytics: { prefix: `${prefix}_RETRIEVE`, category, object },
       response: PersistedCredential,
     }),
-    delete: defineOperation({
-      ...one,
-      name: `issuance.delete-issued-credential.${profile}` as const,
-      summary: `Delete the record of an issued ${profile} credential`,
-      description: 'Removes the metadata and the persisted credential. The credential in the wallet is not revoked.',
-      http: { method: 'DELETE', path: `${path}/:id`, success: 204 },
-      access: requires('credentials:delete'),
-      analytics: { prefix: `${prefix}_DELETE`, category, object, effects: 'outside' },
-    }),
+    delete: deleteOperation({ profile, prefix: `${prefix}_DELETE` }),
   };
 };
 
