@@ -496,7 +496,7 @@ describe('a status list of mobile documents', () => {
   const CARD = 'org.example.card';
   const NO_SUCH = '99999999-9999-4999-8999-999999999999';
   const verifier: Caller = { kind: 'public' };
-  const of = <T>(operation: Parameters<typeof call>[0], tenantId: string, request: object = {}, caller = admin) =>
+  const of = <T>(operation: Parameters<typeof call>[0], tenantId: string, request: object = {}, caller: Caller = admin) =>
     call(operation, tenantId, caller, request) as Promise<T>;
   const createAuthority = async (tenantId: string, body: object = {}) => {
     const { id } = await of<Iaca>(createIaca, tenantId, { body });
