@@ -124,7 +124,6 @@ describe('an example in the interface definition', () => {
     'issuance.update-credential-configuration.compact-semantic': ['type'],
     'issuance.create-document-signer': ['iacaId'],
     'issuance.create-document-signer.status-list': ['iacaId'],
-    'issuance.create-status-list-configuration': ['docType'],
     'issuance.update-iaca-crl': ['crlPem'],
     'issuance.create-offer': ['credentials'],
     'issuance.create-pre-authorized-offer': ['credentials'],

@@ -560,7 +560,8 @@ const revocableCredential = async ({ tenant }: { tenant: TenantUnderTest }, thin
       ? await api.mobile.create({ ...mobileRequest(), includeStatus: true })
       : await api[thing].create({ ...jwtVcRequest(), revocable: true });
   const { id } = expectStatus<{ id: string }>(created, 201);
-  await wallet.collect(expectStatus(await api.offers.create({ credentials: [id] }), 200).uri);
+  const claims = { given_name: 'Ada' };
+  await wallet.collect(expectStatus(await api.offers.create({ credentials: [id], claims }), 200).uri);
   const [credential] = await waitUntil(
     async () => {
       const { data } = expectStatus(await api.credentials({ credentialConfigurationId: id }), 200);

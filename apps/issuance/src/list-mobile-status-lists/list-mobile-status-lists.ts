@@ -1,4 +1,10 @@
-import { listMobileStatusLists, type ClientContext, type MobileStatusList, type PageOf } from '@attestry/contracts';
+import {
+  invalid,
+  listMobileStatusLists,
+  type ClientContext,
+  type MobileStatusList,
+  type PageOf,
+} from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import {
@@ -23,6 +29,9 @@ export class ListMobileStatusLists {
     { tenant }: ClientContext,
   ): Promise<PageOf<MobileStatusList>> {
     const { limit = 100, cursor } = query;
+    // The id of the last entry.
+    if (cursor !== undefined && !(await this.lists.findMobile({ tenantId: tenant.id, listId: cursor })))
+      throw invalid({ msg: 'must be a nextCursor of this list', param: 'cursor', location: 'query' });
     const [{ state }, rows] = await Promise.all([
       this.streams.load(statusListConfigurations, statusListConfigurationsStream(tenant.id)),
       this.lists.listMobile(tenant.id, { after: cursor, limit: limit + 1 }),

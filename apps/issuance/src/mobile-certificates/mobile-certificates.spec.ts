@@ -608,7 +608,7 @@ describe('signers of status lists', () => {
     ]);
   });
 
-  it('sign no documents, and document signers sign no lists', () => {
+  it('sign no documents, and document signers sign no lists [T176]', () => {
     const both = [...own, certified('l'), requested('d')];
     expect(refusal(() => findSigner(stateOf(both), 'other', now))).toMatch(/no document signer of the issuer/);
     expect(found(both, 'u')).toBe('l');

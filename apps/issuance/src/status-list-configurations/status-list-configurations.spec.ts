@@ -55,7 +55,7 @@ describe('a status list configuration', () => {
     else expect([decide(), update()]).toHaveLength(2);
   });
 
-  it('changes its durations alone, and is deleted', () => {
+  it('changes its durations alone, and is deleted [T174]', () => {
     const durations = { timeToLiveDuration: { hours: 1 }, expiryDuration: { hours: 2 } };
     given(statusListConfigurations, [created(mdl)])
       .when((state) => updateConfiguration(state, 'c1', durations))

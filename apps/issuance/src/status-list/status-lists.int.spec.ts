@@ -636,6 +636,7 @@ describe('a status list of mobile documents', () => {
     const [first, second] = [await page({ limit: 1 }), await page({ limit: 1, cursor: ids[0] })];
     expect(first).toEqual({ data: [all.data[0]], nextCursor: ids[0] });
     expect(second).toEqual({ data: [all.data[1]] });
+    expect((await refusal(page({ cursor: NO_SUCH }))).details).toMatchObject([{ param: 'cursor' }]);
     const view = await of<MobileStatusList>(retrieveMobileStatusList, tenantId, { params: { id: listId } });
     expect(view).toEqual({
       id: listId,
@@ -661,7 +662,7 @@ describe('a status list of mobile documents', () => {
     await of(deleteStatusListConfiguration, tenantId, { params });
   });
 
-  it('expires with its IACA, and is gone then', async () => {
+  it('expires with its IACA, and is gone then [T172, T177]', async () => {
     const tenantId = newId();
     const notAfter = new Date(Date.now() + 1_800_000).toISOString();
     const iaca = await createAuthority(tenantId, { notAfter });
@@ -679,7 +680,7 @@ describe('a status list of mobile documents', () => {
     await waitUntil(async () => !(await isDue()), { what: 'the list not to be due' });
   });
 
-  it('of an unmanaged IACA is signed once its owner has certified a signer', async () => {
+  it('of an unmanaged IACA is signed once its owner has certified a signer [T175]', async () => {
     const tenantId = newId();
     const customer = await CustomerIaca.create();
     const iaca = await createAuthority(tenantId, { certificatePem: customer.certificatePem });

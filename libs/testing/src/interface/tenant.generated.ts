@@ -4141,17 +4141,37 @@ export interface operations {
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "ldp_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.l",
+           *         "mso_mdoc:org.example.r",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.1i",
            *         "ldp_vc:StudentCard",
+           *         "mso_mdoc:org.example.1l",
+           *         "jwt_vc_json:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.1q",
+           *         "mso_mdoc:org.example.1r",
+           *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
            *         "dc+sd-jwt:UniversityDegree",
            *         "cwt:UniversityDegree",
-           *         "cwt_vc:UniversityDiploma"
+           *         "cwt_vc:UniversityDiploma",
+           *         "mso_mdoc:org.example.membership",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.2g",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.2o"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -4284,17 +4304,37 @@ export interface operations {
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "ldp_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.l",
+           *         "mso_mdoc:org.example.r",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.1i",
            *         "ldp_vc:StudentCard",
+           *         "mso_mdoc:org.example.1l",
+           *         "jwt_vc_json:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.1q",
+           *         "mso_mdoc:org.example.1r",
+           *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
            *         "dc+sd-jwt:UniversityDegree",
            *         "cwt:UniversityDegree",
-           *         "cwt_vc:UniversityDiploma"
+           *         "cwt_vc:UniversityDiploma",
+           *         "mso_mdoc:org.example.membership",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.2g",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.2o"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -4341,7 +4381,8 @@ export interface operations {
            *             }
            *           ]
            *         }
-           *       ]
+           *       ],
+           *       "mdoc_iacas_uri": "https://university.example/v1/openid/iacas"
            *     }
            */
           'application/json': {
@@ -5024,7 +5065,7 @@ export interface operations {
            *               "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *               "controller": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *               "type": "X25519KeyAgreementKey2019",
-           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
            *             }
            *           ]
            *         }
@@ -5543,6 +5584,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "iacas": [
+           *         {
+           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9J/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/N/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u+JmRlBR29IPRwa47+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/kq3Zb8XnW5mVt1Yc7RfL"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['IacaList'];
         };
       };
@@ -7115,9 +7165,9 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "type": "StudentCard",
-           *           "profile": "jwt-vc",
-           *           "format": "jwt_vc_json",
+           *           "type": "org.example.r",
+           *           "profile": "mobile",
+           *           "format": "mso_mdoc",
            *           "sessionId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *           "credentialConfigurationId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
            *           "devicePublicKey": {
@@ -7128,7 +7178,17 @@ export interface operations {
            *           },
            *           "issuedDate": "2026-01-15T09:30:00.000Z",
            *           "validFrom": "2026-01-15T09:30:00.000Z",
+           *           "validUntil": "2026-01-15T09:30:00.000Z",
            *           "offerId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "namespaces": {
+           *             "org.example.1": {
+           *               "given_name": {
+           *                 "digestID": 0,
+           *                 "digest": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *               }
+           *             }
+           *           },
+           *           "msoHash": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
            *           "status": "valid",
            *           "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63"
            *         }
@@ -8195,6 +8255,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "status": "valid"
+           *     }
+           */
           'application/json': components['schemas']['CredentialStatusAnswer'];
         };
       };
@@ -8244,6 +8309,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "status": "invalid"
+           *     }
+           */
           'application/json': components['schemas']['CredentialStatusAnswer'];
         };
       };
@@ -8290,6 +8360,36 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "org.example.l",
+           *           "claimMappings": {
+           *             "org.example.membership.1": {
+           *               "given_name": {
+           *                 "mapFrom": "claims.given_name",
+           *                 "type": "string",
+           *                 "required": true
+           *               },
+           *               "birth_date": {
+           *                 "mapFrom": "claims.birthdate",
+           *                 "type": "date"
+           *               }
+           *             }
+           *           },
+           *           "expiresIn": {
+           *             "months": 6
+           *           },
+           *           "branding": {
+           *             "name": "Membership"
+           *           },
+           *           "includeStatus": false
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfMobileConfiguration'];
         };
       };
@@ -8355,6 +8455,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "org.example.membership",
+           *       "claimMappings": {
+           *         "org.example.membership.1": {
+           *           "given_name": {
+           *             "mapFrom": "claims.given_name",
+           *             "type": "string",
+           *             "required": true
+           *           },
+           *           "birth_date": {
+           *             "mapFrom": "claims.birthdate",
+           *             "type": "date"
+           *           }
+           *         }
+           *       },
+           *       "expiresIn": {
+           *         "months": 6
+           *       },
+           *       "branding": {
+           *         "name": "Membership"
+           *       },
+           *       "includeStatus": false
+           *     }
+           */
           'application/json': components['schemas']['MobileConfiguration'];
         };
       };
@@ -8394,6 +8520,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "org.example.l",
+           *       "claimMappings": {
+           *         "org.example.membership.1": {
+           *           "given_name": {
+           *             "mapFrom": "claims.given_name",
+           *             "type": "string",
+           *             "required": true
+           *           },
+           *           "birth_date": {
+           *             "mapFrom": "claims.birthdate",
+           *             "type": "date"
+           *           }
+           *         }
+           *       },
+           *       "expiresIn": {
+           *         "months": 6
+           *       },
+           *       "branding": {
+           *         "name": "Membership"
+           *       },
+           *       "includeStatus": false
+           *     }
+           */
           'application/json': components['schemas']['MobileConfiguration'];
         };
       };
@@ -8461,6 +8613,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "org.example.l",
+           *       "claimMappings": {
+           *         "org.example.membership.1": {
+           *           "given_name": {
+           *             "mapFrom": "claims.given_name",
+           *             "type": "string",
+           *             "required": true
+           *           },
+           *           "birth_date": {
+           *             "mapFrom": "claims.birthdate",
+           *             "type": "date"
+           *           }
+           *         }
+           *       },
+           *       "expiresIn": {
+           *         "months": 6
+           *       },
+           *       "branding": {
+           *         "name": "Membership"
+           *       },
+           *       "includeStatus": false
+           *     }
+           */
           'application/json': components['schemas']['MobileConfiguration'];
         };
       };
@@ -8541,6 +8719,26 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "active": true,
+           *           "isManaged": true,
+           *           "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *           "certificateData": {
+           *             "commonName": "university.example DS",
+           *             "country": "ZZ",
+           *             "notBefore": "2026-01-15T09:30:00.000Z",
+           *             "notAfter": "2026-01-15T09:30:00.000Z"
+           *           },
+           *           "certificateFingerprint": "1aaa0e3f3ea266aff4ab557e60530ef8f81ee068e2bceef2e19e1e15b80921ee"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfDocumentSigner'];
         };
       };
@@ -8587,6 +8785,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "active": false,
+           *       "isManaged": false,
+           *       "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *     }
+           */
           'application/json': components['schemas']['DocumentSigner'];
         };
       };
@@ -8626,6 +8833,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "active": false,
+           *       "isManaged": false,
+           *       "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *     }
+           */
           'application/json': components['schemas']['DocumentSigner'];
         };
       };
@@ -8674,6 +8890,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "active": false,
+           *       "isManaged": false,
+           *       "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *     }
+           */
           'application/json': components['schemas']['DocumentSigner'];
         };
       };
@@ -8748,6 +8973,13 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "revoked": true,
+           *       "revocationDate": "2026-01-15T09:30:00.000Z",
+           *       "crlDue": true
+           *     }
+           */
           'application/json': components['schemas']['RevokedDocumentSigner'];
         };
       };
@@ -8792,6 +9024,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "active": false,
+           *           "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *           "certificateData": {
+           *             "commonName": "Customer IACA",
+           *             "country": "AU",
+           *             "stateOrProvinceName": "AU-NSW",
+           *             "notBefore": "2026-01-15T09:30:00.000Z",
+           *             "notAfter": "2026-01-15T09:30:00.000Z"
+           *           },
+           *           "certificateFingerprint": "cd574e0521b04011249588574ee9e3ffc7667699cf9cd408cd3a45fa17a592b7",
+           *           "isManaged": false,
+           *           "crl": {
+           *             "number": "2",
+           *             "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *             "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *           },
+           *           "crlDue": true
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfIaca'];
         };
       };
@@ -8840,6 +9098,28 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": false,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "Example IACA",
+           *         "country": "AU",
+           *         "stateOrProvinceName": "AU-NSW",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "9d70ea3394b88af1108df153c9b7475fe8a6f3fd220c9b3bbaa2b6ccfd0d7ec8",
+           *       "isManaged": true,
+           *       "crl": {
+           *         "number": "31",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": false
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -8879,6 +9159,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": true,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "university.example IACA",
+           *         "country": "ZZ",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "0c2a2d467943c34f9e81f1e803b1af0dbb01c93592fa7ebc2e0d16c48b0b12ed",
+           *       "isManaged": true,
+           *       "crl": {
+           *         "number": "1",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": false
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -8927,6 +9228,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": true,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "university.example IACA",
+           *         "country": "ZZ",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "0c2a2d467943c34f9e81f1e803b1af0dbb01c93592fa7ebc2e0d16c48b0b12ed",
+           *       "isManaged": true,
+           *       "crl": {
+           *         "number": "1",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": false
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -9047,6 +9369,28 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": false,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "Customer IACA",
+           *         "country": "AU",
+           *         "stateOrProvinceName": "AU-NSW",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "cd574e0521b04011249588574ee9e3ffc7667699cf9cd408cd3a45fa17a592b7",
+           *       "isManaged": false,
+           *       "crl": {
+           *         "number": "2",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": true
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -9091,6 +9435,26 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "active": true,
+           *           "isManaged": true,
+           *           "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *           "certificateData": {
+           *             "commonName": "university.example SL",
+           *             "country": "ZZ",
+           *             "notBefore": "2026-01-15T09:30:00.000Z",
+           *             "notAfter": "2026-01-15T09:30:00.000Z"
+           *           },
+           *           "certificateFingerprint": "a8aa73de0875ac6b59d924aa03384e08fec687f319b3c4930cbd7fd9d9e34a7a"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfStatusListSigner'];
         };
       };
@@ -9137,6 +9501,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "active": false,
+           *       "isManaged": false,
+           *       "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *     }
+           */
           'application/json': components['schemas']['StatusListSigner'];
         };
       };
@@ -9176,6 +9549,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "active": false,
+           *       "isManaged": false,
+           *       "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *     }
+           */
           'application/json': components['schemas']['StatusListSigner'];
         };
       };
@@ -9224,6 +9606,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "active": false,
+           *       "isManaged": false,
+           *       "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *     }
+           */
           'application/json': components['schemas']['StatusListSigner'];
         };
       };
@@ -9304,6 +9695,18 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "listSize": 100000,
+           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+ErbgTpEK5hsN5x/E25UYEjeXivd+yTVbj/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb+JmRlBR29IPRwa47+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9/g+fSjxxiPTBARtA5LTp69/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+GQEsWEDm+hStTeDgptwBE/+bBfY8a/kq3Zb8XnW5mVt1Yc7RfL2sHd9Jp+whPHkBWCiqrAqhC8+QzMgze1MIR4/G+Tty"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfMobileStatusList'];
         };
       };
@@ -9338,6 +9741,14 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "listSize": 100000,
+           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+ErbgTpEK5hsN5x/E25UYEjeXivd+yTVbj/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb+JmRlBR29IPRwa47+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9/g+fSjxxiPTBARtA5LTp69/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+GQEsWEDyKS0T+lzG14p9GGWUd3A0tl/mZcTLmCOHXgYzol/OjCqMKU5iSKqmAM+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4"
+           *     }
+           */
           'application/json': components['schemas']['MobileStatusList'];
         };
       };
@@ -9415,6 +9826,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "docType": "org.example.s",
+           *           "timeToLiveDuration": {
+           *             "days": 1
+           *           },
+           *           "expiryDuration": {
+           *             "days": 2
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfStatusListConfiguration'];
         };
       };
@@ -9467,6 +9894,18 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "docType": "org.iso.18013.5.1.mDL",
+           *       "timeToLiveDuration": {
+           *         "days": 1
+           *       },
+           *       "expiryDuration": {
+           *         "days": 2
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['StatusListConfiguration'];
         };
       };
@@ -9506,6 +9945,18 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "docType": "org.example.s",
+           *       "timeToLiveDuration": {
+           *         "days": 1
+           *       },
+           *       "expiryDuration": {
+           *         "days": 2
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['StatusListConfiguration'];
         };
       };
@@ -9559,6 +10010,18 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "docType": "org.example.s",
+           *       "timeToLiveDuration": {
+           *         "days": 1
+           *       },
+           *       "expiryDuration": {
+           *         "days": 2
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['StatusListConfiguration'];
         };
       };
@@ -9630,6 +10093,17 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "status_lists": {
+           *             "uri": "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['StatusListDistribution'];
         };
       };
@@ -10099,8 +10573,14 @@ export interface operations {
           /**
            * @example {
            *       "status_lists": [
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token"
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token"
            *       ]
            *     }
            */
@@ -10228,7 +10708,7 @@ export interface operations {
            *           "created": "2026-01-15T09:30:00.000Z",
            *           "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "proofPurpose": "assertionMethod",
-           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *         }
            *       }
            *     }
