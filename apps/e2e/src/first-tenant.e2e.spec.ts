@@ -208,7 +208,7 @@ describe('docs/guides', () => {
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
     const [, , iaca, active, , uri, listed, lists] = output.map((text) => text.trim());
     expect([active, JSON.parse(listed!)]).toEqual(['true', expect.objectContaining({ data: [] })]);
-    expect(lists).toBe('10\n{"data":[]}');
+    expect(lists?.split('\n').slice(0, 2)).toEqual(['10', '0']);
     const [got] = (await new Wallet().collect(uri!)).credentials;
     const verified = await verifyMdoc({
       ...{ credential: got!.credential as string, docType: 'org.example.membership', iacas: [iaca!] },

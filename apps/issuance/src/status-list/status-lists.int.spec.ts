@@ -55,6 +55,8 @@ import { chosenEngines, CustomerIaca, TEST_SETTINGS, waitUntil } from '@attestry
 import { getListFromStatusListJWT } from '@sd-jwt/jwt-status-list';
 import { cdeEncodeOptions, decode, encode, type Tag } from 'cbor2';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { DocumentSigners } from '../document-signers/document-signers.js';
+import { DueCertificates } from '../due-certificates/due-certificates.read-model.js';
 import { issuanceService } from '../index.js';
 import { changeStatus, recordCredential } from '../issued-credential/issued-credential.decisions.js';
 import type { CredentialRecordedData, StatusEntry } from '../issued-credential/issued-credential.events.js';
@@ -496,8 +498,12 @@ describe('a status list of mobile documents', () => {
   const CARD = 'org.example.card';
   const NO_SUCH = '99999999-9999-4999-8999-999999999999';
   const verifier: Caller = { kind: 'public' };
-  const of = <T>(operation: Parameters<typeof call>[0], tenantId: string, request: object = {}, caller: Caller = admin) =>
-    call(operation, tenantId, caller, request) as Promise<T>;
+  const of = <T>(
+    operation: Parameters<typeof call>[0],
+    tenantId: string,
+    request: object = {},
+    caller: Caller = admin,
+  ) => call(operation, tenantId, caller, request) as Promise<T>;
   const createAuthority = async (tenantId: string, body: object = {}) => {
     const { id } = await of<Iaca>(createIaca, tenantId, { body });
     return of<Iaca>(updateIaca, tenantId, { params: { id }, body: { active: true } });
@@ -578,6 +584,30 @@ describe('a status list of mobile documents', () => {
     expect((await refusal(managed)).details).toMatchObject([{ param: 'iacaId' }]);
     const deleted = of(deleteStatusListSigner, tenantId, { params: { id: signer.id } });
     expect((await refusal(deleted)).details).toMatchObject([{ param: 'id' }]);
+  });
+
+  it('is signed by another signer in time, which is made while the last one is valid', async () => {
+    const tenantId = newId();
+    const iaca = await createAuthority(tenantId);
+    const listId = await open(tenantId, iaca.id);
+    const { x5chain } = await publishedMobile(tenantId, listId, iaca);
+    const dueOf = async (days: number) =>
+      (await services.app.get(DueCertificates, { strict: false }).due(new Date(Date.now() + days * 86_400_000), 1000))
+        .filter((row) => row.tenant_id === tenantId)
+        .map(({ kind }) => kind);
+    // The CRL of the IACA is due too.
+    await waitUntil(async () => (await dueOf(427)).includes('statusList'), { what: 'the row of the signer' });
+    expect(await dueOf(425)).not.toContain('statusList');
+    ahead = 426.5 * 86_400_000;
+    const signers = services.app.get(DocumentSigners, { strict: false });
+    await signers.renew(tenantId, { iacaId: iaca.id, documents: 'statusList' }, event(tenantId), 1);
+    const replaced = await publishedMobile(
+      tenantId,
+      listId,
+      iaca,
+      (token) => token.x5chain.serialNumber !== x5chain.serialNumber,
+    );
+    expect(Date.parse(replaced.x5chain.validFrom)).toBeLessThan(Date.parse(x5chain.validTo));
   });
 
   it('shows each change, also while its IACA is inactive', async () => {

@@ -31,26 +31,43 @@ export class PersistedCredential extends RegisteredCredential {
   credential?: Record<string, unknown>;
 }
 
-const shared = { since: 'v2.1.0', errors: 'tenant' } as const;
-const one = { ...shared, params: IssuedCredentialParams, errorStatuses: [400, 404] } as const;
-const object = { type: 'credential', from: 'params.id' } as const;
+const DELETION =
+  'Removes the metadata and the persisted credential. A credential with a status is revoked for good; without one it is not revoked. Credentials of deleted users do not exist.';
 
-/** @param prefix of the events, complete */
-export const deleteOperation = ({ profile, prefix }: { profile: string; prefix: string }) =>
+export const credentialDeletion = ({
+  profile,
+  prefix,
+  description = DELETION,
+}: {
+  profile: string;
+  prefix: string;
+  description?: string;
+}) =>
   defineOperation({
-    ...one,
     name: `issuance.delete-issued-credential.${profile}` as const,
+    since: 'v2.1.0',
     summary: `Delete the record of an issued ${profile} credential`,
-    description: 'Removes the metadata and the persisted credential. The credential in the wallet is not revoked.',
+    description,
     http: { method: 'DELETE', path: `/v2/credentials/${profile}/:id`, success: 204 },
     access: requires('credentials:delete'),
-    analytics: { prefix, category: `credential-${profile}`, object, effects: 'outside' },
+    analytics: {
+      prefix: `${prefix}_DELETE`,
+      category: `credential-${profile}`,
+      object: { type: 'credential', from: 'params.id' },
+      effects: 'outside',
+    },
+    errors: 'tenant',
+    params: IssuedCredentialParams,
+    errorStatuses: [400, 404],
   });
 
 /** Three operations per format, which differ only in path and event prefix. */
 export const registryOperations = ({ profile, prefix }: { profile: string; prefix: string }) => {
   const path = `/v2/credentials/${profile}`;
   const category = `credential-${profile}`;
+  const object = { type: 'credential', from: 'params.id' } as const;
+  const shared = { since: 'v2.1.0', errors: 'tenant' } as const;
+  const one = { ...shared, params: IssuedCredentialParams, errorStatuses: [400, 404] } as const;
   return {
     list: defineOperation({
       ...shared,
@@ -75,7 +92,7 @@ export const registryOperations = ({ profile, prefix }: { profile: string; prefi
       analytics: { prefix: `${prefix}_RETRIEVE`, category, object },
       response: PersistedCredential,
     }),
-    delete: deleteOperation({ profile, prefix: `${prefix}_DELETE` }),
+    delete: credentialDeletion({ profile, prefix }),
   };
 };
 

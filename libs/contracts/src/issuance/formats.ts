@@ -44,7 +44,7 @@ export const configurationOperationOf = <Name extends keyof ConfigurationOperati
   name: Name,
 ): ConfigurationOperations[Name][] => Object.values(CONFIGURATION_OPERATIONS).map((operations) => operations[name]);
 
-/** The operations on issued credentials, of the formats that have them; some have only some of them. */
+/** The operations on issued credentials, of the formats that have them. */
 export const REGISTRY_OPERATIONS: Readonly<Partial<Record<CredentialFormat, Partial<RegistryOperations>>>> = {
   ldp_vc: webSemanticRegistry,
   mso_mdoc: mobileRegistry,
@@ -52,7 +52,7 @@ export const REGISTRY_OPERATIONS: Readonly<Partial<Record<CredentialFormat, Part
 
 /** One of these operations, of every format that has it. */
 export const registryOperationOf = <Name extends keyof RegistryOperations>(name: Name): RegistryOperations[Name][] =>
-  Object.values(REGISTRY_OPERATIONS).flatMap(({ [name]: operation }) => (operation ? [operation] : []));
+  Object.values(REGISTRY_OPERATIONS).flatMap((operations) => operations[name] ?? []);
 
 /** The operations on the status of credentials, of the formats that have them. */
 export const STATUS_OPERATIONS: Readonly<Partial<Record<CredentialFormat, StatusOperations>>> = {

@@ -1059,7 +1059,7 @@ export interface paths {
     post?: never;
     /**
      * Delete the record of an issued mobile credential
-     * @description Removes the metadata and the persisted credential. The credential in the wallet is not revoked. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     * @description Removes the metadata. The credential keeps its status, which cannot be changed any more. Credentials of deleted users do not exist. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     delete: operations['deleteIssuedCredentialMobile'];
     options?: never;
@@ -1627,7 +1627,7 @@ export interface paths {
     post?: never;
     /**
      * Delete the record of an issued web-semantic credential
-     * @description Removes the metadata and the persisted credential. The credential in the wallet is not revoked. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     * @description Removes the metadata and the persisted credential. A credential with a status is revoked for good; without one it is not revoked. Credentials of deleted users do not exist. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     delete: operations['deleteIssuedCredentialWebSemantic'];
     options?: never;

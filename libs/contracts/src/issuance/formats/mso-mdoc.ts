@@ -10,7 +10,7 @@ import {
   TYPE_FAULT,
   type ClaimMapping,
 } from '../credential-configurations.js';
-import { deleteOperation } from '../credential-registry.js';
+import { credentialDeletion } from '../credential-registry.js';
 import { statusOperations } from '../credential-status.js';
 
 /** Source of an element and how its value is encoded. */
@@ -128,4 +128,11 @@ export const mobileConfigurations = configurationOperations({
 
 export const mobileStatus = statusOperations({ profile: 'mobile', prefix: 'MOBILE_CREDENTIAL_STATUS' });
 
-export const mobileRegistry = { delete: deleteOperation({ profile: 'mobile', prefix: 'USER_CREDENTIAL_DELETE' }) };
+export const mobileRegistry = {
+  delete: credentialDeletion({
+    profile: 'mobile',
+    prefix: 'USER_CREDENTIAL',
+    description:
+      'Removes the metadata. The credential keeps its status, which cannot be changed any more. Credentials of deleted users do not exist.',
+  }),
+};
