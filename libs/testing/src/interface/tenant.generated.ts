@@ -3540,6 +3540,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "Gone",
+         *       "message": "The status list ended at 2026-01-15T09:30:00.000Z"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -3602,6 +3608,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "NotAcceptable",
+         *       "message": "Accept must allow application/statuslist+jwt"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
