@@ -162,6 +162,7 @@ describe('analytics of operations', () => {
       'CREDENTIAL_WEB_SEMANTIC_DELETE',
       'CREDENTIAL_COMPACT_DELETE',
       'CREDENTIAL_COMPACT_SEMANTIC_DELETE',
+      'USER_CREDENTIAL_DELETE',
       'OPENID_AUTHORIZE',
       'USER_DELETE',
     ]);

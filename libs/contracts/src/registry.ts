@@ -15,8 +15,10 @@ import {
 } from './issuance/formats.js';
 import * as iacas from './issuance/iacas.js';
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
+import * as mobileStatusLists from './issuance/mobile-status-lists.js';
 import * as offers from './issuance/offers.js';
 import * as protocol from './issuance/protocol.js';
+import * as statusListSigners from './issuance/status-list-signers.js';
 import * as statusLists from './issuance/status-lists.js';
 import * as users from './issuance/users.js';
 import * as managementEvents from './management/management.integration-events.js';
@@ -48,8 +50,10 @@ export * from './issuance/contexts.js';
 export * from './issuance/document-signers.js';
 export * from './issuance/formats.js';
 export * from './issuance/iacas.js';
+export * from './issuance/mobile-status-lists.js';
 export * from './issuance/offers.js';
 export * from './issuance/protocol.js';
+export * from './issuance/status-list-signers.js';
 export * from './issuance/status-lists.js';
 export * from './issuance/users.js';
 export * from './issuance/issuance.integration-events.js';
@@ -77,6 +81,8 @@ export const OPERATIONS: readonly Operation[] = [
   { checkCredentialConfiguration, countDomainConfigurations },
   iacas,
   documentSigners,
+  statusListSigners,
+  mobileStatusLists,
   offers,
   protocol,
   statusLists,

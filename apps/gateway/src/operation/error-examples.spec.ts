@@ -27,6 +27,7 @@ const ERRORS: Partial<Record<ErrorKind, AppError>> = {
   conflict: conflict('The first call with this Idempotency-Key is still in progress', [
     { msg: 'belongs to a call that is still in progress', param: 'Idempotency-Key', location: 'headers' },
   ]),
+  gone: new AppError('gone', 'The status list ended at 2026-01-15T09:30:00.000Z'),
   unprocessable: new AppError('unprocessable', 'This Idempotency-Key was used for another request', {
     details: [{ msg: 'was used for another request', param: 'Idempotency-Key', location: 'headers' }],
   }),

@@ -141,7 +141,8 @@ const lostLease = async () => {
   return former;
 };
 const event = (tenantId: string) => serviceContext('issuance.spec', tenantId);
-const load = (tenantId: string, docType = MDL) => documentSigners().loadSigner(tenantId, docType, event(tenantId));
+const load = (tenantId: string, docType = MDL) =>
+  documentSigners().loadSigner(tenantId, { docType, hasStatus: false }, event(tenantId));
 const leafOf = ({ certificate }: Awaited<ReturnType<typeof load>>) =>
   new X509Certificate(Buffer.from(certificate.x5c[0]!, 'base64'));
 const dueOf = async (tenantId: string, at = now()) =>

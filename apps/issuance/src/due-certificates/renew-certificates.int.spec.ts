@@ -102,7 +102,9 @@ class Process {
     return (await this.call(updateIaca, { params: { id }, body: { active: true } })) as Iaca;
   }
   loadSigner() {
-    return this.services.app.get(DocumentSigners, { strict: false }).loadSigner(TENANT, MDL, this.context());
+    return this.services.app
+      .get(DocumentSigners, { strict: false })
+      .loadSigner(TENANT, { docType: MDL, hasStatus: false }, this.context());
   }
   ensureIssuerSigner() {
     return this.services.app.get(IssuerSigners, { strict: false }).ensure(TENANT, ISSUER, this.context());

@@ -359,7 +359,11 @@ describe('the formats', () => {
       ['dc+sd-jwt', 'sd-jwt', { signer: { kind: 'issuerSigner' }, status }],
       ['cwt', 'compact', ofCwt('compact')],
       ['cwt_vc', 'compact-semantic', ofCwt('compact-semantic')],
-      ['mso_mdoc', 'mobile', { signer: { kind: 'documentSigner' } }],
+      [
+        'mso_mdoc',
+        'mobile',
+        { signer: { kind: 'documentSigner' }, status: { ...status, tokenType: 'cose', size: 100_000 } },
+      ],
     ]);
   });
 

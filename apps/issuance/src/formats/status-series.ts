@@ -1,17 +1,26 @@
+import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { listSeries, type ListSeries } from '../status-list/list-series.js';
 import type { Resources } from './format.js';
 
-/** Series of lists with the status of a configuration's credentials; undefined where they have none. */
+/**
+ * Series of lists with the status of a configuration's credentials; undefined where they have none. Those of mobile documents are known once
+ * the document signer is: they belong to its IACA.
+ */
 export const statusSeriesOf = (
   { status, signer }: Resources,
-  { content, issuerKey }: Pick<ActiveConfiguration, 'content' | 'issuerKey'>,
+  { type: docType, content, issuerKey }: Pick<ActiveConfiguration, 'type' | 'content' | 'issuerKey'>,
   /** Credential issuer identifier. */
   issuer: string,
+  documentSigner?: IssuingSigner,
 ): ListSeries | undefined => {
   if (!content.revocable || !status) return undefined;
   const policy = typeof status === 'function' ? status(content) : status;
   if (signer.kind === 'issuerSigner') return listSeries(policy, { kind: 'issuerSigner', issuer });
+  if (signer.kind === 'documentSigner') {
+    const iacaId = documentSigner?.certificate?.iacaId;
+    return iacaId === undefined ? undefined : listSeries(policy, { kind: 'statusListSigner', issuer, iacaId, docType });
+  }
   const { kmsKeyId, verificationMethod } = issuerKey!;
   return listSeries(policy, { kind: 'pinnedKey', keyId: kmsKeyId, verificationMethod });
 };

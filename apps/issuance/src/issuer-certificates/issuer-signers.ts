@@ -32,6 +32,8 @@ export interface SignerCertificate {
   fingerprint: string;
   notBefore: Date;
   notAfter: Date;
+  /** Of the IACA that certified a signer of mobile documents or of their status lists. */
+  iacaId?: string;
 }
 
 export type CertifiedSigner = Signer & { certificate: SignerCertificate };

@@ -1,26 +1,30 @@
+import { Inject } from '@nestjs/common';
 import {
   AppError,
   httpAnswer,
   notFound,
   retrieveListCredential,
+  retrieveMobileStatusListToken,
   retrieveStatusListToken,
   type HttpAnswer,
   type PublicContext,
 } from '@attestry/contracts';
-import { EventStore, readEvent } from '@attestry/event-store';
-import { Operation, type RequestOf } from '@attestry/service-kit';
+import { EventStore, readEvent, type Clock } from '@attestry/event-store';
+import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import { rawOf } from '../protocol/raw-request.js';
-import { accepts, isUnchanged, notSigned } from '../status-list/conditions.js';
+import { chooseMediaType, isUnchanged, notSigned } from '../status-list/conditions.js';
 import { statusList, statusListStream } from '../status-list/status-list.state.js';
 import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';
+import { isListCredential, retrievalOf, type ListSeries } from '../status-list/list-series.js';
 import { bodyOfToken, mediaTypeOfToken } from '../status-list/sign-status-list.js';
 
-/** Tokens, and lists that are credentials: each kind has its own address. */
-@Operation(retrieveStatusListToken, retrieveListCredential)
+/** Each kind of list has its own address. */
+@Operation(retrieveStatusListToken, retrieveListCredential, retrieveMobileStatusListToken)
 export class RetrieveStatusListToken {
   constructor(
     private readonly published: PublishedListsReadModel,
     private readonly store: EventStore,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async execute(
@@ -29,28 +33,39 @@ export class RetrieveStatusListToken {
   ): Promise<HttpAnswer> {
     const { headers: given } = rawOf(request);
     const listId = request.params.id;
-    const isCredential = operation === retrieveListCredential.name;
-    const { mediaType: first, otherMediaTypes = [] } = (isCredential ? retrieveListCredential : retrieveStatusListToken)
-      .http!;
-    const served = [first!, ...otherMediaTypes];
     const found = await this.published.find({ tenantId: tenant.id, listId });
-    const stored = found?.mediaType ?? (await this.mediaTypeOf(tenant.id, listId));
-    if (stored === undefined || !served.includes(stored)) throw notFound();
-    // A credential is JSON by each of its names.
-    const offered = isCredential ? served : [stored];
-    const mediaType = offered.find((name) => accepts(given['accept'], name));
+    const list = found ?? (await this.openedList(tenant.id, listId));
+    if (!list || retrievalOf(list).name !== operation) throw notFound();
+    const types = mediaTypesOf(list);
+    const mediaType = chooseMediaType(given['accept'], types);
     if (mediaType === undefined)
-      throw new AppError('notAcceptable', `Accept must allow ${offered.join(' or ')}`, { headers: { vary: 'Accept' } });
+      throw new AppError('notAcceptable', `Accept must allow ${types.join(' or ')}`, { headers: { vary: 'Accept' } });
     if (!found || found.token === null || found.etag === null) throw notSigned();
-    const headers = { etag: found.etag, vary: 'Accept' };
-    if (isUnchanged(given['if-none-match'], found.etag)) return httpAnswer({ status: 304, headers });
-    return httpAnswer({ headers: { ...headers, 'content-type': mediaType }, ...bodyOfToken(stored, found.token) });
+    const { token, etag, expiresAt } = found;
+    if (isOfMobile(list) && this.clock.now().toISOString() >= expiresAt!)
+      throw new AppError('gone', `The status list ended at ${expiresAt}`);
+    const headers = { etag, vary: 'Accept' };
+    if (isUnchanged(given['if-none-match'], etag)) return httpAnswer({ status: 304, headers });
+    const stored = mediaTypeOfToken(list.tokenType);
+    return httpAnswer({ headers: { ...headers, 'content-type': mediaType }, ...bodyOfToken(stored, token) });
   }
 
-  /** Of a list that is not projected yet. */
-  private async mediaTypeOf(tenantId: string, listId: string): Promise<string | undefined> {
+  /** One that is not projected yet. */
+  private async openedList(tenantId: string, listId: string): Promise<ServedList | undefined> {
     const [stored] = await this.store.readStream(statusListStream(tenantId, listId), { limit: 1 });
     const opened = stored && readEvent(statusList, stored);
-    return opened?.type === 'StatusListOpened' ? mediaTypeOfToken(opened.data.tokenType) : undefined;
+    return opened?.type === 'StatusListOpened' ? opened.data : undefined;
   }
 }
+
+type ServedList = Pick<ListSeries, 'tokenType' | 'signer'>;
+
+const isOfMobile = ({ signer }: ServedList): boolean => signer.kind === 'statusListSigner';
+
+/** A credential is JSON by each of its names; a token of mobile documents is a CWT by two. */
+const mediaTypesOf = (list: ServedList): string[] => {
+  const stored = mediaTypeOfToken(list.tokenType);
+  if (isOfMobile(list)) return ['application/cwt', stored];
+  const { mediaType, otherMediaTypes = [] } = retrievalOf(list).http!;
+  return isListCredential(list.tokenType) ? [mediaType!, ...otherMediaTypes] : [stored];
+};

@@ -5,6 +5,9 @@ const ofIssuer = (issuer: string) => listSeries(policy, { kind: 'issuerSigner', 
 const ofKey = (verificationMethod: string, keyId = 'k1') =>
   listSeries(policy, { kind: 'pinnedKey', keyId, verificationMethod });
 
+const ofIaca = (docType: string, iacaId = 'i1', issuer = 'https://acme.example') =>
+  listSeries(policy, { kind: 'statusListSigner', issuer, iacaId, docType });
+
 describe('a series of status lists', () => {
   it('has two bits for each credential: valid, invalid and suspended', () =>
     expect(ofIssuer('https://acme.example')).toEqual({
@@ -35,8 +38,12 @@ describe('a series of status lists', () => {
       ofIssuer('https://id.acme.example'),
       ofKey('did:web:acme.example#k1'),
       ofKey('did:web:acme.example#k2'),
+      ofIaca('org.example.card'),
+      ofIaca('org.example.pass'),
+      ofIaca('org.example.card', 'i2'),
+      ofIaca('org.example.card', 'i1', 'https://id.acme.example'),
     ].map(seriesName);
-    expect(new Set(names).size).toBe(4);
+    expect(new Set(names).size).toBe(8);
     expect(seriesName(ofIssuer('https://acme.example'))).toBe(names[0]);
     expect(seriesName(ofKey('did:web:acme.example#k1', 'another'))).toBe(names[2]);
   });
@@ -50,5 +57,11 @@ describe('a series of status lists', () => {
     expect(listPath(series, 'l1')).toBe('/v2/credentials/web-semantic/revocation-lists/l1');
     expect(listPath({ ...series, tokenType: 'revocationList2020' }, 'l1')).toBe(listPath(series, 'l1'));
     expect(listPath(ofIssuer('https://acme.example'), 'l1')).toBe('/v2/credentials/status-lists/l1/token');
+  });
+
+  it('has its lists at a path of their own where they are of mobile documents', () => {
+    expect(listPath(ofIssuer('https://acme.example'), 'l1')).toBe('/v2/credentials/status-lists/l1/token');
+    expect(listPath(ofKey('did:web:acme.example#k1'), 'l1')).toBe('/v2/credentials/status-lists/l1/token');
+    expect(listPath(ofIaca('org.example.card'), 'l1')).toBe('/v2/credentials/mobile/status-lists/l1/token');
   });
 });

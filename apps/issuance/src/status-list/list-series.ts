@@ -1,4 +1,9 @@
-import { retrieveListCredential, retrieveStatusListToken, type CredentialProfile } from '@attestry/contracts';
+import {
+  retrieveListCredential,
+  retrieveMobileStatusListToken,
+  retrieveStatusListToken,
+  type CredentialProfile,
+} from '@attestry/contracts';
 import type { StatusBits } from './packed-statuses.js';
 
 /** Whose key signs the tokens of a list: a verifier that trusts the credentials of the list trusts it already (ADR 0077). */
@@ -14,6 +19,15 @@ export type ListSigner =
       keyId: string;
       /** DID URL. */
       verificationMethod: string;
+    }
+  | {
+      /** The status list signer of the IACA that certifies the document signers, with its certificate in `x5chain` (ADR 0078). */
+      kind: 'statusListSigner';
+      /** Credential issuer identifier: the credentials of a list have one issuer. */
+      issuer: string;
+      iacaId: string;
+      /** Its configuration has the durations of the tokens. */
+      docType: string;
     };
 
 /**
@@ -60,18 +74,31 @@ export const listSeries = (
 
 /** Credentials whose lists have the same name share them. */
 export const seriesName = ({ tokenType, signer, revocationLists }: ListSeries): string =>
-  [tokenType, signer.kind === 'issuerSigner' ? signer.issuer : signer.verificationMethod, revocationLists ?? []]
-    .flat()
-    .join(' ');
+  [tokenType, nameOf(signer), revocationLists ?? []].flat().join(' ');
+
+const nameOf = (signer: ListSigner): string => {
+  switch (signer.kind) {
+    case 'issuerSigner':
+      return signer.issuer;
+    case 'pinnedKey':
+      return signer.verificationMethod;
+    case 'statusListSigner':
+      return `${signer.issuer} ${signer.iacaId} ${signer.docType}`;
+  }
+};
 
 export const isListCredential = (tokenType: TokenType): boolean =>
   tokenType === 'revocationList2020' || tokenType === 'bitstring';
 
-/** Path of a list, below the tenant's own address. */
-export const listPath = ({ tokenType }: ListSeries, listId: string): string => {
-  const { path } = (isListCredential(tokenType) ? retrieveListCredential : retrieveStatusListToken).http!;
-  return path.replace(':id', listId);
+/** The operation that serves a list. */
+export const retrievalOf = ({ tokenType, signer }: Pick<ListSeries, 'tokenType' | 'signer'>) => {
+  if (isListCredential(tokenType)) return retrieveListCredential;
+  return signer.kind === 'statusListSigner' ? retrieveMobileStatusListToken : retrieveStatusListToken;
 };
+
+/** Path of a list, below the tenant's own address. */
+export const listPath = (series: ListSeries, listId: string): string =>
+  retrievalOf(series).http!.path.replace(':id', listId);
 
 /** Address of the revocation list, at the same host as `uri`. */
 export const revocationListUri = (

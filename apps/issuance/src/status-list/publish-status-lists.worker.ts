@@ -1,10 +1,20 @@
 import { hash, randomUUID } from 'node:crypto';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { LeasedWorker, Leases, type Clock, type Term } from '@attestry/event-store';
+import { LeasedWorker, Leases, Streams, type Clock, type Term } from '@attestry/event-store';
 import { KeyNotFound, SigningKeys } from '@attestry/keys';
 import { Canonicalization } from '@attestry/linked-data';
 import { CLOCK, Health, LOGGER, serviceContext, type Logger } from '@attestry/service-kit';
+import { DocumentSigners } from '../document-signers/document-signers.js';
 import { IssuerSigners, type IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import {
+  DEFAULT_TIMES,
+  timesOf,
+  type TokenTimes,
+} from '../status-list-configurations/status-list-configurations.decisions.js';
+import {
+  statusListConfigurations,
+  statusListConfigurationsStream,
+} from '../status-list-configurations/status-list-configurations.state.js';
 import { revocationListUri } from './list-series.js';
 import { PublishedListsReadModel } from './published-lists.read-model.js';
 import { SHARDS } from './shard-of.js';
@@ -17,10 +27,8 @@ const PAUSE_MS = 1000;
 const MOST = 256;
 /** Signed at once: compression and signatures are made on the threads of libuv's pool. */
 const AT_ONCE = 8;
-/** Seconds for which a verifier may use a token; a token is replaced at half of it. */
-const TIME_TO_LIVE = 300;
-/** Seconds until a token expires that could not be replaced. */
-const LIFETIME = 3600;
+/** Until another try where no signer is active. */
+const POSTPONED_MS = 60_000;
 
 /**
  * Signs the tokens of lists whose statuses changed, and replaces others at half of their time to live. Each shard of the lists is published
@@ -34,7 +42,9 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     leases: Leases,
     private readonly lists: StatusListsReadModel,
     private readonly published: PublishedListsReadModel,
+    private readonly streams: Streams,
     private readonly issuerSigners: IssuerSigners,
+    private readonly documentSigners: DocumentSigners,
     private readonly signingKeys: SigningKeys,
     private readonly canonicalization: Canonicalization,
     private readonly health: Health,
@@ -93,16 +103,26 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     const list = await this.lists.find(key);
     if (!list) return false;
     const now = this.clock.now();
+    const { timeToLive, lifetime } = await this.loadTimes(list);
+    let expiresAt = new Date(now.getTime() + lifetime * 1000);
     let token: string;
     let revocationList: string | undefined;
     try {
       const signer = await this.loadSigner(list);
+      if (!signer) {
+        if (await this.published.postpone(key, new Date(now.getTime() + POSTPONED_MS), epoch))
+          await this.lists.markPublished(list);
+        return false;
+      }
+      // The IACA ends with its signers at the earliest.
+      const { notAfter = expiresAt } = signer.certificate ?? {};
+      if (notAfter < expiresAt) expiresAt = notAfter;
       const unsigned = {
         ...list,
         aggregationUri: `${new URL(list.uri).origin}/v2/credentials/status-lists/aggregation`,
-        timeToLive: TIME_TO_LIVE,
+        timeToLive,
         issuedAt: now,
-        expiresAt: new Date(now.getTime() + LIFETIME * 1000),
+        expiresAt,
       };
       const uri = revocationListUri(list, list.listId);
       [token, revocationList] = await Promise.all([
@@ -115,10 +135,11 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
       if (await this.published.retire(key, epoch)) await this.lists.markPublished(list);
       return false;
     }
-    const dueAt = new Date(now.getTime() + (TIME_TO_LIVE / 2) * 1000);
+    const dueAt = new Date(now.getTime() + (timeToLive / 2) * 1000);
     const published = {
       ...withEtag(token),
       dueAt,
+      expiresAt,
       ...(revocationList !== undefined && { revocationList: withEtag(revocationList) }),
     };
     const isStored = await this.published.store(key, published, epoch);
@@ -126,10 +147,23 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     return isStored;
   }
 
-  private loadSigner({ tenantId, signer }: StoredList): Promise<IssuingSigner> {
-    return signer.kind === 'pinnedKey'
-      ? this.signingKeys.loadSigner(tenantId, signer.keyId)
-      : this.issuerSigners.loadSigner(tenantId, signer.issuer, serviceContext(NAME, tenantId));
+  /** Undefined where the owner of the IACA has uploaded no signer that is active. */
+  private loadSigner({ tenantId, signer }: StoredList): Promise<IssuingSigner | undefined> {
+    const context = serviceContext(NAME, tenantId);
+    switch (signer.kind) {
+      case 'pinnedKey':
+        return this.signingKeys.loadSigner(tenantId, signer.keyId);
+      case 'issuerSigner':
+        return this.issuerSigners.loadSigner(tenantId, signer.issuer, context);
+      case 'statusListSigner':
+        return this.documentSigners.loadListSigner(tenantId, signer.iacaId, context);
+    }
+  }
+
+  private async loadTimes({ tenantId, signer }: StoredList): Promise<TokenTimes> {
+    if (signer.kind !== 'statusListSigner') return DEFAULT_TIMES;
+    const { state } = await this.streams.load(statusListConfigurations, statusListConfigurationsStream(tenantId));
+    return timesOf(state, signer.docType);
   }
 }
 

@@ -3,10 +3,9 @@ import type { CredentialProfile } from '@attestry/contracts';
 import { readEvent, StaleEpoch, type RecordedEvent } from '@attestry/event-store';
 import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
 import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
-import { revocationListUri } from './list-series.js';
+import { revocationListUri, type ListSigner, type TokenType } from './list-series.js';
 import type { ListKey } from './status-lists.read-model.js';
 import { shardOf } from './shard-of.js';
-import { mediaTypeOfToken } from './sign-status-list.js';
 import { statusList } from './status-list.state.js';
 
 export interface PublishedListTables {
@@ -14,11 +13,19 @@ export interface PublishedListTables {
     tenant_id: string;
     list_id: string;
     shard: number;
-    media_type: string;
+    token_type: TokenType;
+    /** JSON of `ListSigner`. */
+    signer: string;
+    /** Of the signer, where it is one of mobile documents. */
+    iaca_id: string | null;
+    uri: string;
+    /** Entries. */
+    size: number;
     /** When another one is to be signed. */
     due_at: string;
     token: string | null;
     etag: string | null;
+    expires_at: string | null;
     /** Profile of the revocation list, whose address, issuer and bytes the following members are; empty where the list is none. */
     revocation_profile: string;
     revocation_uri: string;
@@ -39,10 +46,22 @@ interface Published {
 
 /** What the endpoint serves. */
 export interface PublishedToken {
-  mediaType: string;
+  tokenType: TokenType;
   /** Null until the first one is signed. */
   token: string | null;
   etag: string | null;
+  expiresAt: string | null;
+  signer: ListSigner;
+}
+
+/** A list of mobile documents. */
+export interface PublishedMobileList {
+  listId: string;
+  iacaId: string;
+  docType: string;
+  size: number;
+  /** base64; null until the first one is signed. */
+  token: string | null;
 }
 
 /**
@@ -60,15 +79,17 @@ export const publishedLists: Projection<PublishedListTables> = purgingTenants('i
       text: [
         'tenant_id',
         'list_id',
-        'media_type',
+        'token_type',
+        'signer',
+        'uri',
         'due_at',
         'revocation_profile',
         'revocation_uri',
         'issuer',
         'opened_at',
       ],
-      nullableText: ['token', 'etag', 'revocation_list', 'revocation_etag'],
-      integer: ['shard', 'epoch'],
+      nullableText: ['iaca_id', 'token', 'etag', 'expires_at', 'revocation_list', 'revocation_etag'],
+      integer: ['shard', 'size', 'epoch'],
       primaryKey: ['tenant_id', 'list_id'],
       indexes: {
         issuance_status_list_tokens_by_due: ['shard', 'due_at'],
@@ -85,10 +106,15 @@ export const publishedLists: Projection<PublishedListTables> = purgingTenants('i
         tenant_id: stored.metadata.tenantId,
         list_id: data.listId,
         shard: shardOf(data.listId),
-        media_type: mediaTypeOfToken(data.tokenType),
+        token_type: data.tokenType,
+        signer: JSON.stringify(data.signer),
+        iaca_id: data.signer.kind === 'statusListSigner' ? data.signer.iacaId : null,
+        uri: data.uri,
+        size: data.size,
         due_at: data.openedAt,
         token: null,
         etag: null,
+        expires_at: null,
         revocation_profile: data.revocationLists ?? '',
         revocation_uri: revocationListUri(data, data.listId) ?? '',
         issuer: data.signer.kind === 'pinnedKey' ? data.signer.verificationMethod.split('#', 1)[0]! : '',
@@ -101,6 +127,17 @@ export const publishedLists: Projection<PublishedListTables> = purgingTenants('i
     await insertRows(trx, 'issuance_status_list_tokens', opened);
   },
 });
+
+const mobileListOf = (row: { list_id: string; signer: string; size: number; token: string | null }) => {
+  const { iacaId, docType } = JSON.parse(row.signer) as Extract<ListSigner, { kind: 'statusListSigner' }>;
+  return { listId: row.list_id, iacaId, docType, size: Number(row.size), token: row.token };
+};
+
+interface NewToken extends Published {
+  dueAt: Date;
+  expiresAt: Date;
+  revocationList?: Published | undefined;
+}
 
 /** No token of the list is signed again: its key is destroyed. */
 const NEVER = '9999';
@@ -127,11 +164,59 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
   async find({ tenantId, listId }: ListKey): Promise<PublishedToken | undefined> {
     const row = await this.running.db
       .selectFrom('issuance_status_list_tokens')
-      .select(['media_type', 'token', 'etag'])
+      .select(['token_type', 'token', 'etag', 'expires_at', 'signer'])
       .where('tenant_id', '=', tenantId)
       .where('list_id', '=', listId)
       .executeTakeFirst();
-    return row && { mediaType: row.media_type, token: row.token, etag: row.etag };
+    return (
+      row && {
+        tokenType: row.token_type,
+        token: row.token,
+        etag: row.etag,
+        expiresAt: row.expires_at,
+        signer: JSON.parse(row.signer) as ListSigner,
+      }
+    );
+  }
+
+  /** Lists of mobile documents, by id. */
+  async listMobile(
+    tenantId: string,
+    { after = '', limit }: { after?: string | undefined; limit: number },
+  ): Promise<PublishedMobileList[]> {
+    const rows = await this.ofDocuments(tenantId)
+      .where('list_id', '>', after)
+      .orderBy('list_id')
+      .limit(limit)
+      .execute();
+    return rows.map(mobileListOf);
+  }
+
+  async findMobile({ tenantId, listId }: ListKey): Promise<PublishedMobileList | undefined> {
+    const row = await this.ofDocuments(tenantId).where('list_id', '=', listId).executeTakeFirst();
+    return row && mobileListOf(row);
+  }
+
+  /** Addresses of the tokens of these IACAs. */
+  async listUris(tenantId: string, iacaIds: readonly string[], limit: number): Promise<string[]> {
+    if (!iacaIds.length) return [];
+    const rows = await this.running.db
+      .selectFrom('issuance_status_list_tokens')
+      .select('uri')
+      .where('tenant_id', '=', tenantId)
+      .where('iaca_id', 'in', [...iacaIds])
+      .orderBy('list_id')
+      .limit(limit)
+      .execute();
+    return rows.map(({ uri }) => uri);
+  }
+
+  private ofDocuments(tenantId: string) {
+    return this.running.db
+      .selectFrom('issuance_status_list_tokens')
+      .select(['list_id', 'signer', 'size', 'token'])
+      .where('tenant_id', '=', tenantId)
+      .where('iaca_id', 'is not', null);
   }
 
   /** Lists that are published as revocation lists of the profile. */
@@ -154,16 +239,19 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
    * @returns false when the list has no row: it is not projected yet, or its tenant was purged
    * @throws StaleEpoch when a later holder of the lease has published the list
    */
-  store(
-    list: ListKey,
-    { token, etag, dueAt, revocationList }: Published & { dueAt: Date; revocationList?: Published | undefined },
-    epoch: number,
-  ): Promise<boolean> {
+  store(list: ListKey, published: NewToken, epoch: number): Promise<boolean> {
+    const { token, etag, dueAt, expiresAt, revocationList } = published;
+    const values = { token, etag, due_at: dueAt.toISOString(), expires_at: expiresAt.toISOString() };
     const revocation = revocationList && {
       revocation_list: revocationList.token,
       revocation_etag: revocationList.etag,
     };
-    return this.replace(list, { token, etag, ...revocation, due_at: dueAt.toISOString() }, epoch);
+    return this.replace(list, { ...values, ...revocation }, epoch);
+  }
+
+  /** Where no signer is active: the last token is served until it can be replaced. */
+  postpone(list: ListKey, until: Date, epoch: number): Promise<boolean> {
+    return this.replace(list, { due_at: until.toISOString() }, epoch);
   }
 
   /** The last token is served until it is replaced after another change, or deleted with the tenant. */

@@ -1,6 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { Inject } from '@nestjs/common';
-import { updateDocumentSigner, type ClientContext, type DocumentSigner } from '@attestry/contracts';
+import {
+  updateDocumentSigner,
+  updateStatusListSigner,
+  type ClientContext,
+  type DocumentSigner,
+} from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { SigningKeys } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
@@ -11,6 +16,7 @@ import {
   requireRequested,
   requireSigner,
   updateSigner,
+  type SignerUse,
 } from '../mobile-certificates/mobile-certificates.decisions.js';
 import type { StoredX509 } from '../mobile-certificates/mobile-certificates.events.js';
 import {
@@ -20,7 +26,7 @@ import {
 } from '../mobile-certificates/mobile-certificates.state.js';
 import { derOf, storedX509 } from '../mobile-certificates/stored-x509.js';
 
-@Operation(updateDocumentSigner)
+@Operation(updateDocumentSigner, updateStatusListSigner)
 export class UpdateDocumentSigner {
   constructor(
     private readonly streams: Streams,
@@ -33,6 +39,7 @@ export class UpdateDocumentSigner {
     context: ClientContext,
   ): Promise<DocumentSigner> {
     const { id: tenantId } = context.tenant;
+    const use = context.operation === updateStatusListSigner.name ? 'status list' : 'document';
     const { state } = await this.streams.runDecision(
       mobileCertificates,
       mobileCertificatesStream(tenantId),
@@ -40,20 +47,20 @@ export class UpdateDocumentSigner {
         const issued =
           body.certificatePem === undefined
             ? undefined
-            : await this.parse(tenantId, before, { id: params.id, pem: body.certificatePem });
-        return updateSigner(before, { id: params.id, active: body.active, issued }, this.clock.now());
+            : await this.parse(tenantId, before, { id: params.id, pem: body.certificatePem, use });
+        return updateSigner(before, { id: params.id, active: body.active, issued, use }, this.clock.now());
       },
       eventContext(context),
     );
-    return signerView(requireSigner(state, params.id), this.clock.now());
+    return signerView(requireSigner(state, params.id, use), this.clock.now());
   }
 
   private async parse(
     tenantId: string,
     state: MobileCertificatesState,
-    { id, pem }: { id: string; pem: string },
+    { id, pem, use }: { id: string; pem: string; use: SignerUse },
   ): Promise<StoredX509> {
-    const signer = requireRequested(state, id);
+    const signer = requireRequested(state, id, use);
     const iaca = requireIaca(state, signer.iacaId);
     const { parseDocumentSigner } = await import('@attestry/certificates');
     // The private key of one that was revoked or has ended is destroyed.
@@ -62,7 +69,7 @@ export class UpdateDocumentSigner {
         ? await this.signingKeys.loadSigner(tenantId, signer.keyId)
         : new X509Certificate(Buffer.from(signer.certificate, 'base64'));
     return refuseCertificateFaults('certificatePem', () =>
-      storedX509(parseDocumentSigner(pem, derOf(iaca), publicKey, this.clock.now())),
+      storedX509(parseDocumentSigner(pem, derOf(iaca), publicKey, this.clock.now(), signer.documents)),
     );
   }
 }

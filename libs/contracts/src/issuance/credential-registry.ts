@@ -31,13 +31,23 @@ export class PersistedCredential extends RegisteredCredential {
   credential?: Record<string, unknown>;
 }
 
-export const credentialDeletion = ({ profile, prefix }: { profile: string; prefix: string }) =>
+const DELETION =
+  'Removes the metadata and the persisted credential. A credential with a status is revoked for good; without one it is not revoked. Credentials of deleted users do not exist.';
+
+export const credentialDeletion = ({
+  profile,
+  prefix,
+  description = DELETION,
+}: {
+  profile: string;
+  prefix: string;
+  description?: string;
+}) =>
   defineOperation({
     name: `issuance.delete-issued-credential.${profile}` as const,
     since: 'v2.1.0',
     summary: `Delete the record of an issued ${profile} credential`,
-    description:
-      'Removes the metadata and the persisted credential. A credential with a status is revoked for good; without one it is not revoked.',
+    description,
     http: { method: 'DELETE', path: `/v2/credentials/${profile}/:id`, success: 204 },
     access: requires('credentials:delete'),
     analytics: {

@@ -11,7 +11,7 @@ import { compactConfigurations, compactRegistry, compactRevocation, compactRevoc
 import { sdJwtConfigurations, sdJwtStatus } from './formats/dc-sd-jwt.js';
 import { jwtVcConfigurations, jwtVcStatus } from './formats/jwt-vc-json.js';
 import { webSemanticConfigurations, webSemanticRegistry, webSemanticRevocation } from './formats/ldp-vc.js';
-import { mobileConfigurations } from './formats/mso-mdoc.js';
+import { mobileConfigurations, mobileRegistry, mobileStatus } from './formats/mso-mdoc.js';
 import type { RevocationListOperations } from './status-lists.js';
 
 export * from './formats/cwt-vc.js';
@@ -55,6 +55,7 @@ export const REGISTRY_OPERATIONS: Readonly<Partial<Record<CredentialFormat, Part
   ldp_vc: webSemanticRegistry,
   cwt: compactRegistry,
   cwt_vc: compactSemanticRegistry,
+  mso_mdoc: mobileRegistry,
 };
 
 /** One of these operations, of every format that has it. */
@@ -65,6 +66,7 @@ export const registryOperationOf = <Name extends keyof RegistryOperations>(name:
 export const STATUS_OPERATIONS: Readonly<Partial<Record<CredentialFormat, StatusOperations>>> = {
   jwt_vc_json: jwtVcStatus,
   'dc+sd-jwt': sdJwtStatus,
+  mso_mdoc: mobileStatus,
 };
 
 /** One of these operations, of every format that has it. */
