@@ -3,8 +3,9 @@ import { ClaimFault, type CwtFacts, type SigningInput } from '@attestry/cose';
 import type { Signer } from '@attestry/keys';
 import type { PinnedConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../protocol/map-claims.js';
+import { claimsSizeFault } from './claims-size.decisions.js';
 import { credentialTimes, TimesFault } from './credential-times.js';
-import { cwtSizeFault, type CwtContent } from './cwt-configuration.decisions.js';
+import type { CwtContent } from './cwt-configuration.decisions.js';
 import { claimOf, displayOf } from './display.decisions.js';
 import type { FormatMetadata, PinnedFacts, Resources, UnsignedCredential } from './format.js';
 import { addDuration } from './validity.js';
@@ -22,7 +23,7 @@ export const CWT_RESOURCES: Resources = {
 /** @throws AppError credential_request_denied when a required claim has no value, or the claims are too large */
 export const mapCwtClaims = ({ content }: Cwt, from: UserObject): Record<string, unknown> => {
   const claims = mapClaims(content.claimMappings, from);
-  const fault = cwtSizeFault(claims);
+  const fault = claimsSizeFault(claims);
   if (fault) throw denied(`the claims of the credential must not ${fault}`);
   return claims;
 };
@@ -34,7 +35,7 @@ export const cwtOfferFault = (
   encode: (claims: Record<string, unknown>) => unknown,
 ): string | undefined => {
   const known = mapKnownClaims(content.claimMappings, { claims });
-  const tooLarge = cwtSizeFault(known);
+  const tooLarge = claimsSizeFault(known);
   if (tooLarge) return tooLarge;
   const msg = encodingFault(() => encode(known))?.message;
   return msg && `impossible to encode: ${msg}`;
