@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import {
   AppError,
   releaseIssuerKey,
@@ -27,6 +28,7 @@ import {
 } from '@attestry/service-kit';
 import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { getListFromStatusListJWT } from '@sd-jwt/jwt-status-list';
+import fc from 'fast-check';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { issuanceService } from '../index.js';
 import { changeStatus, recordCredential } from '../issued-credential/issued-credential.decisions.js';
@@ -242,6 +244,58 @@ describe('indexes', () => {
     expect(new Set(got.map(({ index }) => index)).size).toBe(10);
     const { state } = await engines.streams.load(statusList, statusListStream(tenantId, firstList(tenantId)));
     expect(state).toMatchObject({ next: 128 });
+  });
+
+  it('that are returned are given out again, each to one request, and those that were used never', async () => {
+    const step = fc.record({ count: fc.integer({ min: 1, max: 10 }), isUsed: fc.boolean(), others: fc.nat(3) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 60, maxLength: 120 }), async (steps) => {
+        const tenantId = newId();
+        const process = replica();
+        const used = new Set<string>();
+        const held = new Set<string>();
+        const request = async ({ count, isUsed, others }: (typeof steps)[number]) => {
+          const statuses = await process.allocate(tenantOf(tenantId), seriesOf(tenantId, 5000), count);
+          const names = statuses.map(({ listId, index }) => `${listId} ${index}`);
+          for (const name of names) {
+            expect(used.has(name) || held.has(name)).toBe(false);
+            held.add(name);
+          }
+          for (let n = 0; n < others; n++) await setImmediate();
+          for (const name of names) {
+            held.delete(name);
+            if (isUsed) used.add(name);
+          }
+          if (isUsed) return;
+          process.giveBack(statuses);
+          // There is nothing left to return twice.
+          expect(statuses).toEqual([]);
+          process.giveBack(statuses);
+        };
+        for (let at = 0; at < steps.length; at += 4) await Promise.all(steps.slice(at, at + 4).map(request));
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  it('of which some were taken are returned when the claim of the others fails', async () => {
+    const tenantId = newId();
+    const series = seriesOf(tenantId);
+    let isFailing = false;
+    const failing = new Proxy(engines.events, {
+      get(store, name) {
+        const value: unknown = Reflect.get(store, name, store);
+        if (name === 'append' && isFailing) throw new EventStoreUnavailable('it is away');
+        return typeof value === 'function' ? (value.bind(store) as unknown) : value;
+      },
+    });
+    const process = replica(failing);
+    const first = await process.allocate(tenantOf(tenantId), series, 20);
+    isFailing = true;
+    for (let n = 0; n < 3; n++)
+      await expect(process.allocate(tenantOf(tenantId), series, 50)).rejects.toThrow(EventStoreUnavailable);
+    const rest = await process.allocate(tenantOf(tenantId), series, 44);
+    expect(new Set([...first, ...rest].map(({ index }) => index)).size).toBe(64);
   });
 
   it('are claimed ahead, so that later requests append nothing', async () => {
