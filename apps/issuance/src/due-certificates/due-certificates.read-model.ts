@@ -112,6 +112,18 @@ export class DueCertificates extends ReadModel<DueCertificateTables> {
       .execute();
   }
 
+  /** Unless it was renewed in the meantime. The times of events return with a rebuild. */
+  async postpone({ tenant_id, kind, name, due_at }: DueCertificate, until: Date): Promise<void> {
+    await this.running.db
+      .updateTable('issuance_due_certificates')
+      .set({ due_at: until.toISOString() })
+      .where('tenant_id', '=', tenant_id)
+      .where('kind', '=', kind)
+      .where('name', '=', name)
+      .where('due_at', '=', due_at)
+      .execute();
+  }
+
   /** Removes what is not renewed any more, unless it was renewed in the meantime: the row would be due until its tenant is purged. */
   async remove({ tenant_id, kind, name, due_at }: DueCertificate): Promise<void> {
     await this.running.db

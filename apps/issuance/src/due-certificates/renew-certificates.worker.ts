@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Leases, type Clock, type EventContext, type Term } from '@attestry/event-store';
 import { KeyNotFound } from '@attestry/keys';
-import { CLOCK, Health, LOGGER, PeriodicWork, serviceContext, type Logger } from '@attestry/service-kit';
+import { CLOCK, FailingRows, Health, LOGGER, PeriodicWork, serviceContext, type Logger } from '@attestry/service-kit';
 import { Crls } from '../document-signers/crls.js';
 import { DocumentSigners } from '../document-signers/document-signers.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
@@ -11,6 +11,8 @@ const NAME = 'issuance.certificate-renewal';
 const PAUSE_MS = 60_000;
 /** Certificates and CRLs of one run; the next runs do the others. */
 const MOST = 100;
+/** Between two attempts at one of them: what is due is still valid, for a day at least. */
+const BACK_OFF = { firstMs: PAUSE_MS, maxMs: 15 * PAUSE_MS };
 
 /**
  * Replaces signers and CRLs that are due, and the CA of issuer signers, and destroys the private keys of replaced issuer signers a day later.
@@ -18,6 +20,8 @@ const MOST = 100;
  */
 @Injectable()
 export class RenewCertificates extends PeriodicWork {
+  private readonly failing: FailingRows;
+
   constructor(
     leases: Leases,
     private readonly issuerSigners: IssuerSigners,
@@ -29,27 +33,38 @@ export class RenewCertificates extends PeriodicWork {
     @Inject(LOGGER) logger: Logger,
   ) {
     super(leases, health, logger, { name: NAME, failure: 'renewing certificates failed', pauseMs: PAUSE_MS });
+    const [failure, recovery] = ['certificate not renewed', 'certificate no longer fails'];
+    this.failing = new FailingRows({ logger, failure, recovery, backOff: BACK_OFF });
+  }
+
+  protected override get fault(): string | undefined {
+    return this.failing.error;
   }
 
   async runJob(term: Pick<Term, 'epoch' | 'isHeld'>): Promise<void> {
-    const failures: unknown[] = [];
+    let outage: unknown;
     for (const row of await this.dueCertificates.due(this.clock.now(), MOST)) {
       if (!term.isHeld) return;
+      const fields = { tenantId: row.tenant_id, kind: row.kind, name: row.name };
+      const at = Object.values(fields).join(' ');
       try {
         await this.renew(row, serviceContext(NAME, row.tenant_id), term.epoch);
+        this.failing.remove(at, fields);
         // The projection changes it: it tells a signer that replaces another one from the first one of its issuer.
         if (row.kind === 'issuerSigner') continue;
       } catch (error) {
-        // Without its keys the tenant was deleted. Any other failure holds up no other tenant, and is tried again.
+        // Without its keys the tenant was deleted. Any other failure is tried again later, and holds up no other certificate.
         if (!(error instanceof KeyNotFound)) {
-          failures.push(error);
+          const pauseMs = this.failing.add(at, error, fields);
+          if (pauseMs === undefined) outage ??= error;
+          else await this.dueCertificates.postpone(row, new Date(this.clock.now().getTime() + pauseMs));
           continue;
         }
       }
       // A row that was renewed has another time, at the latest when the projection has followed.
       await this.dueCertificates.remove(row);
     }
-    if (failures.length) throw failures[0];
+    if (outage) throw outage;
   }
 
   private async renew({ tenant_id: tenantId, kind, name }: DueCertificate, context: EventContext, epoch: number) {
