@@ -42,7 +42,7 @@ export class RenewCertificates extends PeriodicWork {
   }
 
   async runJob(term: Pick<Term, 'epoch' | 'isHeld'>): Promise<void> {
-    let outage: unknown;
+    const outages: unknown[] = [];
     for (const row of await this.dueCertificates.due(this.clock.now(), MOST)) {
       if (!term.isHeld) return;
       const fields = { tenantId: row.tenant_id, kind: row.kind, name: row.name };
@@ -56,7 +56,7 @@ export class RenewCertificates extends PeriodicWork {
         // Without its keys the tenant was deleted. Any other failure is tried again later, and holds up no other certificate.
         if (!(error instanceof KeyNotFound)) {
           const pauseMs = this.failing.add(at, error, fields);
-          if (pauseMs === undefined) outage ??= error;
+          if (pauseMs === undefined) outages.push(error);
           else await this.dueCertificates.postpone(row, new Date(this.clock.now().getTime() + pauseMs));
           continue;
         }
@@ -64,7 +64,7 @@ export class RenewCertificates extends PeriodicWork {
       // A row that was renewed has another time, at the latest when the projection has followed.
       await this.dueCertificates.remove(row);
     }
-    if (outage) throw outage;
+    if (outages.length) throw outages[0];
   }
 
   private async renew({ tenant_id: tenantId, kind, name }: DueCertificate, context: EventContext, epoch: number) {

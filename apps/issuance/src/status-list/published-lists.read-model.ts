@@ -69,7 +69,7 @@ export const publishedLists: Projection<PublishedListTables> = purgingTenants('i
   },
 });
 
-/** No token of the list is signed again: its key is destroyed. */
+/** After each date in ISO 8601. */
 const NEVER = '9999';
 
 @Injectable()
@@ -110,9 +110,14 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
     return this.replace(list, { token, etag, due_at: dueAt.toISOString() }, epoch);
   }
 
-  /** The last token is served until it is replaced after another change, or deleted with the tenant. */
+  /** Never, unless the list changes. */
   retire(list: ListKey, epoch: number): Promise<boolean> {
     return this.replace(list, { due_at: NEVER }, epoch);
+  }
+
+  /** Not before this time, unless the list changes: so that others that are due come first. */
+  postpone(list: ListKey, until: Date, epoch: number): Promise<boolean> {
+    return this.replace(list, { due_at: until.toISOString() }, epoch);
   }
 
   private async replace(
