@@ -311,7 +311,7 @@ describe('the certificates of a tenant', () => {
     expect(await isDue(gone)).toBe(false);
   });
 
-  it('that cannot be renewed are tried again later, and hold up no others', async () => {
+  it('that cannot be renewed are tried again later, and hold up no others [T147]', async () => {
     const tenantId = newTenant();
     // More than one run renews, and due before the other one.
     const failing = Array.from({ length: 100 }, newTenant);

@@ -147,7 +147,7 @@ const expectUnpublished = async (token: string) => {
   });
 };
 
-describe('the token of a status list', () => {
+describe('the token of a status list [T146]', () => {
   it('is not signed while the feed of the statuses stands still', async () => {
     const credential = await issue();
     const token = await published();

@@ -13,9 +13,6 @@ export type StatusListState = { status: 'absent' } | OpenStatusList;
 
 export const statusListStream = (tenantId: string, listId: string): string => `statusList-${tenantId}+${listId}`;
 
-/** The list of a stream. */
-export const listIdOf = (stream: string): string => stream.slice(stream.indexOf('+') + 1);
-
 const evolve = (state: StatusListState, { type, data }: StatusListEvent): StatusListState => {
   switch (type) {
     case 'StatusListOpened': {

@@ -485,7 +485,7 @@ describe('a status list', () => {
   const isSignedAgain = async ({ listId }: { listId: string }) =>
     (await tokens().listDue(shardOf(listId), new Date('9000-01-01'), 10_000)).some((due) => due.listId === listId);
 
-  it('is not signed again after the last of its credentials has ended, when it is full', async () => {
+  it('is not signed again after the last of its credentials has ended, when it is full [T149]', async () => {
     const tenantId = newId();
     const series = seriesOf(tenantId, 2100);
     const process = replica();
@@ -530,7 +530,7 @@ describe('a status list', () => {
     expect(await isSignedAgain(key)).toBe(false);
   });
 
-  it('is signed for ever when a credential has no end, and a month after its last use when it is not full', async () => {
+  it('is signed for ever when a credential has no end, otherwise until a month after its last use [T149]', async () => {
     const [endless, unused] = [newId(), newId()];
     for (const tenantId of [endless, unused]) {
       await configure(tenantId);
@@ -558,7 +558,7 @@ describe('a status list', () => {
     expect(await isSignedAgain(allocated!)).toBe(true);
   });
 
-  it('that cannot be signed is tried again later, and holds up no other', async () => {
+  it('that cannot be signed is tried again later, and holds up no other [T147]', async () => {
     const tenantId = newId();
     await configure(tenantId);
     const key = { tenantId, listId: firstList(tenantId) };

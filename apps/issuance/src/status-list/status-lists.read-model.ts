@@ -9,7 +9,7 @@ import { endOfClaim, endOfCredential, type ListEnd } from './list-end.js';
 import type { ListSeries } from './list-series.js';
 import { INVALID, packedStatuses, setStatus, SUSPENDED, VALID } from './packed-statuses.js';
 import { shardOf } from './shard-of.js';
-import { listIdOf, statusList } from './status-list.state.js';
+import { statusList } from './status-list.state.js';
 
 type DescribedList = ListSeries & { uri: string };
 
@@ -53,6 +53,9 @@ const STATUS_TYPE: Readonly<Record<CredentialStatus, number>> = {
 
 const unpack = ({ size, bits }: DescribedList, statuses: string): Uint8Array =>
   statuses ? new Uint8Array(Buffer.from(statuses, 'base64')) : packedStatuses(size, bits);
+
+/** `statusListStream` */
+const listIdOf = (stream: string): string => stream.slice(stream.indexOf('+') + 1);
 
 /** What a batch of events changes in one list. */
 interface ListChanges extends ListKey {
