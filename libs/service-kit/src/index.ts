@@ -14,6 +14,7 @@ export { CallRecord } from './call-record.js';
 export * from './operation-recorder.js';
 export * from './health.js';
 export { ReplayedDestructions } from './replayed-destructions.js';
+export { FailingRows, type FailingRowsOptions } from './failing-rows.js';
 export { PeriodicWork } from './periodic-work.js';
 export * from './admin-server.js';
 export { METRICS, type MetricDefinition, type MetricKey } from './metrics/metric-definitions.js';

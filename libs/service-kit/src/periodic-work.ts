@@ -35,13 +35,20 @@ export abstract class PeriodicWork implements OnApplicationBootstrap, BeforeAppl
   }
 
   onApplicationBootstrap(): void {
-    this.health.register(this.options.name, () => [this.worker.health]);
+    this.health.register(this.options.name, () => [
+      { ...(this.fault && { error: this.fault }), ...this.worker.health },
+    ]);
     this.worker.start();
   }
 
   /** A run in progress ends first. */
   beforeApplicationShutdown(): Promise<void> {
     return this.worker.stop();
+  }
+
+  /** What readiness shows of a job that works otherwise. */
+  protected get fault(): string | undefined {
+    return undefined;
   }
 
   /** One run. The term is aborted when it ends: another process may continue with the rest. */

@@ -4,8 +4,9 @@ import type { Signer } from '@attestry/keys';
 import type { PinnedConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../protocol/map-claims.js';
 import { LIST_SIZE } from '../status-list/packed-statuses.js';
+import { claimsSizeFault } from './claims-size.decisions.js';
 import { credentialTimes, TimesFault } from './credential-times.js';
-import { cwtSizeFault, type CwtContent } from './cwt-configuration.decisions.js';
+import type { CwtContent } from './cwt-configuration.decisions.js';
 import { claimOf, displayOf } from './display.decisions.js';
 import type { FormatMetadata, PinnedFacts, Resources, UnsignedCredential } from './format.js';
 import { addDuration } from './validity.js';
@@ -25,7 +26,7 @@ export const cwtResources = (profile: CredentialProfile): Resources => ({
 /** @throws AppError credential_request_denied when a required claim has no value, or the claims are too large */
 export const mapCwtClaims = ({ content }: Cwt, from: UserObject): Record<string, unknown> => {
   const claims = mapClaims(content.claimMappings, from);
-  const fault = cwtSizeFault(claims);
+  const fault = claimsSizeFault(claims);
   if (fault) throw denied(`the claims of the credential must not ${fault}`);
   return claims;
 };
@@ -37,7 +38,7 @@ export const cwtOfferFault = (
   encode: (claims: Record<string, unknown>) => unknown,
 ): string | undefined => {
   const known = mapKnownClaims(content.claimMappings, { claims });
-  const tooLarge = cwtSizeFault(known);
+  const tooLarge = claimsSizeFault(known);
   if (tooLarge) return tooLarge;
   const msg = encodingFault(() => encode(known))?.message;
   return msg && `impossible to encode: ${msg}`;

@@ -98,10 +98,14 @@ export class IssueCredential {
       checkContentType(raw);
       const token = checkAccessTokenLocation(raw);
       const presented = await loadAccessToken(token, context.tenant.id, now, this.streams, this.macs, record);
+      const statuses: AllocatedStatus[] = [];
       try {
-        return await this.issue(presented, raw, context, record, now);
+        return await this.issue(presented, raw, context, record, now, statuses);
       } catch (error) {
-        if (error instanceof AppError && error.kind !== 'unavailable') await presented.confirm();
+        if (error instanceof AppError && error.kind !== 'unavailable') {
+          this.statusIndexes.giveBack(statuses);
+          await presented.confirm();
+        }
         throw error;
       }
     });
@@ -113,6 +117,8 @@ export class IssueCredential {
     context: HolderContext,
     record: WalletRecord,
     now: Date,
+    /** Allocated for this request; those that a refusal leaves here are in no event. */
+    statuses: AllocatedStatus[],
   ): Promise<CredentialResponse> {
     const { id: tenantId } = context.tenant;
     const { session } = presented;
@@ -150,9 +156,7 @@ export class IssueCredential {
 
     const series =
       configuration.content.revocable && statusSeriesOf(format.resources, configuration, session.issuer, signer);
-    const statuses: AllocatedStatus[] = series
-      ? await this.statusIndexes.allocate(context.tenant, series, proofs.length)
-      : [];
+    if (series) statuses.push(...(await this.statusIndexes.allocate(context.tenant, series, proofs.length)));
 
     const unsigned: UnsignedCredential[] = [];
     const shared = { configuration, claims, issuer: session.issuer, signer, time: now, random: pooledBytes };
@@ -228,6 +232,7 @@ export class IssueCredential {
     }
     record.addMetadata({ credentialIds });
     const writes = [spendNonce(nonces, tenantId, this.guard), ...newKeys.map(({ newKey }) => newKey)];
+    let isDecided = false;
     try {
       await this.streams.decideOn(
         issuanceSession,
@@ -236,12 +241,15 @@ export class IssueCredential {
         (state) => {
           // Checked again on the state of the append: the offer may have been deleted, the limit reached.
           checkIssuanceLimit(presented.requireSession(state), configuration, issued.length);
+          isDecided = true;
           return issued;
         },
         record.events,
         { unit: { writes, further } },
       );
     } catch (error) {
+      // The streams of the credentials may have been appended to (ADR 0074), unless the nonce was refused, which is spent before.
+      if (isDecided && !(error instanceof AppError && error.code === 'invalid_nonce')) statuses.length = 0;
       // Refused by the session: nothing will destroy the keys of these documents. After a failed store the session may have counted them.
       const left = newKeys.filter(({ newKey }) => newKey.isStored).map(({ keyId }) => keyId);
       if (left.length && !(error instanceof EventStoreUnavailable)) await this.sealing.destroyDataKeys(tenantId, left);

@@ -358,6 +358,59 @@ describe('the certificates of a tenant', () => {
     expect(await publishedKeys(tenantId)).toHaveLength(2);
     expect(await isDue(gone)).toBe(false);
   });
+
+  it('that cannot be renewed are tried again later, and hold up no others [T147]', async () => {
+    const tenantId = newTenant();
+    // More than one run renews, and due before the other one.
+    const failing = Array.from({ length: 100 }, newTenant);
+    for (const each of failing) await configure(each);
+    ahead = 3_600_000;
+    await configure(tenantId);
+    const { createSigningKeys } = engines.vault.signingKeys;
+    const attempts: string[] = [];
+    engines.vault.signingKeys.createSigningKeys = async (...given) => {
+      if (!failing.includes(given[0])) return createSigningKeys.apply(engines.vault.signingKeys, given);
+      attempts.push(given[0]);
+      throw new Error('no key can be made');
+    };
+    const published = async () => (await publishedKeys(tenantId)).length;
+    try {
+      ahead = 366 * DAY_MS;
+      await waitUntil(
+        async () => (await Promise.all([...failing, tenantId].map((each) => isDue(each)))).every(Boolean),
+        {
+          what: 'all to be due',
+        },
+      );
+      await runJob();
+      // The worker of the process runs every minute too.
+      expect(attempts.length).toBeGreaterThanOrEqual(100);
+      await runJob();
+      await waitUntil(async () => (await published()) === 2, { what: 'the signer to be renewed' });
+      expect(await isDue(failing[0]!)).toBe(false);
+      expect(engines.health.report().checks).toContainEqual({
+        ...{ name: 'issuance.certificate-renewal', healthy: true },
+        error: 'certificate not renewed (100), the last one: no key can be made',
+      });
+    } finally {
+      engines.vault.signingKeys.createSigningKeys = createSigningKeys;
+    }
+    // Half of the pauses are random.
+    ahead += 120_000;
+    expect(await isDue(failing[0]!)).toBe(true);
+    await waitUntil(
+      async () => {
+        await runJob();
+        return engines.health
+          .report()
+          .checks.some(
+            ({ name, healthy, error }) => name === 'issuance.certificate-renewal' && healthy && error === undefined,
+          );
+      },
+      { what: 'all to be renewed' },
+    );
+    for (const each of failing) expect(await publishedKeys(each)).toHaveLength(2);
+  });
 });
 
 describe('issuerDid', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPublicKey, generateKeyPairSync, verify, X509Certificate, type KeyObject } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { compactVerify, decodeProtectedHeader, importJWK, jwtVerify, SignJWT, type JWK } from 'jose';
+import { compactVerify, decodeJwt, decodeProtectedHeader, importJWK, jwtVerify, SignJWT, type JWK } from 'jose';
 import {
   AppError,
   compactConfigurations,
@@ -59,13 +59,21 @@ import {
   type UserCredential,
   type VerifiedBrand,
 } from '@attestry/contracts';
-import { chainEvent } from '@attestry/event-store';
+import {
+  chainEvent,
+  EventStore,
+  EventStoreUnavailable,
+  Streams,
+  type AppendResult,
+  type UnitOfWork,
+} from '@attestry/event-store';
 import { encodeDidJwk, encodeDidKey, encodeMultikey, isErased, type PublicJwk } from '@attestry/keys';
 import { Canonicalization } from '@attestry/linked-data';
 import {
   openEngines,
   parseConfig,
   ServiceClient,
+  serviceContext,
   startServices,
   type Engines,
   type Reactions,
@@ -80,10 +88,13 @@ import { issuanceService } from '../index.js';
 import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import type { CredentialRecordedData } from '../issued-credential/issued-credential.events.js';
-import { issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
+import { issuedCredential, issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
 import type { CredentialPersistedData } from '../persisted-credential/persisted-credential.events.js';
 import { persistedCredentialStream } from '../persisted-credential/persisted-credential.state.js';
 import { SessionKeys } from '../session-keys/session-keys.js';
+import { firstListId } from '../status-list/first-list-id.js';
+import { permuteCounters } from '../status-list/index-permutation.js';
+import { statusList, statusListStream } from '../status-list/status-list.state.js';
 import { userStream } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
 
@@ -1937,5 +1948,111 @@ describe('operation events', () => {
     });
     expect(sent.filter((text) => text.includes(redeeming) || text.includes(collecting))).toEqual([]);
     await counting.close();
+  });
+});
+
+// Last: a call whose answer is lost is recorded with its event, and as a failure.
+describe('the index of a credential in its status list [T148]', () => {
+  let revocable: string;
+  const listId = () => firstListId(TENANT, `jwt ${issuerKeys.get('P-256')!.verificationMethod}`);
+  beforeAll(async () => {
+    revocable = await configure('jwt_vc_json', 'Revocable', { revocable: true, maxIssuances: 10 });
+  });
+
+  const list = async () => {
+    const { state } = await engines.streams.load(statusList, statusListStream(TENANT, listId()));
+    if (state.status !== 'open') throw new Error('the list is not open');
+    const secret = await engines.vault.sealing.openSealed(TENANT, 'tenant', state.sealedSecret);
+    const indexesFrom = (first: number, count: number) =>
+      permuteCounters(Buffer.from(secret as string, 'base64url'), state.size, first, count);
+    return { ...state, indexesFrom };
+  };
+  const proofs = async (count: number, nonce: string) => ({
+    credential_configuration_id: revocable,
+    proofs: { jwt: await Promise.all(Array.from({ length: count }, () => prove(makeHolder(), nonce))) },
+  });
+  const indexesOf = ({ credentials }: ResponseOf<typeof issueCredential>): number[] =>
+    credentials.map(({ credential }) => {
+      const { status } = decodeJwt<{ status: { status_list: { idx: number } } }>(credential as string);
+      return status.status_list.idx;
+    });
+  const recordedIndexes = async () =>
+    (await allOf(issuedCredential.category))
+      .map(({ data }) => (data as unknown as CredentialRecordedData).status)
+      .filter((status) => status?.listId === listId())
+      .map((status) => status!.index);
+
+  /** For the next unit with several streams: the one of a credential. */
+  const replaceCommit = (replaced: (unit: UnitOfWork, commit: EventStore['commit']) => Promise<AppendResult>) => {
+    const { commit } = engines.events;
+    engines.events.commit = (unit) => {
+      if (unit.appends.length === 1) return commit.call(engines.events, unit);
+      engines.events.commit = commit;
+      return replaced(unit, commit.bind(engines.events));
+    };
+  };
+
+  it('is given to the next one when the request is refused', async () => {
+    const { token } = await start(revocable);
+    const used = await proofs(2, await nonceFor());
+    const first = indexesOf(await collect(token, used));
+    const before = (await list()).next;
+    for (let n = 0; n < 50; n++) expect(await code(collect(token, used))).toBe('invalid_nonce');
+    // At the same time, so that the limit refuses them when they are stored.
+    const both = await Promise.allSettled(
+      [await proofs(8, await nonceFor()), await proofs(8, await nonceFor())].map((body) => collect(token, body)),
+    );
+    const [second] = both.flatMap((outcome) => (outcome.status === 'fulfilled' ? [indexesOf(outcome.value)] : []));
+    const [refused] = both.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as AppError] : []));
+    expect(refused).toMatchObject({
+      code: 'credential_request_denied',
+      message: 'the credential configuration allows no more credentials for this offer',
+    });
+    expect((await list()).next).toBe(before);
+    const other = await start(revocable);
+    const third = indexesOf(await collect(other.token, await proofs(10, await nonceFor())));
+    const all = [...first, ...second!, ...third];
+    // 116 indexes were allocated, of which 20 are used.
+    expect(new Set(all)).toEqual(new Set((await list()).indexesFrom(0, 20)));
+    expect(await recordedIndexes()).toHaveLength(20);
+  });
+
+  it('is never given out again when the credential may be stored', async () => {
+    const { token } = await start(revocable);
+    const given = await recordedIndexes();
+    // The unit is stored, but its answer is lost.
+    replaceCommit(async (unit, commit) => {
+      await commit(unit);
+      throw new EventStoreUnavailable('the answer is lost');
+    });
+    const lost = await refusal(collect(token, await proofs(5, await nonceFor())));
+    expect(lost.kind).toBe('unavailable');
+    const stored = await recordedIndexes();
+    expect(stored).toHaveLength(given.length + 5);
+    const next = indexesOf(await collect(token, await proofs(5, await nonceFor())));
+    expect(next.filter((index) => stored.includes(index))).toEqual([]);
+  });
+
+  it('is not given out again when a conflict left it in the stream of the credential', async () => {
+    const { made, token } = await start(revocable);
+    const given = await recordedIndexes();
+    const data = { credentialConfigurationId: revocable } as CredentialIssuedData;
+    // As of a store without transactions, while another process reaches the limit of the session.
+    replaceCommit(async (unit) => {
+      await new Streams(engines.events, engines.clock, engines.ids).runDecision(
+        issuanceSession,
+        issuanceSessionStream(TENANT, made.id),
+        () => Array.from({ length: 10 }, () => ({ type: 'CredentialIssued' as const, data })),
+        serviceContext('issuance.spec', TENANT),
+      );
+      return EventStore.prototype.commit.call(engines.events, unit);
+    });
+    const refused = await refusal(collect(token, await proofs(3, await nonceFor())));
+    expect(refused).toMatchObject({ code: 'credential_request_denied' });
+    const stored = await recordedIndexes();
+    expect(stored).toHaveLength(given.length + 3);
+    const other = await start(revocable);
+    const next = indexesOf(await collect(other.token, await proofs(10, await nonceFor())));
+    expect(next.filter((index) => stored.includes(index))).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationB
 import { LeasedWorker, Leases, Streams, type Clock, type Term } from '@attestry/event-store';
 import { KeyNotFound, SigningKeys } from '@attestry/keys';
 import { Canonicalization } from '@attestry/linked-data';
-import { CLOCK, Health, LOGGER, serviceContext, type Logger } from '@attestry/service-kit';
+import { CLOCK, FailingRows, Health, LOGGER, serviceContext, type Logger } from '@attestry/service-kit';
 import { DocumentSigners } from '../document-signers/document-signers.js';
 import { IssuerSigners, type IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import {
@@ -15,6 +15,7 @@ import {
   statusListConfigurations,
   statusListConfigurationsStream,
 } from '../status-list-configurations/status-list-configurations.state.js';
+import { hasEnded } from './list-end.js';
 import { revocationListUri } from './list-series.js';
 import { PublishedListsReadModel } from './published-lists.read-model.js';
 import { SHARDS } from './shard-of.js';
@@ -29,6 +30,10 @@ const MOST = 256;
 const AT_ONCE = 8;
 /** Until another try where no signer is active. */
 const POSTPONED_MS = 60_000;
+/** Between two attempts at a list that cannot be signed, but did not change. */
+const BACK_OFF = { firstMs: PAUSE_MS, maxMs: 60_000 };
+/** In readiness. */
+const BEHIND = 'the statuses are behind: tokens are not signed until they contain the changes of a minute ago';
 
 /**
  * Signs the tokens of lists whose statuses changed, and replaces others at half of their time to live. Each shard of the lists is published
@@ -37,6 +42,8 @@ const POSTPONED_MS = 60_000;
 @Injectable()
 export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly workers: LeasedWorker[];
+  private readonly failing: FailingRows;
+  private isBehind = false;
 
   constructor(
     leases: Leases,
@@ -49,8 +56,10 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     private readonly canonicalization: Canonicalization,
     private readonly health: Health,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(LOGGER) logger: Logger,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {
+    const [failure, recovery] = ['status list not published', 'status list no longer fails'];
+    this.failing = new FailingRows({ logger, failure, recovery, backOff: BACK_OFF });
     this.workers = Array.from(
       { length: SHARDS },
       (_, shard) =>
@@ -64,7 +73,11 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
   }
 
   onApplicationBootstrap(): void {
-    this.health.register(NAME, () => this.workers.map(({ health }) => health));
+    this.health.register(NAME, () => {
+      const error = this.isBehind ? BEHIND : this.failing.error;
+      const shown = error !== undefined && { error };
+      return this.workers.map(({ isLeading, health }) => ({ ...(isLeading && shown), ...health }));
+    });
     for (const worker of this.workers) worker.start();
   }
 
@@ -73,26 +86,47 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     await Promise.all(this.workers.map((worker) => worker.stop()));
   }
 
-  /** @returns how many lists were published */
+  /** @returns how many lists were published, have ended, or are tried again later */
   async publishShard(shard: number, term: Pick<Term, 'epoch' | 'isHeld'>): Promise<number> {
+    if (!(await this.areCurrent())) return 0;
     const [dirty, due] = await Promise.all([
       this.lists.listDirty(shard, MOST),
       this.published.listDue(shard, this.clock.now(), MOST),
     ]);
-    const keys = [...new Map([...dirty, ...due].map((key) => [`${key.tenantId} ${key.listId}`, key])).values()];
-    const failures: unknown[] = [];
-    let published = 0;
-    for (let at = 0; at < keys.length && term.isHeld; at += AT_ONCE) {
-      const outcomes = await Promise.allSettled(
-        keys.slice(at, at + AT_ONCE).map((key) => this.publish(key, term.epoch)),
-      );
-      for (const outcome of outcomes)
-        if (outcome.status === 'rejected') failures.push(outcome.reason);
-        else if (outcome.value) published += 1;
+    const keys = [...new Map([...dirty, ...due].map((key) => [nameOf(key), key])).values()];
+    const outages: unknown[] = [];
+    let done = 0;
+    while (done < keys.length && term.isHeld && (await this.areCurrent())) {
+      const batch = keys.slice(done, done + AT_ONCE);
+      const outcomes = await Promise.allSettled(batch.map((key) => this.publish(key, term.epoch)));
+      for (const [n, outcome] of outcomes.entries()) {
+        const key = batch[n]!;
+        const pauseMs = outcome.status === 'rejected' && this.failing.add(nameOf(key), outcome.reason, { ...key });
+        if (pauseMs === false) this.failing.remove(nameOf(key), { ...key });
+        else if (pauseMs === undefined) outages.push((outcome as PromiseRejectedResult).reason);
+        else await this.postpone(key, pauseMs, term.epoch);
+      }
+      done += batch.length;
     }
-    // One list that cannot be published holds up no other.
-    if (failures.length) throw failures[0];
-    return published;
+    if (outages.length) throw outages[0];
+    return done;
+  }
+
+  /** Otherwise tokens are left to expire: a new one would hide the revocations that are missing in it. */
+  private async areCurrent(): Promise<boolean> {
+    const isBehind = !(await this.lists.areCurrent());
+    if (isBehind !== this.isBehind) {
+      this.isBehind = isBehind;
+      if (isBehind) this.logger.warn('status lists are not published while their statuses are behind');
+      else this.logger.info('status lists are published again');
+    }
+    return !isBehind;
+  }
+
+  /** In this order: without a row of its token, which is due at once when it is made, the list is published then. */
+  private async postpone(key: ListKey, pauseMs: number, epoch: number): Promise<void> {
+    await this.published.postpone(key, new Date(this.clock.now().getTime() + pauseMs), epoch);
+    await this.lists.markPostponed(key);
   }
 
   /**
@@ -101,8 +135,13 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
    */
   async publish(key: ListKey, epoch: number): Promise<boolean> {
     const list = await this.lists.find(key);
-    if (!list) return false;
     const now = this.clock.now();
+    if (!list) {
+      // Not projected yet, or its tenant was purged.
+      await this.postpone(key, PAUSE_MS, epoch);
+      return false;
+    }
+    if (hasEnded(list, now)) return this.retire(list, epoch);
     const { timeToLive, lifetime } = await this.loadTimes(list);
     let expiresAt = new Date(now.getTime() + lifetime * 1000);
     let token: string;
@@ -110,8 +149,7 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     try {
       const signer = await this.loadSigner(list);
       if (!signer) {
-        if (await this.published.postpone(key, new Date(now.getTime() + POSTPONED_MS), epoch))
-          await this.lists.markPublished(list);
+        await this.postpone(key, POSTPONED_MS, epoch);
         return false;
       }
       // The IACA ends with its signers at the earliest.
@@ -132,8 +170,7 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     } catch (error) {
       // The DID or the tenant was deleted: no verifier has a key for another token.
       if (!(error instanceof KeyNotFound)) throw error;
-      if (await this.published.retire(key, epoch)) await this.lists.markPublished(list);
-      return false;
+      return this.retire(list, epoch);
     }
     const dueAt = new Date(now.getTime() + (timeToLive / 2) * 1000);
     const published = {
@@ -143,8 +180,15 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
       ...(revocationList !== undefined && { revocationList: withEtag(revocationList) }),
     };
     const isStored = await this.published.store(key, published, epoch);
-    if (isStored) await this.lists.markPublished(list);
+    await this.lists.markPublished(list);
     return isStored;
+  }
+
+  /** The last token is served until it is replaced after another change, or deleted with the tenant. */
+  private async retire(list: StoredList, epoch: number): Promise<false> {
+    await this.published.retire(list, epoch);
+    await this.lists.markPublished(list);
+    return false;
   }
 
   /** Undefined where the owner of the IACA has uploaded no signer that is active. */
@@ -168,3 +212,5 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
 }
 
 const withEtag = (token: string) => ({ token, etag: `"${hash('sha256', token, 'base64url')}"` });
+
+const nameOf = ({ tenantId, listId }: ListKey): string => `${tenantId} ${listId}`;

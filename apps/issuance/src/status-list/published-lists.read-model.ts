@@ -139,7 +139,7 @@ interface NewToken extends Published {
   revocationList?: Published | undefined;
 }
 
-/** No token of the list is signed again: its key is destroyed. */
+/** After each date in ISO 8601. */
 const NEVER = '9999';
 
 @Injectable()
@@ -249,14 +249,14 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
     return this.replace(list, { ...values, ...revocation }, epoch);
   }
 
-  /** Where no signer is active: the last token is served until it can be replaced. */
-  postpone(list: ListKey, until: Date, epoch: number): Promise<boolean> {
-    return this.replace(list, { due_at: until.toISOString() }, epoch);
-  }
-
-  /** The last token is served until it is replaced after another change, or deleted with the tenant. */
+  /** Never, unless the list changes. */
   retire(list: ListKey, epoch: number): Promise<boolean> {
     return this.replace(list, { due_at: NEVER }, epoch);
+  }
+
+  /** Not before this time, unless the list changes: so that others that are due come first. */
+  postpone(list: ListKey, until: Date, epoch: number): Promise<boolean> {
+    return this.replace(list, { due_at: until.toISOString() }, epoch);
   }
 
   private async replace(

@@ -15,6 +15,8 @@ import type { StatusReference } from './token-status-list.js';
 /** The place of one credential in a list. */
 export interface AllocatedStatus extends StatusReference {
   listId: string;
+  /** Where it is returned to. */
+  series: Claimed;
 }
 
 type Tenant = Pick<TenantContext, 'id' | 'baseUrl'>;
@@ -31,6 +33,8 @@ interface Block {
 
 /** What this process has of a series. */
 interface Claimed {
+  /** Of refused requests: the next ones get them. */
+  returned: AllocatedStatus[];
   block?: Block;
   /** Claimed ahead. */
   next?: Block;
@@ -67,20 +71,25 @@ export class StatusIndexes {
     await this.lists.running.ownWrite(position);
   }
 
-  /** As many indexes, none of which is given out again, whether or not it is used. */
+  /** As many indexes, none of which is given out again unless it is returned. */
   async allocate(tenant: Tenant, series: ListSeries, count: number): Promise<AllocatedStatus[]> {
     const name = seriesName(series);
     const at = `${tenant.id} ${name}`;
     let claimed = this.series.get(at);
-    if (!claimed) this.series.set(at, (claimed = { listId: firstListId(tenant.id, name) }));
+    if (!claimed) this.series.set(at, (claimed = { returned: [], listId: firstListId(tenant.id, name) }));
     const allocated: AllocatedStatus[] = [];
     for (;;) {
       this.take(claimed, allocated, count);
       if (allocated.length === count) break;
-      await this.claimNext(tenant, series, claimed);
+      try {
+        await this.claimNext(tenant, series, claimed);
+      } catch (error) {
+        this.giveBack(allocated);
+        throw error;
+      }
     }
     const { block, next } = claimed;
-    if (!next && block!.used * 2 >= block!.indexes.length)
+    if (!next && block && block.used * 2 >= block.indexes.length)
       // The request that needs the block repeats a claim that failed.
       this.claimNext(tenant, series, claimed).catch((error: Error) =>
         this.logger.warn({ tenantId: tenant.id, error: error.message }, 'indexes of a status list not claimed ahead'),
@@ -88,15 +97,26 @@ export class StatusIndexes {
     return allocated;
   }
 
+  /**
+   * Takes back what a refused request has not used: repeated requests without credentials would use up list after list. Empties the array, so
+   * that none is returned twice.
+   * @param statuses in no event, not even in one with an unknown outcome
+   */
+  giveBack(statuses: AllocatedStatus[]): void {
+    for (const status of statuses.splice(0)) status.series.returned.push(status);
+  }
+
   /** From the blocks in memory, without interruption: concurrent requests get different ones. */
   private take(claimed: Claimed, allocated: AllocatedStatus[], count: number): void {
     while (allocated.length < count) {
       const { block } = claimed;
-      if (block && block.used < block.indexes.length) {
+      const returned = claimed.returned.pop();
+      if (returned) allocated.push(returned);
+      else if (block && block.used < block.indexes.length) {
         block.since ??= this.clock.now();
         const { listId, uri, revocationUri } = block;
         const index = block.indexes[block.used++]!;
-        allocated.push({ listId, uri, index, ...(revocationUri !== undefined && { revocationUri }) });
+        allocated.push({ listId, uri, index, series: claimed, ...(revocationUri !== undefined && { revocationUri }) });
       } else if (claimed.next) {
         claimed.block = claimed.next;
         delete claimed.next;

@@ -3,6 +3,7 @@ import { verify, X509Certificate } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { gunzipSync, inflateSync } from 'node:zlib';
 import {
   AppError,
@@ -63,6 +64,7 @@ import * as bitstring from '@digitalbazaar/vc-bitstring-status-list';
 import * as revocationList from '@digitalbazaar/vc-revocation-list';
 import { getListFromStatusListJWT } from '@sd-jwt/jwt-status-list';
 import { cdeEncodeOptions, decode, encode, type Tag } from 'cbor2';
+import fc from 'fast-check';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { DocumentSigners } from '../document-signers/document-signers.js';
 import { DueCertificates } from '../due-certificates/due-certificates.read-model.js';
@@ -176,9 +178,17 @@ const replica = (events: EventStore = engines.events) =>
     engines.ids,
     engines.logger,
   );
-const record = async (tenantId: string, status: StatusEntry, format: CredentialFormat = 'dc+sd-jwt') => {
+const record = async (
+  tenantId: string,
+  { listId, index }: StatusEntry,
+  { format = 'dc+sd-jwt', validUntil }: { format?: CredentialFormat; validUntil?: Date } = {},
+): Promise<string> => {
   const credentialId = newId();
-  const facts = { credentialId, userId: newId(), credentialConfigurationId: newId(), format, status };
+  const facts = {
+    ...{ credentialId, userId: newId(), credentialConfigurationId: newId(), format },
+    status: { listId, index },
+    ...(validUntil && { validUntil: validUntil.toISOString() }),
+  };
   const data = facts as unknown as CredentialRecordedData;
   const stream = issuedCredentialStream(tenantId, credentialId);
   await engines.streams.runDecision(
@@ -294,6 +304,58 @@ describe('indexes', () => {
     expect(new Set(got.map(({ index }) => index)).size).toBe(10);
     const { state } = await engines.streams.load(statusList, statusListStream(tenantId, firstList(tenantId)));
     expect(state).toMatchObject({ next: 128 });
+  });
+
+  it('that are returned are given out again, each to one request, and those that were used never', async () => {
+    const step = fc.record({ count: fc.integer({ min: 1, max: 10 }), isUsed: fc.boolean(), others: fc.nat(3) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 60, maxLength: 120 }), async (steps) => {
+        const tenantId = newId();
+        const process = replica();
+        const used = new Set<string>();
+        const held = new Set<string>();
+        const request = async ({ count, isUsed, others }: (typeof steps)[number]) => {
+          const statuses = await process.allocate(tenantOf(tenantId), seriesOf(tenantId, 5000), count);
+          const names = statuses.map(({ listId, index }) => `${listId} ${index}`);
+          for (const name of names) {
+            expect(used.has(name) || held.has(name)).toBe(false);
+            held.add(name);
+          }
+          for (let n = 0; n < others; n++) await setImmediate();
+          for (const name of names) {
+            held.delete(name);
+            if (isUsed) used.add(name);
+          }
+          if (isUsed) return;
+          process.giveBack(statuses);
+          // There is nothing left to return twice.
+          expect(statuses).toEqual([]);
+          process.giveBack(statuses);
+        };
+        for (let at = 0; at < steps.length; at += 4) await Promise.all(steps.slice(at, at + 4).map(request));
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  it('of which some were taken are returned when the claim of the others fails', async () => {
+    const tenantId = newId();
+    const series = seriesOf(tenantId);
+    let isFailing = false;
+    const failing = new Proxy(engines.events, {
+      get(store, name) {
+        const value: unknown = Reflect.get(store, name, store);
+        if (name === 'append' && isFailing) throw new EventStoreUnavailable('it is away');
+        return typeof value === 'function' ? (value.bind(store) as unknown) : value;
+      },
+    });
+    const process = replica(failing);
+    const first = await process.allocate(tenantOf(tenantId), series, 20);
+    isFailing = true;
+    for (let n = 0; n < 3; n++)
+      await expect(process.allocate(tenantOf(tenantId), series, 50)).rejects.toThrow(EventStoreUnavailable);
+    const rest = await process.allocate(tenantOf(tenantId), series, 44);
+    expect(new Set([...first, ...rest].map(({ index }) => index)).size).toBe(64);
   });
 
   it('are claimed ahead, so that later requests append nothing', async () => {
@@ -585,6 +647,161 @@ describe('a status list', () => {
     await published(tenantId, firstList(tenantId));
   });
 
+  const HOUR_MS = 3_600_000;
+  const DAY_MS = 24 * HOUR_MS;
+  const isSignedAgain = async ({ listId }: { listId: string }) =>
+    (await tokens().listDue(shardOf(listId), new Date('9000-01-01'), 10_000)).some((due) => due.listId === listId);
+
+  it('is not signed again after the last of its credentials has ended, when it is full [T149]', async () => {
+    const tenantId = newId();
+    const series = seriesOf(tenantId, 2100);
+    const process = replica();
+    await process.ensureSeries(tenantOf(tenantId), series);
+    await configure(tenantId);
+    const key = { tenantId, listId: firstList(tenantId) };
+    const allocated = await process.allocate(tenantOf(tenantId), series, 2100);
+    expect(new Set(allocated.map(({ listId }) => listId))).toEqual(new Set([key.listId]));
+    await record(tenantId, allocated[0]!, { validUntil: new Date(Date.now() + HOUR_MS) });
+    const last = await record(tenantId, allocated[1]!, { validUntil: new Date(Date.now() + 10 * DAY_MS) });
+    await waitUntil(async () => (await lists().find(key))!.isFull, { what: 'the claims' });
+    ahead = 9.9 * DAY_MS;
+    const before = await published(
+      tenantId,
+      key.listId,
+      (token) => decodeJwt(token).iat! * 1000 > Date.now() + 9 * DAY_MS,
+    );
+    await change(tenantId, last, 'invalid');
+    const token = await published(tenantId, key.listId, (current) => current !== before);
+    expect(await isSignedAgain(key)).toBe(true);
+    ahead = 11 * DAY_MS;
+    await waitUntil(async () => !(await isSignedAgain(key)), { what: 'the end of the list' });
+    expect((await fetchToken(tenantId, key.listId)).body).toBe(token);
+    // Its other lists are signed.
+    const [next] = await process.allocate(tenantOf(tenantId), series, 1);
+    expect(next!.listId).not.toBe(key.listId);
+    expect(await isSignedAgain(next!)).toBe(true);
+    // A process gives out one of the indexes that it claimed before.
+    await record(tenantId, allocated[2]!, { validUntil: new Date(Date.now() + 20 * DAY_MS) });
+    await published(tenantId, key.listId, (current) => current !== token);
+    ahead = 19 * DAY_MS;
+    await published(tenantId, key.listId, (current) => decodeJwt(current).iat! * 1000 > Date.now() + 18 * DAY_MS);
+    ahead = 21 * DAY_MS;
+    await waitUntil(async () => !(await isSignedAgain(key)), { what: 'the end of the list' });
+    // The same after a rebuild, which signs it once more at most.
+    const row = await lists().find(key);
+    await lists().running.rebuild();
+    expect(await lists().find(key)).toEqual(row);
+    await waitUntil(async () => (await lists().listDirty(shardOf(key.listId), 1000)).length === 0, {
+      what: 'no changes',
+    });
+    expect(await isSignedAgain(key)).toBe(false);
+  });
+
+  it('is signed for ever when a credential has no end, otherwise until a month after its last use [T149]', async () => {
+    const [endless, unused] = [newId(), newId()];
+    for (const tenantId of [endless, unused]) {
+      await configure(tenantId);
+      const [allocated] = await replica().allocate(tenantOf(tenantId), seriesOf(tenantId), 1);
+      const validUntil = tenantId === unused ? new Date(Date.now() + 10 * DAY_MS) : undefined;
+      await record(tenantId, allocated!, validUntil && { validUntil });
+      const endsAt = tenantId === unused ? '2' : '9999';
+      const isProjected = async () => {
+        const list = await lists().find({ tenantId, listId: firstList(tenantId) });
+        return list!.endsAt.startsWith(endsAt) && Date.parse(list!.endsAt) > Date.now() + 9 * DAY_MS;
+      };
+      await waitUntil(isProjected, { what: 'the credential' });
+    }
+    const isNewIn = (days: number) => (token: string) =>
+      decodeJwt(token).iat! * 1000 > Date.now() + (days - 1) * DAY_MS;
+    ahead = 39 * DAY_MS;
+    await published(unused, firstList(unused), isNewIn(39));
+    ahead = 42 * DAY_MS;
+    await waitUntil(async () => !(await isSignedAgain({ listId: firstList(unused) })), { what: 'the end of the list' });
+    await published(endless, firstList(endless), isNewIn(42));
+    // The configuration is used again.
+    const [allocated] = await replica().allocate(tenantOf(unused), seriesOf(unused), 1);
+    expect(allocated!.listId).toBe(firstList(unused));
+    await published(unused, firstList(unused), isNewIn(42));
+    expect(await isSignedAgain(allocated!)).toBe(true);
+  });
+
+  it('that cannot be signed is tried again later, and holds up no other [T147]', async () => {
+    const tenantId = newId();
+    await configure(tenantId);
+    const key = { tenantId, listId: firstList(tenantId) };
+    const [shard, broken] = [shardOf(key.listId), newId()];
+    await published(tenantId, key.listId);
+    // More than one run publishes, with changes, and due before the other one.
+    const listIds = Array.from({ length: 300 }, newId);
+    const described = JSON.stringify({ ...seriesOf(broken), uri: 'no address' });
+    const rows = listIds.map((list_id) => ({ tenant_id: broken, list_id, shard }));
+    const statuses = {
+      list: described,
+      ends_at: '9999',
+      allocation: 'open' as const,
+      statuses: '',
+      changes: 1,
+      dirty: 1,
+    };
+    const token = {
+      ...{
+        token_type: 'jwt' as const,
+        signer: JSON.stringify(seriesOf(broken).signer),
+        iaca_id: null,
+        uri: 'no address',
+      },
+      ...{ size: 131_072, due_at: '2000', token: null, etag: null, expires_at: null, epoch: 0, opened_at: '2000' },
+      ...{ revocation_profile: '', revocation_uri: '', issuer: '', revocation_list: null, revocation_etag: null },
+    };
+    const { db } = lists().running;
+    const tokenRows = tokens().running.db;
+    await tokenRows
+      .insertInto('issuance_status_list_tokens')
+      .values(rows.map((row) => ({ ...row, ...token })))
+      .execute();
+    await db
+      .insertInto('issuance_status_lists')
+      .values(rows.map((row) => ({ ...row, ...statuses })))
+      .execute();
+    const [allocated] = await replica().allocate(tenantOf(tenantId), seriesOf(tenantId), 1);
+    await change(tenantId, await record(tenantId, allocated!), 'invalid');
+    await published(tenantId, key.listId, (current) => statusIn(current, allocated!.index) === 1);
+
+    const now = () => engines.clock.now();
+    const dueAt = async (time: Date) =>
+      (await tokens().listDue(shard, time, 10_000)).filter((due) => due.tenantId === broken).length;
+    const dirty = async () => (await lists().listDirty(shard, 10_000)).filter((row) => row.tenantId === broken).length;
+    await waitUntil(async () => (await dirty()) === 0, { what: 'all to be tried' });
+    expect(await dueAt(new Date(now().getTime() + 61_000))).toBe(300);
+    const check = () =>
+      engines.health.report().checks.find(({ name }) => name === `issuance.status-list-publisher-${shard}`)!;
+    expect(check()).toMatchObject({
+      healthy: true,
+      error: expect.stringMatching(/^status list not published \(300\), the last one: .*Invalid URL$/) as string,
+    });
+    // Each attempt is later than the one before.
+    ahead += 400_000;
+    await waitUntil(async () => (await dueAt(now())) === 0, { what: 'all to be tried again' });
+    ahead += 400_000;
+    await waitUntil(async () => (await dueAt(now())) === 0, { what: 'all to be tried again' });
+    expect(await dueAt(new Date(now().getTime() + 500))).toBe(0);
+    await published(tenantId, key.listId, (current) => decodeJwt(current).iat! * 1000 > Date.now() + 700_000);
+    // A change is tried at once.
+    const ofBroken = (list_id: string) => db.updateTable('issuance_status_lists').where('list_id', '=', list_id);
+    const uri = `${urlOf(tenantId)}/v2/credentials/status-lists/x/token`;
+    const repaired = JSON.stringify({ ...seriesOf(tenantId), uri });
+    await ofBroken(listIds[0]!).set({ list: repaired, dirty: 1, changes: 2 }).execute();
+    const isSigned = async (listId: string) => (await tokens().find({ tenantId: broken, listId }))!.token !== null;
+    await waitUntil(() => isSigned(listIds[0]!), { what: 'the repaired list' });
+    expect(check().error).toMatch(/^status list not published \(299\)/);
+    // The others later.
+    await ofBroken(listIds[1]!).set({ list: repaired }).execute();
+    ahead += 61_000;
+    await waitUntil(() => isSigned(listIds[1]!), { what: 'the other repaired list' });
+    await tokenRows.deleteFrom('issuance_status_list_tokens').where('tenant_id', '=', broken).execute();
+    await db.deleteFrom('issuance_status_lists').where('tenant_id', '=', broken).execute();
+  }, 60_000);
+
   it('is not written by a process that lost the lease', async () => {
     const tenantId = newId();
     await configure(tenantId);
@@ -656,7 +873,7 @@ describe('a list that is a credential', () => {
     const allocated = await replica().allocate(tenantOf(tenantId), series, 2);
     expect(allocated.map((one) => one.uri)).toEqual([uri, uri]);
     const [first, second] = allocated.map(({ index }) => index) as [number, number];
-    const credentialId = await record(tenantId, { listId, index: first }, 'ldp_vc');
+    const credentialId = await record(tenantId, { listId, index: first }, { format: 'ldp_vc' });
     for (const [status, revoked] of [
       ['invalid', true],
       ['valid', false],

@@ -1,10 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { CredentialStatus } from '@attestry/contracts';
-import { readEvent, type RecordedEvent } from '@attestry/event-store';
+import { readEvent, type Clock, type RecordedEvent } from '@attestry/event-store';
 import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
-import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
+import { CLOCK, Health, purgingTenants, ReadModel } from '@attestry/service-kit';
 import type { CredentialStatusChangedData } from '../issued-credential/issued-credential.events.js';
 import { issuedCredential } from '../issued-credential/issued-credential.state.js';
+import { endOfClaim, endOfCredential, type ListEnd } from './list-end.js';
 import { isListCredential, type ListSeries } from './list-series.js';
 import { INVALID, packedStatuses, setStatus, SUSPENDED, VALID } from './packed-statuses.js';
 import { shardOf } from './shard-of.js';
@@ -13,22 +14,26 @@ import { statusList } from './status-list.state.js';
 type DescribedList = ListSeries & { uri: string };
 
 export interface StatusListTables {
-  /** `dirty`: 1 from a change until a token with it is published. `changes` counts them. */
+  /** `dirty`: 1 from a change until a token with it is published, or its row of another projection has the time of the next attempt. */
   issuance_status_lists: {
     tenant_id: string;
     list_id: string;
     shard: number;
     /** JSON of `DescribedList`. */
     list: string;
+    /** `ListEnd.endsAt` */
+    ends_at: string;
+    allocation: 'open' | 'full';
     /** base64 of the packed statuses; empty until the first change, as most lists have none. */
     statuses: string;
+    /** Counts them. */
     changes: number;
     dirty: number;
   };
 }
 
 /** A list with the statuses of its credentials. */
-export interface StoredList extends DescribedList {
+export interface StoredList extends DescribedList, ListEnd {
   tenantId: string;
   listId: string;
   statuses: Uint8Array;
@@ -46,13 +51,19 @@ const STATUS_TYPE: Readonly<Record<CredentialStatus, number>> = {
   suspended: SUSPENDED,
 };
 
-const unpack = ({ list, statuses }: { list: string; statuses: string }) => {
-  const described = JSON.parse(list) as DescribedList;
-  const packed = statuses
-    ? new Uint8Array(Buffer.from(statuses, 'base64'))
-    : packedStatuses(described.size, described.bits);
-  return { ...described, statuses: packed };
-};
+const unpack = ({ size, bits }: DescribedList, statuses: string): Uint8Array =>
+  statuses ? new Uint8Array(Buffer.from(statuses, 'base64')) : packedStatuses(size, bits);
+
+/** `statusListStream` */
+const listIdOf = (stream: string): string => stream.slice(stream.indexOf('+') + 1);
+
+/** What a batch of events changes in one list. */
+interface ListChanges extends ListKey {
+  changes: CredentialStatusChangedData[];
+  /** Counters up to it are claimed. */
+  claimed: number;
+  endsAt: string;
+}
 
 /**
  * The statuses of each list, one row of packed bits that is changed in place: a change costs the same however many credentials there are.
@@ -60,13 +71,14 @@ const unpack = ({ list, statuses }: { list: string; statuses: string }) => {
  */
 export const statusLists: Projection<StatusListTables> = purgingTenants('issuance', {
   name: 'issuance.status-lists',
-  version: 1,
+  version: 2,
   categories: [statusList.category, issuedCredential.category],
   types: [...Object.keys(statusList.types), ...Object.keys(issuedCredential.types)],
   tables: ['issuance_status_lists'],
   async create(db) {
     await createTable(db, 'issuance_status_lists', {
-      text: ['tenant_id', 'list_id', 'list', 'statuses'],
+      // SQLite does not read the large column where those before it are selected.
+      text: ['tenant_id', 'list_id', 'list', 'ends_at', 'allocation', 'statuses'],
       integer: ['shard', 'changes', 'dirty'],
       primaryKey: ['tenant_id', 'list_id'],
       indexes: { issuance_status_lists_by_dirty: ['shard', 'dirty'] },
@@ -74,54 +86,71 @@ export const statusLists: Projection<StatusListTables> = purgingTenants('issuanc
   },
   async project(trx, events: readonly RecordedEvent[]) {
     const opened: StatusListTables['issuance_status_lists'][] = [];
-    const changed = new Map<string, ListKey & { changes: CredentialStatusChangedData[] }>();
+    const changed = new Map<string, ListChanges>();
+    const changesOf = (tenantId: string, listId: string, endsAt = ''): ListChanges => {
+      const at = `${tenantId} ${listId}`;
+      let ofList = changed.get(at);
+      if (!ofList) changed.set(at, (ofList = { tenantId, listId, changes: [], claimed: 0, endsAt }));
+      if (endsAt > ofList.endsAt) ofList.endsAt = endsAt;
+      return ofList;
+    };
     for (const stored of events) {
       const { tenantId } = stored.metadata;
-      if (stored.type === 'StatusListOpened') {
+      if (stored.stream.startsWith(`${statusList.category}-`)) {
         const event = readEvent(statusList, stored);
-        if (event.type !== 'StatusListOpened') continue;
-        const { listId, sealedSecret: _secret, openedAt: _openedAt, ...list } = event.data;
-        opened.push({
-          tenant_id: tenantId,
-          list_id: listId,
-          shard: shardOf(listId),
-          list: JSON.stringify(list satisfies DescribedList),
-          statuses: '',
-          changes: 0,
-          dirty: 0,
-        });
-      } else if (stored.type === 'CredentialStatusChanged') {
-        const event = readEvent(issuedCredential, stored);
-        if (event.type !== 'CredentialStatusChanged') continue;
-        const { listId } = event.data;
-        const at = `${tenantId} ${listId}`;
-        const ofList = changed.get(at) ?? { tenantId, listId, changes: [] };
-        ofList.changes.push(event.data);
-        changed.set(at, ofList);
+        if (event.type === 'StatusListOpened') {
+          const { listId, sealedSecret: _secret, openedAt, ...list } = event.data;
+          opened.push({
+            tenant_id: tenantId,
+            list_id: listId,
+            shard: shardOf(listId),
+            list: JSON.stringify(list satisfies DescribedList),
+            ends_at: endOfClaim(openedAt),
+            allocation: 'open',
+            statuses: '',
+            changes: 0,
+            dirty: 0,
+          });
+        } else if (event.type === 'CounterBlockClaimed') {
+          const { first, count, claimedAt } = event.data;
+          changesOf(tenantId, listIdOf(stored.stream), endOfClaim(claimedAt)).claimed = first + count;
+        }
+        continue;
       }
+      const event = readEvent(issuedCredential, stored);
+      if (event.type === 'CredentialStatusChanged') changesOf(tenantId, event.data.listId).changes.push(event.data);
+      else if (event.type === 'CredentialRecorded' && event.data.status)
+        changesOf(tenantId, event.data.status.listId, endOfCredential(event.data.validUntil));
     }
     await insertRows(trx, 'issuance_status_lists', opened);
-    for (const { tenantId, listId, changes } of changed.values()) {
-      const row = await trx
+    for (const { tenantId, listId, changes, claimed, endsAt } of changed.values()) {
+      const ofList = trx
         .selectFrom('issuance_status_lists')
-        .select(['list', 'statuses', 'changes'])
         .where('tenant_id', '=', tenantId)
-        .where('list_id', '=', listId)
-        .executeTakeFirst();
+        .where('list_id', '=', listId);
+      const row = await ofList.select(['list', 'ends_at', 'allocation']).executeTakeFirst();
       // The tenant was purged.
       if (!row) continue;
-      const { statuses, bits } = unpack(row);
-      for (const { index, status } of changes) setStatus(statuses, bits, index, STATUS_TYPE[status]);
-      await trx
-        .updateTable('issuance_status_lists')
-        .set({
-          statuses: Buffer.from(statuses).toString('base64'),
-          changes: Number(row.changes) + changes.length,
-          dirty: 1,
-        })
-        .where('tenant_id', '=', tenantId)
-        .where('list_id', '=', listId)
-        .execute();
+      const list = JSON.parse(row.list) as DescribedList;
+      const values: Partial<StatusListTables['issuance_status_lists']> = {};
+      if (claimed === list.size) values.allocation = 'full';
+      // A list that has ended is signed again.
+      if (endsAt > row.ends_at) Object.assign(values, { ends_at: endsAt, dirty: 1 });
+      if (changes.length) {
+        const packed = await ofList.select(['statuses', 'changes']).executeTakeFirstOrThrow();
+        const statuses = unpack(list, packed.statuses);
+        for (const { index, status } of changes) setStatus(statuses, list.bits, index, STATUS_TYPE[status]);
+        values.statuses = Buffer.from(statuses).toString('base64');
+        values.changes = Number(packed.changes) + changes.length;
+        values.dirty = 1;
+      }
+      if (Object.keys(values).length)
+        await trx
+          .updateTable('issuance_status_lists')
+          .set(values)
+          .where('tenant_id', '=', tenantId)
+          .where('list_id', '=', listId)
+          .execute();
     }
   },
 });
@@ -129,10 +158,49 @@ export const statusLists: Projection<StatusListTables> = purgingTenants('issuanc
 /** In one document: of 131 million credentials. */
 const MOST_URIS = 1000;
 
+/** How old the statuses of a token may be: it would hide later revocations. */
+const RECENT_MS = 60_000;
+/** Between two checks, for all shards of the process together; more often while tokens are not signed. */
+const CHECK_MS = 10_000;
+const RECHECK_MS = 3000;
+/** For the projection to reach what is stored at the time of a check. */
+const CATCH_UP_MS = 1000;
+
 @Injectable()
 export class StatusListsReadModel extends ReadModel<StatusListTables> {
-  constructor(readModels: ReadModels, health: Health) {
+  /** When everything that was stored was found to be projected, milliseconds. */
+  private coveredAt = -Infinity;
+  private checkedAt = -Infinity;
+  private checking = Promise.resolve();
+
+  constructor(
+    readModels: ReadModels,
+    health: Health,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
     super(readModels, health, statusLists);
+  }
+
+  /**
+   * Whether the statuses contain every change that was stored a minute ago. They do not while they are built for the first time, read from
+   * the tables of another release, or while an event cannot be projected.
+   */
+  async areCurrent(): Promise<boolean> {
+    if (!this.running.readsOwnVersion || !this.running.health.healthy) return false;
+    const now = this.clock.now().getTime();
+    const isRecent = () => isWithin(RECENT_MS, this.coveredAt, now);
+    if (!isWithin(isRecent() ? CHECK_MS : RECHECK_MS, this.checkedAt, now)) {
+      this.checkedAt = now;
+      this.checking = this.check(now);
+      // Handled below; while the last one is recent, nothing waits for it.
+      void Promise.allSettled([this.checking]);
+    }
+    if (!isRecent()) await this.checking;
+    return isRecent();
+  }
+
+  private async check(now: number): Promise<void> {
+    if (await this.running.waitForHead(CATCH_UP_MS)) this.coveredAt = now;
   }
 
   /** Lists with changes that are not published. */
@@ -150,11 +218,17 @@ export class StatusListsReadModel extends ReadModel<StatusListTables> {
   async find({ tenantId, listId }: ListKey): Promise<StoredList | undefined> {
     const row = await this.running.db
       .selectFrom('issuance_status_lists')
-      .select(['list', 'statuses', 'changes'])
+      .select(['list', 'statuses', 'changes', 'ends_at', 'allocation'])
       .where('tenant_id', '=', tenantId)
       .where('list_id', '=', listId)
       .executeTakeFirst();
-    return row && { tenantId, listId, changes: Number(row.changes), ...unpack(row) };
+    if (!row) return undefined;
+    const described = JSON.parse(row.list) as DescribedList;
+    return {
+      ...described,
+      ...{ tenantId, listId, statuses: unpack(described, row.statuses), changes: Number(row.changes) },
+      ...{ endsAt: row.ends_at, isFull: row.allocation === 'full' },
+    };
   }
 
   /** Addresses of the tenant's tokens, without the lists that are credentials. */
@@ -170,14 +244,23 @@ export class StatusListsReadModel extends ReadModel<StatusListTables> {
     return described.filter(({ tokenType }) => !isListCredential(tokenType)).map(({ uri }) => uri);
   }
 
-  /** A token with so many changes is published: later ones leave the list dirty. */
-  async markPublished({ tenantId, listId, changes }: Pick<StoredList, 'tenantId' | 'listId' | 'changes'>) {
+  /** A token with so many changes is published, or the list has ended: what changed meanwhile leaves it dirty. */
+  markPublished({ tenantId, listId, changes, endsAt }: Pick<StoredList, keyof ListKey | 'changes' | 'endsAt'>) {
+    return this.clean({ tenantId, listId }, { changes, ends_at: endsAt });
+  }
+
+  /** The row of its token has the time of the next attempt, which publishes all changes. */
+  markPostponed(key: ListKey) {
+    return this.clean(key, {});
+  }
+
+  private async clean({ tenantId, listId }: ListKey, unchanged: { changes?: number; ends_at?: string }) {
     await this.running.db
       .updateTable('issuance_status_lists')
       .set({ dirty: 0 })
-      .where('tenant_id', '=', tenantId)
-      .where('list_id', '=', listId)
-      .where('changes', '=', changes)
+      .where((row) => row.and({ tenant_id: tenantId, list_id: listId, ...unchanged }))
       .execute();
   }
 }
+
+const isWithin = (ms: number, time: number, now: number): boolean => Math.abs(now - time) <= ms;

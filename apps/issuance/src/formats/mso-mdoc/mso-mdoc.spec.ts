@@ -307,6 +307,32 @@ describe('the claims of an mso_mdoc', () => {
     );
   });
 
+  const many = (count: number, from: string, type: 'string' | 'array' = 'string') =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`e${n}`, { ...text(from), type }]));
+  it.each<[string, MdocContent['claimMappings'], unknown, string]>([
+    ['one text', { [OWN]: many(100, 'x') }, 'canary'.repeat(1000), 'exceed 65536 characters in total'],
+    ['one array', { [OWN]: many(100, 'x', 'array') }, Array(10).fill(1), 'exceed 1000 values in total'],
+    [
+      'one text in several namespaces',
+      { [OWN]: many(10, 'x'), 'org.example.2': many(10, 'x') },
+      'x'.repeat(4000),
+      'exceed 65536 characters in total',
+    ],
+  ])('are bounded where %s is mapped to many elements, before they are prepared', (_, claimMappings, x, fault) => {
+    const copied = configuration({ claimMappings }, 'org.example.card');
+    expect(refusal(() => format.mapClaims(copied, { claims: { x } }))).toEqual(
+      denied(`the claims of the credential must not ${fault}`),
+    );
+    expect(format.offerFaultOf(copied, { x })).toBe(fault);
+  });
+
+  it('may be as large as those of one user', async () => {
+    const picture = Buffer.alloc(48_000).toString('base64url');
+    const credential = await issue(facts({}, {}, { ...claims, picture }));
+    expect(parse(credential).nameSpaces[NAMESPACE]).toHaveLength(11);
+    expect(format.offerFaultOf(configuration(), { picture })).toBeUndefined();
+  });
+
   it('are bound to P-256 keys only, as the metadata announces', () =>
     expect(
       refusal(() => format.prepare(facts({ holder: { did: 'did:x:y', publicJwk: keyPair('Ed25519').jwk } }))),

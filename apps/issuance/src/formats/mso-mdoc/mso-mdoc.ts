@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import {
   oauthError,
+  type ElementMapping,
   type ErrorDetail,
   type MobileConfiguration,
   type MobileConfigurationRequest,
@@ -22,6 +23,7 @@ import type { CredentialDigests } from '../../issuance-session/issuance-session.
 import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import type { CertifiedSigner } from '../../issuer-certificates/issuer-signers.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
+import { claimsSizeFault } from '../claims-size.decisions.js';
 import { credentialTimes, TimesFault } from '../credential-times.js';
 import { claimOf, displayOf } from '../display.decisions.js';
 import {
@@ -108,9 +110,12 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
   }
 
   offerFaultOf({ content }: Mdoc, claims: Record<string, unknown>): string | undefined {
-    for (const [namespace, mappings] of Object.entries(content.claimMappings))
-      for (const [element, value] of Object.entries(mapKnownClaims(mappings, { claims }))) {
-        const fault = elementFault(elementTypeOf(mappings[element]!), value);
+    const known = mapNamespaces(content, (mappings) => mapKnownClaims(mappings, { claims }));
+    const tooLarge = claimsSizeFault(known);
+    if (tooLarge) return tooLarge;
+    for (const [namespace, values] of Object.entries(known))
+      for (const [element, value] of Object.entries(values)) {
+        const fault = elementFault(elementTypeOf(content.claimMappings[namespace]![element]!), value);
         if (fault) return `impossible to encode: ${namespace} ${element} ${fault}`;
       }
     try {
@@ -123,16 +128,16 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
   }
 
   mapClaims({ type, content }: Mdoc, from: UserObject): MdocClaims {
-    const namespaces = Object.fromEntries(
-      Object.entries(content.claimMappings).map(([namespace, mappings]) => [
-        namespace,
-        Object.fromEntries(
-          Object.entries(mapClaims(mappings, from)).map(([element, value]) => [
-            element,
-            { value, type: elementTypeOf(mappings[element]!) },
-          ]),
-        ),
-      ]),
+    const values = mapNamespaces(content, (mappings) => mapClaims(mappings, from));
+    const tooLarge = claimsSizeFault(values);
+    if (tooLarge) throw denied(`the claims of the credential must not ${tooLarge}`);
+    const namespaces = mapNamespaces(content, (mappings, namespace) =>
+      Object.fromEntries(
+        Object.entries(values[namespace]!).map(([element, value]) => [
+          element,
+          { value, type: elementTypeOf(mappings[element]!) },
+        ]),
+      ),
     );
     const [missing] = missingMdlElements(type, namespaces);
     if (missing !== undefined) throw denied(`${missing} has no value, but is mandatory for ${type}`);
@@ -185,6 +190,14 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
 const CHECK = 'formats/mso-mdoc';
 
 const denied = (message: string) => oauthError('credential_request_denied', message, { check: CHECK });
+
+const mapNamespaces = <T>(
+  { claimMappings }: MdocContent,
+  map: (mappings: Record<string, ElementMapping>, namespace: string) => T,
+): Record<string, T> =>
+  Object.fromEntries(
+    Object.entries(claimMappings).map(([namespace, mappings]) => [namespace, map(mappings, namespace)]),
+  );
 
 /** @throws AppError credential_request_denied; no message contains a value of a claim */
 const deniedByFault = <T>(make: () => T): T => {
