@@ -21,6 +21,14 @@ describe('the series of status lists of a configuration', () => {
     expect(statusSeriesOf(certified, { ...revocable, issuerKey }, issuer)).toEqual(series);
   });
 
+  it('is another one for configurations with a DID under another domain, with which they end', () => {
+    const at = (did: string) =>
+      statusSeriesOf(certified, { ...revocable, issuerKey: { ...issuerKey, did } }, issuer)?.signer;
+    expect(at('did:web:brand.example')).toEqual({ kind: 'issuerSigner', issuer, did: 'did:web:brand.example' });
+    for (const did of ['did:web:acme.example:x', 'did:key:z6Mk'])
+      expect(at(did)).toEqual({ kind: 'issuerSigner', issuer });
+  });
+
   it('is signed by the pinned key of a DID where that one signs the credentials', () =>
     expect(statusSeriesOf(pinned, { ...revocable, issuerKey }, issuer)?.signer).toEqual({
       kind: 'pinnedKey',

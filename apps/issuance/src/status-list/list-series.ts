@@ -6,6 +6,8 @@ export type ListSigner =
       /** The certified key of a credential issuer identifier, with its certificate in `x5c`. */
       kind: 'issuerSigner';
       issuer: string;
+      /** The did:web of the configurations, where it is under another domain. */
+      did?: string;
     }
   | {
       /** The key of a DID that signs the credentials too. */
@@ -14,6 +16,10 @@ export type ListSigner =
       /** DID URL. */
       verificationMethod: string;
     };
+
+/** Credential issuer identifier or DID under whose domain the credentials of the list are issued: all of them are under the same (ADR 0081). */
+export const issuerOf = (signer: ListSigner): string =>
+  signer.kind === 'pinnedKey' ? signer.verificationMethod.split('#', 1)[0]! : (signer.did ?? signer.issuer);
 
 /** How the list is signed and encoded; another type of token is another member, with its signing in `sign-status-list.ts`. */
 export type TokenType = 'jwt';
@@ -46,5 +52,7 @@ export const listSeries = ({ tokenType, size }: StatusPolicy, signer: ListSigner
 });
 
 /** Credentials whose lists have the same name share them. */
-export const seriesName = ({ tokenType, signer }: ListSeries): string =>
-  `${tokenType} ${signer.kind === 'issuerSigner' ? signer.issuer : signer.verificationMethod}`;
+export const seriesName = ({ tokenType, signer }: ListSeries): string => {
+  const names = signer.kind === 'pinnedKey' ? [signer.verificationMethod] : [signer.issuer, signer.did ?? []].flat();
+  return [tokenType, ...names].join(' ');
+};
