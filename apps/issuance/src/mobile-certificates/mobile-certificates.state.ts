@@ -20,6 +20,8 @@ export interface IacaState extends StoredIaca {
   crl?: StoredCrl;
   /** Oldest first, without those that had ended before the CRL. */
   revoked: readonly RevokedSigner[];
+  /** Signers under a domain that the tenant has lost (ADR 0081); absent without any. */
+  held?: readonly RevokedSigner[];
 }
 
 export type ManagedSigner = { kind: 'managed'; revokedAt?: string } & IssuedSigner;
@@ -39,12 +41,41 @@ export interface MobileCertificatesState {
   signers: readonly SignerState[];
   /** Newest epoch that renewed a certificate or a CRL. */
   epoch: number;
+  /** Domains that the tenant has lost, and since when. */
+  lostDomains?: readonly { domain: string; heldAt: string }[];
+  /** Of the newest change of a domain; absent before the first. */
+  domainRevision?: number;
 }
 
 /** One stream per tenant: the numbers of IACAs and signers are limited, and CRL numbers only grow. */
 export const mobileCertificatesStream = (tenantId: string): string => `mobileCertificates-${tenantId}`;
 
-const evolve = (state: MobileCertificatesState, event: MobileCertificatesEvent): MobileCertificatesState => {
+const evolve = (state: MobileCertificatesState, event: MobileCertificatesEvent): MobileCertificatesState =>
+  holdSigners(applyEvent(state, event));
+
+/** Also signers that are made or certified after the domain was lost. */
+const holdSigners = (state: MobileCertificatesState): MobileCertificatesState => {
+  if (state.lostDomains === undefined) return state;
+  const iacas = state.iacas.map(({ held: _, ...iaca }): IacaState => {
+    const held = state.signers.flatMap((one): RevokedSigner[] => {
+      if (one.iacaId !== iaca.iacaId || one.certificate === undefined || one.revokedAt !== undefined) return [];
+      const heldAt = lostSince(state, iaca, one as StoredX509);
+      const { serialNumber, data } = one as StoredX509;
+      return heldAt === undefined ? [] : [{ serialNumber, revokedAt: heldAt, notAfter: data.notAfter }];
+    });
+    return { ...iaca, ...(held.length && { held }) };
+  });
+  return { ...state, iacas };
+};
+
+/** Since when the tenant has lost a domain that one of the certificates names. */
+export const lostSince = (
+  { lostDomains = [] }: MobileCertificatesState,
+  ...certificates: readonly Pick<StoredX509, 'hosts'>[]
+): string | undefined =>
+  lostDomains.find(({ domain }) => certificates.some(({ hosts }) => hosts?.includes(domain)))?.heldAt;
+
+const applyEvent = (state: MobileCertificatesState, event: MobileCertificatesEvent): MobileCertificatesState => {
   switch (event.type) {
     case 'IacaCreated':
       return { ...state, iacas: [...state.iacas, { ...event.data, active: false, revoked: [] }] };
@@ -78,8 +109,19 @@ const evolve = (state: MobileCertificatesState, event: MobileCertificatesEvent):
       const { documentSignerId: id } = event.data;
       return { ...state, signers: state.signers.filter(({ documentSignerId }) => documentSignerId !== id) };
     }
+    case 'SignersOfDomainHeld': {
+      const { revision: domainRevision, ...lost } = event.data;
+      return { ...state, domainRevision, lostDomains: [...domainsBeside(state, lost.domain), lost] };
+    }
+    case 'SignersOfDomainReleased': {
+      const { revision: domainRevision, domain } = event.data;
+      return { ...state, domainRevision, lostDomains: domainsBeside(state, domain) };
+    }
   }
 };
+
+const domainsBeside = ({ lostDomains = [] }: MobileCertificatesState, domain: string) =>
+  lostDomains.filter((lost) => lost.domain !== domain);
 
 const changeIaca = (
   state: MobileCertificatesState,
@@ -123,6 +165,8 @@ export const mobileCertificates: Aggregate<MobileCertificatesState, MobileCertif
     DocumentSignerUpdated: 1,
     DocumentSignerRevoked: 1,
     DocumentSignerDeleted: 1,
+    SignersOfDomainHeld: 1,
+    SignersOfDomainReleased: 1,
   },
   evolve,
 };
