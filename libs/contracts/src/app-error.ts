@@ -12,6 +12,7 @@ export type ErrorKind =
   | 'notAcceptable'
   | 'timeout'
   | 'conflict'
+  | 'gone'
   | 'unprocessable'
   | 'tooLarge'
   | 'unsupportedMediaType'
@@ -28,6 +29,7 @@ export const HTTP_STATUS: Record<ErrorKind, number> = {
   notAcceptable: 406,
   timeout: 408,
   conflict: 409,
+  gone: 410,
   unprocessable: 422,
   tooLarge: 413,
   unsupportedMediaType: 415,
@@ -46,6 +48,7 @@ const PLATFORM_CODE: Record<ErrorKind, string> = {
   notAcceptable: 'NotAcceptable',
   timeout: 'RequestTimeout',
   conflict: 'Conflict',
+  gone: 'Gone',
   unprocessable: 'UnprocessableContent',
   tooLarge: 'PayloadTooLarge',
   unsupportedMediaType: 'UnsupportedMediaType',

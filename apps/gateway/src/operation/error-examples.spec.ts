@@ -14,6 +14,7 @@ import {
   type ErrorKind,
 } from '@attestry/contracts';
 import { isRecording, writeExamples } from '@attestry/testing';
+import { gone } from '../pipeline/errors.js';
 import { renderError } from './render-error.js';
 
 /** An error of each kind, as the platform throws it. */
@@ -22,10 +23,12 @@ const ERRORS: Partial<Record<ErrorKind, AppError>> = {
   unauthenticated: unauthenticated(),
   forbidden: forbidden('The caller needs the role admin on the tenant'),
   notFound: notFound(),
+  notAcceptable: new AppError('notAcceptable', 'Accept must allow application/statuslist+jwt'),
   timeout: new AppError('timeout', 'Request Timeout'),
   conflict: conflict('The first call with this Idempotency-Key is still in progress', [
     { msg: 'belongs to a call that is still in progress', param: 'Idempotency-Key', location: 'headers' },
   ]),
+  gone: gone(),
   unprocessable: new AppError('unprocessable', 'This Idempotency-Key was used for another request', {
     details: [{ msg: 'was used for another request', param: 'Idempotency-Key', location: 'headers' }],
   }),

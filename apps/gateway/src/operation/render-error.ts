@@ -16,6 +16,7 @@ const TYPE: Record<ErrorKind, string> = {
   notAcceptable: 'NegotiationError',
   timeout: 'TimeoutError',
   conflict: 'ConflictError',
+  gone: 'GoneError',
   unprocessable: 'RepeatError',
   tooLarge: 'PayloadError',
   unsupportedMediaType: 'MediaTypeError',

@@ -20,6 +20,7 @@ export const retrieveStatusListToken = defineOperation({
   http: {
     method: 'GET',
     path: '/v2/credentials/status-lists/:id/token',
+    afterDeletion: true,
     success: 200,
     body: 'raw',
     maxBodyBytes: UNREAD_BODY_BYTES,
@@ -40,6 +41,7 @@ export const retrieveStatusListAggregation = defineOperation({
   http: {
     method: 'GET',
     path: '/v2/credentials/status-lists/aggregation',
+    afterDeletion: true,
     success: 200,
     cacheControl: 'public, max-age=60',
   },

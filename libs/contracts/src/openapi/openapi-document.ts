@@ -461,6 +461,7 @@ const MEANING: Record<ErrorKind, string> = {
   timeout: 'The request did not arrive in time.',
   conflict:
     'The state of the resource does not allow the operation, or the first call with this `Idempotency-Key` is in progress.',
+  gone: 'The resource no longer exists: its tenant was deleted, and its data was erased.',
   unprocessable: 'This `Idempotency-Key` was used with a different request.',
   tooLarge: 'The body is too large.',
   unsupportedMediaType: 'The media type of the body is not supported.',

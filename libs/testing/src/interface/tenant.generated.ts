@@ -3199,6 +3199,26 @@ export interface components {
         'text/plain': 'Forbidden';
       };
     };
+    /** @description The resource no longer exists: its tenant was deleted, and its data was erased. */
+    TenantGone: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        /**
+         * @example {
+         *       "code": "Gone",
+         *       "message": "Gone: the tenant was deleted, and its data was erased"
+         *     }
+         */
+        'application/json': components['schemas']['TenantError'];
+      };
+    };
     /** @description Internal error of the platform. */
     TenantInternal: {
       headers: {
@@ -3258,6 +3278,12 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
+        /**
+         * @example {
+         *       "code": "NotAcceptable",
+         *       "message": "Accept must allow application/statuslist+jwt"
+         *     }
+         */
         'application/json': components['schemas']['TenantError'];
       };
     };
@@ -3759,6 +3785,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -5203,6 +5230,7 @@ export interface operations {
         };
       };
       400: components['responses']['TenantInvalid'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -5240,6 +5268,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -5585,6 +5614,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -8539,6 +8569,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -9026,6 +9057,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       406: components['responses']['TenantNotAcceptable'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -9063,6 +9095,7 @@ export interface operations {
         };
       };
       400: components['responses']['TenantInvalid'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
