@@ -1,23 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import type { CredentialStatus } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
-import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
+import { createTable, insertRows, ReadModels, type Projection, type SelectiveProjection } from '@attestry/read-model';
 import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
-import type { Transaction } from 'kysely';
 import type { CredentialStatusChangedData } from '../issued-credential/issued-credential.events.js';
 import { issuedCredential } from '../issued-credential/issued-credential.state.js';
-import { withdrawnDomains } from '../withdrawn-domains/withdrawn-domains.state.js';
-import { issuerHost } from '../credential-configuration/configurations-under.js';
-import { issuerOf, type ListSeries } from './list-series.js';
+import type { ListSeries } from './list-series.js';
+import { maskingLists, unmasked, type MaskedList, type MaskTables } from './masked-lists.js';
 import { INVALID, invalidStatuses, packedStatuses, setStatus, SUSPENDED, VALID } from './packed-statuses.js';
 import { shardOf } from './shard-of.js';
 import { statusList } from './status-list.state.js';
 
 type DescribedList = ListSeries & { uri: string };
 
-export interface StatusListTables {
-  /** `dirty`: 1 from a change until a token with it is published. `changes` counts them, of `masked` too. */
-  issuance_status_lists: {
+export interface StatusListTables extends MaskTables {
+  /** `dirty`: 1 from a change until a token with it is published. `changes` counts them. */
+  issuance_status_lists: MaskedList & {
     tenant_id: string;
     list_id: string;
     shard: number;
@@ -27,12 +25,7 @@ export interface StatusListTables {
     statuses: string;
     changes: number;
     dirty: number;
-    /** Of the issuer of its credentials; empty where a domain does not identify it. */
-    host: string;
-    /** 1 while the tenant has lost the domain `host`: every status is published as INVALID. */
-    masked: number;
   };
-  issuance_withdrawn_domains: { tenant_id: string; domain: string };
 }
 
 /** A list with the statuses to publish. */
@@ -54,9 +47,7 @@ const STATUS_TYPE: Readonly<Record<CredentialStatus, number>> = {
   suspended: SUSPENDED,
 };
 
-type StatusListRow = StatusListTables['issuance_status_lists'];
-
-const unpack = ({ list, statuses }: Pick<StatusListRow, 'list' | 'statuses'>) => {
+const unpack = ({ list, statuses }: { list: string; statuses: string }) => {
   const described = JSON.parse(list) as DescribedList;
   const packed = statuses
     ? new Uint8Array(Buffer.from(statuses, 'base64'))
@@ -68,33 +59,23 @@ const unpack = ({ list, statuses }: Pick<StatusListRow, 'list' | 'statuses'>) =>
  * The statuses of each list, one row of packed bits that is changed in place: a change costs the same however many credentials there are.
  * Nothing here but `dirty` is written by others, so that a rebuild gives the same rows.
  */
-export const statusLists: Projection<StatusListTables> = purgingTenants('issuance', {
+const unmaskedLists: SelectiveProjection<StatusListTables> = {
   name: 'issuance.status-lists',
   version: 2,
-  categories: [statusList.category, issuedCredential.category, withdrawnDomains.category],
-  types: [statusList, issuedCredential, withdrawnDomains].flatMap(({ types }) => Object.keys(types)),
-  tables: ['issuance_status_lists', 'issuance_withdrawn_domains'],
+  categories: [statusList.category, issuedCredential.category],
+  types: [...Object.keys(statusList.types), ...Object.keys(issuedCredential.types)],
+  tables: ['issuance_status_lists'],
   async create(db) {
     await createTable(db, 'issuance_status_lists', {
-      text: ['tenant_id', 'list_id', 'list', 'statuses', 'host'],
+      text: ['tenant_id', 'list_id', 'list', 'host', 'statuses'],
       integer: ['shard', 'changes', 'dirty', 'masked'],
       primaryKey: ['tenant_id', 'list_id'],
       indexes: { issuance_status_lists_by_dirty: ['shard', 'dirty'] },
     });
-    await createTable(db, 'issuance_withdrawn_domains', {
-      text: ['tenant_id', 'domain'],
-      primaryKey: ['tenant_id', 'domain'],
-    });
   },
   async project(trx, events: readonly RecordedEvent[]) {
-    let opened: StatusListRow[] = [];
+    const opened: StatusListTables['issuance_status_lists'][] = [];
     const changed = new Map<string, ListKey & { changes: CredentialStatusChangedData[] }>();
-    const write = async () => {
-      await insertRows(trx, 'issuance_status_lists', await masked(trx, opened));
-      for (const list of changed.values()) await changeStatuses(trx, list);
-      opened = [];
-      changed.clear();
-    };
     for (const stored of events) {
       const { tenantId } = stored.metadata;
       if (stored.type === 'StatusListOpened') {
@@ -109,8 +90,7 @@ export const statusLists: Projection<StatusListTables> = purgingTenants('issuanc
           statuses: '',
           changes: 0,
           dirty: 0,
-          host: issuerHost(issuerOf(list.signer)) ?? '',
-          masked: 0,
+          ...unmasked(list),
         });
       } else if (stored.type === 'CredentialStatusChanged') {
         const event = readEvent(issuedCredential, stored);
@@ -120,79 +100,35 @@ export const statusLists: Projection<StatusListTables> = purgingTenants('issuanc
         const ofList = changed.get(at) ?? { tenantId, listId, changes: [] };
         ofList.changes.push(event.data);
         changed.set(at, ofList);
-      } else if (stored.stream.startsWith(`${withdrawnDomains.category}-`)) {
-        // In order, so that `changes` does not depend on the batches.
-        await write();
-        const { type, data } = readEvent(withdrawnDomains, stored);
-        await maskLists(trx, { tenantId, domain: data.domain, isWithdrawn: type === 'IssuerDomainWithdrawn' });
       }
     }
-    await write();
+    await insertRows(trx, 'issuance_status_lists', opened);
+    for (const { tenantId, listId, changes } of changed.values()) {
+      const row = await trx
+        .selectFrom('issuance_status_lists')
+        .select(['list', 'statuses', 'changes'])
+        .where('tenant_id', '=', tenantId)
+        .where('list_id', '=', listId)
+        .executeTakeFirst();
+      // The tenant was purged.
+      if (!row) continue;
+      const { statuses, bits } = unpack(row);
+      for (const { index, status } of changes) setStatus(statuses, bits, index, STATUS_TYPE[status]);
+      await trx
+        .updateTable('issuance_status_lists')
+        .set({
+          statuses: Buffer.from(statuses).toString('base64'),
+          changes: Number(row.changes) + changes.length,
+          dirty: 1,
+        })
+        .where('tenant_id', '=', tenantId)
+        .where('list_id', '=', listId)
+        .execute();
+    }
   },
-});
-
-type Db = Transaction<StatusListTables>;
-
-/** New lists of a domain that is withdrawn. */
-const masked = async (trx: Db, opened: readonly StatusListRow[]): Promise<StatusListRow[]> => {
-  const rows: StatusListRow[] = [];
-  for (const row of opened) {
-    const withdrawn =
-      row.host &&
-      (await trx
-        .selectFrom('issuance_withdrawn_domains')
-        .select('domain')
-        .where('tenant_id', '=', row.tenant_id)
-        .where('domain', '=', row.host)
-        .executeTakeFirst());
-    rows.push(withdrawn ? { ...row, masked: 1 } : row);
-  }
-  return rows;
 };
 
-const maskLists = async (
-  trx: Db,
-  { tenantId, domain, isWithdrawn }: { tenantId: string; domain: string; isWithdrawn: boolean },
-): Promise<void> => {
-  await trx
-    .deleteFrom('issuance_withdrawn_domains')
-    .where('tenant_id', '=', tenantId)
-    .where('domain', '=', domain)
-    .execute();
-  if (isWithdrawn) await insertRows(trx, 'issuance_withdrawn_domains', [{ tenant_id: tenantId, domain }]);
-  await trx
-    .updateTable('issuance_status_lists')
-    .set((row) => ({ masked: Number(isWithdrawn), changes: row('changes', '+', 1), dirty: 1 }))
-    .where('tenant_id', '=', tenantId)
-    .where('host', '=', domain)
-    .execute();
-};
-
-const changeStatuses = async (
-  trx: Db,
-  { tenantId, listId, changes }: ListKey & { changes: readonly CredentialStatusChangedData[] },
-): Promise<void> => {
-  const row = await trx
-    .selectFrom('issuance_status_lists')
-    .select(['list', 'statuses', 'changes'])
-    .where('tenant_id', '=', tenantId)
-    .where('list_id', '=', listId)
-    .executeTakeFirst();
-  // The tenant was purged.
-  if (!row) return;
-  const { statuses, bits } = unpack(row);
-  for (const { index, status } of changes) setStatus(statuses, bits, index, STATUS_TYPE[status]);
-  await trx
-    .updateTable('issuance_status_lists')
-    .set({
-      statuses: Buffer.from(statuses).toString('base64'),
-      changes: Number(row.changes) + changes.length,
-      dirty: 1,
-    })
-    .where('tenant_id', '=', tenantId)
-    .where('list_id', '=', listId)
-    .execute();
-};
+export const statusLists: Projection<StatusListTables> = purgingTenants('issuance', maskingLists(unmaskedLists));
 
 /** In one document: of 131 million credentials. */
 const MOST_URIS = 1000;
@@ -215,7 +151,6 @@ export class StatusListsReadModel extends ReadModel<StatusListTables> {
     return rows.map((row) => ({ tenantId: row.tenant_id, listId: row.list_id }));
   }
 
-  /** With the statuses to publish. */
   async find({ tenantId, listId }: ListKey): Promise<StoredList | undefined> {
     const row = await this.running.db
       .selectFrom('issuance_status_lists')
@@ -225,8 +160,8 @@ export class StatusListsReadModel extends ReadModel<StatusListTables> {
       .executeTakeFirst();
     if (!row) return undefined;
     const list = unpack(row);
-    const statuses = Number(row.masked) ? invalidStatuses(list.size, list.bits) : list.statuses;
-    return { tenantId, listId, changes: Number(row.changes), ...list, statuses };
+    if (Number(row.masked)) list.statuses = invalidStatuses(list.size, list.bits);
+    return { tenantId, listId, changes: Number(row.changes), ...list };
   }
 
   /** Addresses of the tenant's tokens. */
