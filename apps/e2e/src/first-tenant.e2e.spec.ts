@@ -15,7 +15,10 @@ import {
   verifyCwt,
   verifyJwtVc,
   verifyLdpVc,
+  hostFetch,
+  mdocStatus,
   verifyMdoc,
+  verifyMdocStatus,
   verifySdJwt,
   waitUntil,
   Wallet,
@@ -187,6 +190,7 @@ describe('docs/guides', () => {
         'true',
         'true',
         'false',
+        'true',
         '',
       ]);
     } finally {
@@ -202,14 +206,18 @@ describe('docs/guides', () => {
       CREDENTIAL: '',
     });
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
-    const [, , iaca, active, , uri, listed] = output.map((text) => text.trim());
+    const [, , iaca, active, , uri, listed, lists] = output.map((text) => text.trim());
     expect([active, JSON.parse(listed!)]).toEqual(['true', expect.objectContaining({ data: [] })]);
+    expect(lists?.split('\n').slice(0, 2)).toEqual(['10', '0']);
     const [got] = (await new Wallet().collect(uri!)).credentials;
     const verified = await verifyMdoc({
       ...{ credential: got!.credential as string, docType: 'org.example.membership', iacas: [iaca!] },
       deviceKey: got!.key.privateKey,
     });
     expect(verified['org.example.membership.1']).toMatchObject({ given_name: 'Ada', points: 0 });
+    const { uri: list } = (await mdocStatus(got!.credential as string))!;
+    await waitUntil(async () => (await hostFetch(list)).ok, { what: 'the token of the list' });
+    await verifyMdocStatus(got!.credential as string, [iaca!]);
   });
 
   it('webhooks.md verifies a delivery and refuses a modified one', async () => {

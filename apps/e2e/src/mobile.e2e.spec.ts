@@ -10,7 +10,11 @@ import {
   RedirectBrowser,
   sharedPlatform,
   TENANT_CLIENT,
+  CustomerIaca,
+  hostFetch,
+  mdocStatus,
   verifyMdoc,
+  verifyMdocStatus,
   waitUntil,
   Wallet,
   type HolderKey,
@@ -304,7 +308,6 @@ describe('the wire', () => {
       expiresIn: { minutes: 5 },
       validFrom: { mapFrom: 'from' },
       branding: { issuerIcon: 'http://roads.example/icon.png' },
-      includeStatus: true,
       claimSourceId: 'x',
     } as never);
     expect(answer.status).toBe(400);
@@ -316,8 +319,132 @@ describe('the wire', () => {
         param: 'validFrom',
         msg: "must have a path such as claims.name, claims['name'] or authenticationProvider.subjectId in mapFrom",
       },
-      { param: 'includeStatus', msg: 'is not supported yet' },
       { param: 'claimSourceId', msg: 'is not supported yet' },
     ]);
+  });
+});
+
+describe('a document with a status', () => {
+  /** Longer than a change takes until a verifier that retrieves the list notices it. */
+  const within = { timeoutMs: 5000, intervalMs: 200, what: 'the status in the list' };
+  let configuration: string;
+  beforeAll(async () => {
+    const made = await tenant.api.mobile.create({ ...request, type: `${MDL}.listed`, includeStatus: true } as never);
+    const { id: made_id, includeStatus } = expectStatus(made, 201);
+    expect(includeStatus).toBe(true);
+    configuration = made_id;
+  });
+  const collectListed = async (configurationId = configuration) => {
+    const { uri, userId } = await offer({ credentials: [configurationId] });
+    const [got] = (await new Wallet().collect(uri)).credentials;
+    const credential = got!.credential as string;
+    const listed = async () => expectStatus(await tenant.api.users.credentials(userId), 200).data;
+    await waitUntil(async () => (await listed()).length > 0, { what: 'the record of the credential' });
+    const { idx, uri: list } = (await mdocStatus(credential))!;
+    await waitUntil(async () => (await hostFetch(list)).ok, { what: 'the token of the list' });
+    return { id: (await listed())[0]!.id, idx, list, credential, key: got!.key };
+  };
+  const verify = async (got: { credential: string; key: HolderKey }, roots = [iaca]) => {
+    await present(got, `${MDL}.listed`, roots);
+    await verifyMdocStatus(got.credential, roots);
+    return true;
+  };
+  const refused = (got: { credential: string; key: HolderKey }) =>
+    waitUntil(async () => {
+      const error = await verify(got).catch((caught: Error) => caught);
+      if (error instanceof Error && error.message !== 'Status is not valid') throw error;
+      return error instanceof Error;
+    }, within);
+
+  it('is accepted by an independent verifier, and refused within seconds once it is invalid [T170, T171]', async () => {
+    const [got, kept] = [await collectListed(), await collectListed()];
+    expect(got.list).toMatch(new RegExp(`^${tenant.url}/v2/credentials/mobile/status-lists/[0-9a-f-]{36}/token$`));
+    expect(got.idx).toBeLessThan(100_000);
+    expect(kept.idx).not.toBe(got.idx);
+    await verify(got);
+    const set = (status: string) => tenant.api.mobile.setStatus(got.id, { status } as never);
+    expect(expectStatus(await set('suspended'), 201)).toEqual({ status: 'suspended' });
+    await refused(got);
+    expectStatus(await set('valid'), 201);
+    await waitUntil(() => verify(got), within);
+    // Its record is dropped, and its status is not changed.
+    expectStatus(await tenant.api.mobile.deleteCredential(kept.id), 204);
+    expectStatus(await set('invalid'), 201);
+    await refused(got);
+    expect(expectStatus(await tenant.api.mobile.status(got.id), 200)).toEqual({ status: 'invalid' });
+    expect((await set('valid')).status).toBe(400);
+    await verify(kept);
+    expectStatus(await tenant.api.mobile.deleteCredential(got.id), 204);
+    expect((await tenant.api.mobile.deleteCredential(got.id)).status).toBe(404);
+    await refused(got);
+  });
+
+  it('has none unless its configuration says so', async () => {
+    const [got] = await collect();
+    expect(await mdocStatus(got!.credential)).toBeUndefined();
+  });
+
+  it('refers to a list that anyone can retrieve as CWT, and that is distributed [T172, T173]', async () => {
+    const { list } = await collectListed();
+    const answer = await hostFetch(list);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'application/cwt',
+      'cache-control': 'public, max-age=1',
+      etag: expect.stringMatching(/^"[\w-]{43}"$/) as string,
+    });
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    expect(bytes[0]).toBe(0xd2);
+    const named = await hostFetch(list, { headers: { accept: 'application/statuslist+cwt' } });
+    expect(named.headers.get('content-type')).toBe('application/statuslist+cwt');
+    const known = await hostFetch(list, { headers: { 'if-none-match': answer.headers.get('etag')! } });
+    expect([known.status, await known.text()]).toEqual([304, '']);
+    expect((await hostFetch(list, { headers: { accept: 'application/json' } })).status).toBe(406);
+    const distribution = await hostFetch(`${tenant.url}/v2/credentials/mobile/status-lists/distribution`);
+    expect(await distribution.json()).toEqual({ data: [{ status_lists: { uri: list } }] });
+    const { data } = expectStatus(await tenant.api.statusLists.list(), 200);
+    expect(data).toMatchObject([{ id: list.split('/').at(-2), listSize: 100_000, list: expect.any(String) as string }]);
+    expect(data[0]).not.toHaveProperty('statusListConfigurationId');
+  });
+
+  it('has the durations of its document type [T174]', async () => {
+    const type = 'org.example.durations';
+    const durations = { timeToLiveDuration: { hours: 1 }, expiryDuration: { hours: 2 } };
+    const configured = expectStatus(await tenant.api.statusLists.configure({ docType: type, ...durations }), 201);
+    expect((await tenant.api.statusLists.configure({ docType: type, ...durations })).status).toBe(400);
+    const made = expectStatus(await tenant.api.mobile.create({ ...request, type, includeStatus: true } as never), 201);
+    const { list } = await collectListed(made.id);
+    const { contents } = read<Tag>(Buffer.from(await (await hostFetch(list)).arrayBuffer()));
+    const claims = decode<Map<number, number>>((contents as Uint8Array[])[2]!, { preferMap: true });
+    expect([claims.get(65534), claims.get(4)! - claims.get(6)!]).toEqual([3600, 7200]);
+    const { data } = expectStatus(await tenant.api.statusLists.list(), 200);
+    const shown = data.find(({ id: listId }) => listId === list.split('/').at(-2));
+    expect(shown).toMatchObject({ statusListConfigurationId: configured.id });
+  });
+
+  it('of an unmanaged IACA needs a status list signer that its owner certified [T175]', async () => {
+    const customer = await CustomerIaca.create();
+    const { certificatePem } = customer;
+    const own = expectStatus(await tenant.api.iacas.create({ certificatePem }), 201);
+    const { id: signerId, csrPem } = expectStatus(await tenant.api.documentSigners.create(own.id), 201);
+    const certificate = { active: true, certificatePem: await customer.issue(csrPem!) };
+    expectStatus(await tenant.api.documentSigners.update(signerId, certificate), 200);
+    expectStatus(await tenant.api.iacas.update(own.id, true), 200);
+    const managed = expectStatus(await tenant.api.iacas.list(), 200).data.filter(({ isManaged }) => isManaged);
+    for (const one of managed) expectStatus(await tenant.api.iacas.update(one.id, false), 200);
+    const { uri } = await offer({ credentials: [configuration] });
+    expect(await requestCredential(uri, configuration, await makeHolderKey())).toEqual([
+      400,
+      'credential_request_denied',
+      'no status list signer of the issuer is active and valid',
+    ]);
+    const made = expectStatus(await tenant.api.statusListSigners.create(own.id), 200);
+    expect(made).toMatchObject({ active: false, isManaged: false, iacaId: own.id });
+    const listed = { active: true, certificatePem: await customer.issue(made.csrPem!) };
+    expectStatus(await tenant.api.statusListSigners.update(made.id, listed), 200);
+    const got = await collectListed();
+    await verify(got, [certificatePem]);
+    await expect(verifyMdocStatus(got.credential, [iaca])).rejects.toThrow('no trusted IACA');
+    for (const one of managed) expectStatus(await tenant.api.iacas.update(one.id, true), 200);
+    expectStatus(await tenant.api.iacas.delete(own.id), 204);
   });
 });

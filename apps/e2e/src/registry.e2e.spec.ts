@@ -123,6 +123,7 @@ describe('an example in the interface definition', () => {
     'issuance.update-credential-configuration.compact': ['type'],
     'issuance.update-credential-configuration.compact-semantic': ['type'],
     'issuance.create-document-signer': ['iacaId'],
+    'issuance.create-document-signer.status-list': ['iacaId'],
     'issuance.update-iaca-crl': ['crlPem'],
     'issuance.create-offer': ['credentials'],
     'issuance.create-pre-authorized-offer': ['credentials'],

@@ -65,6 +65,10 @@ interface Things {
   /** Credentials with a status. */
   jwtVcCredential: string;
   sdJwtCredential: string;
+  mobileCredential: string;
+  /** Of the mobile credential; it has a token. */
+  statusList: string;
+  statusListConfiguration: string;
   offer: string;
   user: string;
   webhook: string;
@@ -76,6 +80,7 @@ interface Things {
   unmanagedIaca: string;
   /** Of the unmanaged IACA, without a certificate. */
   documentSigner: string;
+  statusListSigner: string;
   /** Who keeps the key of the unmanaged IACA. */
   customer: CustomerIaca;
 }
@@ -116,6 +121,9 @@ const mobileRequest = (type = unique('org.example.')) => ({
   claimMappings: { 'org.example.1': { given_name: { mapFrom: 'claims.given_name' } } },
   expiresIn: { months: 1 },
 });
+
+const DURATIONS = { timeToLiveDuration: { days: 1 }, expiryDuration: { days: 2 } };
+const listsRequest = () => ({ docType: unique('org.example.'), ...DURATIONS });
 
 /** `.example` and `.invalid` are reserved; deliveries to them fail, which is not tested here. */
 const webhookRequest = () => ({
@@ -247,8 +255,17 @@ const makeThings = async (
   const iaca = expectStatus(await api.iacas.create({}), 201).id;
   const unmanagedIaca = expectStatus(await api.iacas.create({ certificatePem }), 201).id;
   const documentSigner = expectStatus(await api.documentSigners.create(unmanagedIaca), 201).id;
+  const statusListSigner = expectStatus(await api.statusListSigners.create(unmanagedIaca), 200).id;
+  expectStatus(await api.iacas.update(iaca, true), 200);
+  const { id: mobileCredential } = (await revocableCredential({ tenant }, 'mobile')).params;
+  const statusList = await waitUntil(
+    async () => expectStatus(await api.statusLists.list(), 200).data.find(({ list }) => list !== undefined)?.id,
+    { what: 'the token of a status list of mobile documents' },
+  );
+  const statusListConfiguration = expectStatus(await api.statusLists.configure(listsRequest()), 201).id;
   return {
-    ...{ iaca, unmanagedIaca, documentSigner, customer },
+    ...{ iaca, unmanagedIaca, documentSigner, statusListSigner, customer },
+    ...{ mobileCredential, statusList: statusList!, statusListConfiguration },
     ...{ did, unpublished, jwtVc, webSemantic, sdJwt, compact, compactSemantic, mobile, offer, user, webhook },
     ...{ client: client.clientId, member, authenticationProvider, webSemanticCredential },
     ...{ jwtVcCredential, sdJwtCredential },
@@ -270,8 +287,16 @@ const roomForIaca = async ({ tenant: { api }, own }: World): Promise<void> => {
 /** At most 5 are allowed. */
 const freshSigner = async ({ tenant: { api }, own }: World) => {
   const { data } = expectStatus(await api.documentSigners.list(), 200);
-  for (const { id } of data) if (id !== own.documentSigner) expectStatus(await api.documentSigners.delete(id), 204);
+  for (const { id, isManaged } of data)
+    if (!isManaged && id !== own.documentSigner) expectStatus(await api.documentSigners.delete(id), 204);
   return expectStatus(await api.documentSigners.create(own.unmanagedIaca), 201);
+};
+/** At most 3 are allowed. */
+const freshListSigner = async ({ tenant: { api }, own }: World) => {
+  const { data } = expectStatus(await api.statusListSigners.list(), 200);
+  for (const { id, isManaged } of data)
+    if (!isManaged && id !== own.statusListSigner) expectStatus(await api.statusListSigners.delete(id), 204);
+  return expectStatus(await api.statusListSigners.create(own.unmanagedIaca), 200);
 };
 const malformedId = {
   wrong: () => ({ params: { id: 'no-uuid' } }),
@@ -344,6 +369,73 @@ const certificateRows: Record<string, Row> = {
     right: async (world) => ({ params: { id: (await freshSigner(world)).id } }),
     ...malformedId,
     foreign: ({ foreign }) => ({ params: { id: foreign.documentSigner } }),
+  },
+  'issuance.create-document-signer.status-list': {
+    right: async (world) => {
+      expectStatus(await world.tenant.api.statusListSigners.delete((await freshListSigner(world)).id), 204);
+      return { body: { iacaId: world.own.unmanagedIaca } };
+    },
+    wrong: ({ own }) => ({ body: { iacaId: own.iaca } }),
+    refusal: { status: 400, param: 'iacaId', location: 'body' },
+  },
+  'issuance.list-document-signers.status-list': pageRow,
+  'issuance.retrieve-document-signer.status-list': {
+    right: ({ own }) => ({ params: { id: own.statusListSigner } }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.statusListSigner } }),
+  },
+  'issuance.update-document-signer.status-list': {
+    right: ({ own }) => ({ params: { id: own.statusListSigner }, body: { active: false } }),
+    wrong: ({ own }) => ({ params: { id: own.statusListSigner }, body: { active: true } }),
+    refusal: { status: 400, param: 'certificatePem', location: 'body' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.statusListSigner }, body: { active: false } }),
+  },
+  'issuance.delete-document-signer.status-list': {
+    right: async (world) => ({ params: { id: (await freshListSigner(world)).id } }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.statusListSigner } }),
+  },
+  'issuance.create-status-list-configuration': {
+    right: () => ({ body: listsRequest() }),
+    wrong: () => ({ body: { ...listsRequest(), expiryDuration: { hours: 1 } } }),
+    refusal: { status: 400, param: 'expiryDuration', location: 'body' },
+  },
+  'issuance.list-status-list-configurations': pageRow,
+  'issuance.retrieve-status-list-configuration': {
+    right: ({ own }) => ({ params: { id: own.statusListConfiguration } }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.statusListConfiguration } }),
+  },
+  'issuance.update-status-list-configuration': {
+    right: ({ own }) => ({ params: { id: own.statusListConfiguration }, body: DURATIONS }),
+    wrong: ({ own }) => ({
+      params: { id: own.statusListConfiguration },
+      body: { ...DURATIONS, expiryDuration: 'PT1H' },
+    }),
+    refusal: { status: 400, param: 'expiryDuration', location: 'body' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.statusListConfiguration }, body: DURATIONS }),
+  },
+  'issuance.delete-status-list-configuration': {
+    right: async ({ tenant: { api } }) => ({
+      params: { id: expectStatus(await api.statusLists.configure(listsRequest()), 201).id },
+    }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.statusListConfiguration } }),
+  },
+  'issuance.list-mobile-status-lists': pageRow,
+  'issuance.retrieve-mobile-status-list': {
+    right: ({ own }) => ({ params: { id: own.statusList } }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.statusList } }),
+  },
+  'issuance.retrieve-status-list-token.mobile': {
+    right: ({ own }) => ({ params: { id: own.statusList } }),
+    ...malformedId,
+  },
+  'issuance.delete-issued-credential.mobile': {
+    right: (world) => revocableCredential(world, 'mobile'),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.mobileCredential } }),
   },
   'issuance.revoke-document-signer': {
     right: async (world) => {
@@ -459,11 +551,17 @@ const registryRows = (profile: 'web-semantic', thing: 'webSemanticCredential'): 
   };
 };
 
+type Revocable = 'jwtVc' | 'sdJwt' | 'mobile';
 /** A credential with a status, of a new configuration. */
-const revocableCredential = async ({ tenant }: { tenant: TenantUnderTest }, thing: 'jwtVc' | 'sdJwt') => {
+const revocableCredential = async ({ tenant }: { tenant: TenantUnderTest }, thing: Revocable) => {
   const { api } = tenant;
-  const { id } = expectStatus<{ id: string }>(await api[thing].create({ ...jwtVcRequest(), revocable: true }), 201);
-  await wallet.collect(expectStatus(await api.offers.create({ credentials: [id] }), 200).uri);
+  const created =
+    thing === 'mobile'
+      ? await api.mobile.create({ ...mobileRequest(), includeStatus: true })
+      : await api[thing].create({ ...jwtVcRequest(), revocable: true });
+  const { id } = expectStatus<{ id: string }>(created, 201);
+  const claims = { given_name: 'Ada' };
+  await wallet.collect(expectStatus(await api.offers.create({ credentials: [id], claims }), 200).uri);
   const [credential] = await waitUntil(
     async () => {
       const { data } = expectStatus(await api.credentials({ credentialConfigurationId: id }), 200);
@@ -474,7 +572,7 @@ const revocableCredential = async ({ tenant }: { tenant: TenantUnderTest }, thin
   return { params: { id: credential!.id } };
 };
 
-const statusRows = (profile: 'jwt-vc' | 'sd-jwt', thing: 'jwtVc' | 'sdJwt'): Record<string, Row> => ({
+const statusRows = (profile: 'jwt-vc' | 'sd-jwt' | 'mobile', thing: Revocable): Record<string, Row> => ({
   [`issuance.set-credential-status.${profile}`]: {
     right: async (world) => ({ ...(await revocableCredential(world, thing)), body: { status: 'suspended' } }),
     wrong: () => ({ params: { id: NO_SUCH }, body: { status: 'revoked' } }),
@@ -886,6 +984,7 @@ export const ROWS: Record<string, Row> = {
   'issuance.list-credentials': pageRow,
   ...statusRows('jwt-vc', 'jwtVc'),
   ...statusRows('sd-jwt', 'sdJwt'),
+  ...statusRows('mobile', 'mobile'),
   ...certificateRows,
 
   'issuance.create-offer': {
@@ -986,6 +1085,7 @@ export const ROWS: Record<string, Row> = {
     refusal: { status: 400, param: 'version', location: 'params' },
   },
   'issuance.retrieve-status-list-aggregation': publicDocument,
+  'issuance.retrieve-status-list-distribution': publicDocument,
   'issuance.retrieve-status-list-token': {
     right: async (world) => ({ params: { id: await publishedList(world) } }),
     wrong: () => ({ params: { id: 'no-uuid' } }),

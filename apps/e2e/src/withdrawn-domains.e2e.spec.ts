@@ -10,6 +10,7 @@ import {
   readCrl,
   skipSuite,
   startPlatform,
+  verifyMdocStatus,
   verifySdJwt,
   waitUntil,
   Wallet,
@@ -152,10 +153,16 @@ describe('when the domain of the issuer is deleted', () => {
       expectStatus(await api.iacas.update(iaca.id, true), 200);
       const mapped = { 'org.example': { given_name: { mapFrom: 'claims.given_name' } } };
       const configuration = expectStatus(
-        await api.mobile.create({ type: CARD, claimMappings: mapped, expiresIn: { months: 1 } }),
+        await api.mobile.create({ type: CARD, claimMappings: mapped, expiresIn: { months: 1 }, includeStatus: true }),
         201,
       ).id;
-      await issue(tenant, configuration);
+      const { credential } = await issue(tenant, configuration);
+      const status = () =>
+        verifyMdocStatus(credential, [iaca.certificatePem]).then(
+          () => 'valid',
+          ({ message }: Error) => message,
+        );
+      await until('the first token', async () => (await status()) === 'valid');
       const crl = async () => {
         const answer = await hostFetch(`${tenant.url}/v2/credentials/mobile/iacas/${iaca.id}/crl`);
         return readCrl(Buffer.from(await answer.arrayBuffer()), iaca.certificatePem);
@@ -164,8 +171,10 @@ describe('when the domain of the issuer is deleted', () => {
 
       expectStatus(await api.customDomain.delete(), 204);
       await until('the hold', async () => (await crl()).includes('Certificate Hold'));
+      await until('the refusal by verifiers', async () => (await status()) === 'Status is not valid');
       expect(await isDenied(tenant, configuration)).toBe(true);
       await verified(tenant, domain);
+      await until('the acceptance by verifiers', async () => (await status()) === 'valid');
       await until('the end of the hold', async () => (await crl()).includes('No Revoked Certificates'));
       expect(await errorOf(tenant, configuration)).toBeUndefined();
     },

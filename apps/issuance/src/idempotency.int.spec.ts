@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import {
   createDocumentSigner,
   createIaca,
+  createStatusListConfiguration,
+  createStatusListSigner,
   createPreAuthorizedOffer,
   createUser,
   jwtVcConfigurations,
@@ -152,32 +154,54 @@ describeIdempotency('creating an IACA', {
   },
 });
 
+describeIdempotency('creating a status list configuration', {
+  engines: () => engines,
+  clock,
+  category: 'statusListConfigurations',
+  made: 'StatusListConfigurationCreated',
+  thing: () => {
+    const tenantId = newTenant();
+    const durations = { timeToLiveDuration: { days: 1 }, expiryDuration: { days: 2 } };
+    return ({ key, by, other }) =>
+      client.call(
+        createStatusListConfiguration,
+        { body: { docType: other ? 'org.example.other' : 'org.example.card', ...durations } },
+        context(by, key, createStatusListConfiguration.name, tenantId),
+      );
+  },
+});
+
 describe('with unmanaged IACAs', () => {
   /** Registered before the store fails; two of a tenant. */
   const registered: { tenantId: string; iacaIds: [string, string] }[] = [];
   beforeAll(async () => {
     // Their certificates are valid now.
     clock.time = Math.max(clock.time, Date.now() + 1000);
-    for (let n = 0; n < 16; n++) {
+    for (let n = 0; n < 32; n++) {
       const tenantId = newTenant();
       registered.push({ tenantId, iacaIds: [await registerIaca(tenantId), await registerIaca(tenantId)] });
     }
   });
 
-  describeIdempotency('creating a document signer', {
-    engines: () => engines,
-    clock,
-    category: 'mobileCertificates',
-    made: 'DocumentSignerRequested',
-    thing: () => {
-      const { tenantId, iacaIds } = registered.pop()!;
-      return ({ key, by, other }) =>
-        client.call(
-          createDocumentSigner,
-          { body: { iacaId: iacaIds[other ? 1 : 0] } },
-          context(by, key, createDocumentSigner.name, tenantId),
-        );
-    },
+  describe.each([
+    ['a document signer', createDocumentSigner],
+    ['a status list signer', createStatusListSigner],
+  ])('of which each has signers', (what, operation) => {
+    describeIdempotency(`creating ${what}`, {
+      engines: () => engines,
+      clock,
+      category: 'mobileCertificates',
+      made: 'DocumentSignerRequested',
+      thing: () => {
+        const { tenantId, iacaIds } = registered.pop()!;
+        return ({ key, by, other }) =>
+          client.call(
+            operation as typeof createDocumentSigner,
+            { body: { iacaId: iacaIds[other ? 1 : 0] } },
+            context(by, key, operation.name, tenantId),
+          );
+      },
+    });
   });
 });
 const registerIaca = async (tenantId: string): Promise<string> => {

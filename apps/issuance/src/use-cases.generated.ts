@@ -8,12 +8,14 @@ import { CreateDocumentSigner } from './create-document-signer/create-document-s
 import { CreateIaca } from './create-iaca/create-iaca.js';
 import { CreateOffer } from './create-offer/create-offer.js';
 import { CreatePreAuthorizedOffer } from './create-pre-authorized-offer/create-pre-authorized-offer.js';
+import { CreateStatusListConfiguration } from './create-status-list-configuration/create-status-list-configuration.js';
 import { CreateUser } from './create-user/create-user.js';
 import { DeleteCredentialConfiguration } from './delete-credential-configuration/delete-credential-configuration.js';
 import { DeleteDocumentSigner } from './delete-document-signer/delete-document-signer.js';
 import { DeleteIaca } from './delete-iaca/delete-iaca.js';
 import { DeleteIssuedCredential } from './delete-issued-credential/delete-issued-credential.js';
 import { DeletePreAuthorizedOffer } from './delete-pre-authorized-offer/delete-pre-authorized-offer.js';
+import { DeleteStatusListConfiguration } from './delete-status-list-configuration/delete-status-list-configuration.js';
 import { DeleteUser } from './delete-user/delete-user.js';
 import { ExchangeToken } from './exchange-token/exchange-token.js';
 import { IssueCredential } from './issue-credential/issue-credential.js';
@@ -23,6 +25,8 @@ import { ListCredentials } from './list-credentials/list-credentials.js';
 import { ListDocumentSigners } from './list-document-signers/list-document-signers.js';
 import { ListIacas } from './list-iacas/list-iacas.js';
 import { ListIssuedCredentials } from './list-issued-credentials/list-issued-credentials.js';
+import { ListMobileStatusLists } from './list-mobile-status-lists/list-mobile-status-lists.js';
+import { ListStatusListConfigurations } from './list-status-list-configurations/list-status-list-configurations.js';
 import { ListUserCredentials } from './list-user-credentials/list-user-credentials.js';
 import { ListUsers } from './list-users/list-users.js';
 import { RetrieveAuthorizationServerMetadata } from './retrieve-authorization-server-metadata/retrieve-authorization-server-metadata.js';
@@ -38,10 +42,13 @@ import { RetrieveIssuedCredential } from './retrieve-issued-credential/retrieve-
 import { RetrieveIssuerCa } from './retrieve-issuer-ca/retrieve-issuer-ca.js';
 import { RetrieveIssuerMetadata } from './retrieve-issuer-metadata/retrieve-issuer-metadata.js';
 import { RetrieveJwtVcIssuer } from './retrieve-jwt-vc-issuer/retrieve-jwt-vc-issuer.js';
+import { RetrieveMobileStatusList } from './retrieve-mobile-status-list/retrieve-mobile-status-list.js';
 import { RetrieveOauthKeys } from './retrieve-oauth-keys/retrieve-oauth-keys.js';
 import { RetrieveOfferContent } from './retrieve-offer-content/retrieve-offer-content.js';
 import { RetrievePreAuthorizedOffer } from './retrieve-pre-authorized-offer/retrieve-pre-authorized-offer.js';
 import { RetrieveStatusListAggregation } from './retrieve-status-list-aggregation/retrieve-status-list-aggregation.js';
+import { RetrieveStatusListConfiguration } from './retrieve-status-list-configuration/retrieve-status-list-configuration.js';
+import { RetrieveStatusListDistribution } from './retrieve-status-list-distribution/retrieve-status-list-distribution.js';
 import { RetrieveStatusListToken } from './retrieve-status-list-token/retrieve-status-list-token.js';
 import { RetrieveTypeMetadata } from './retrieve-type-metadata/retrieve-type-metadata.js';
 import { RetrieveUser } from './retrieve-user/retrieve-user.js';
@@ -51,6 +58,7 @@ import { UpdateCredentialConfiguration } from './update-credential-configuration
 import { UpdateDocumentSigner } from './update-document-signer/update-document-signer.js';
 import { UpdateIaca } from './update-iaca/update-iaca.js';
 import { UpdateIacaCrl } from './update-iaca-crl/update-iaca-crl.js';
+import { UpdateStatusListConfiguration } from './update-status-list-configuration/update-status-list-configuration.js';
 import { UpdateUser } from './update-user/update-user.js';
 
 /** The handlers of the service's operations, in the order in which libs/contracts declares these. */
@@ -82,6 +90,15 @@ export const useCases = [
   RetrieveDocumentSigner,
   RevokeDocumentSigner,
   UpdateDocumentSigner,
+  CreateStatusListConfiguration,
+  DeleteStatusListConfiguration,
+  ListMobileStatusLists,
+  ListStatusListConfigurations,
+  RetrieveMobileStatusList,
+  RetrieveStatusListToken,
+  RetrieveStatusListConfiguration,
+  RetrieveStatusListDistribution,
+  UpdateStatusListConfiguration,
   CreateOffer,
   CreatePreAuthorizedOffer,
   DeletePreAuthorizedOffer,
@@ -99,7 +116,6 @@ export const useCases = [
   RetrieveOauthKeys,
   RetrieveTypeMetadata,
   RetrieveStatusListAggregation,
-  RetrieveStatusListToken,
   RetrieveContext,
   RetrieveCredentialDocument,
   CreateUser,

@@ -198,6 +198,21 @@ suite('a document signer', () => {
     expect(signer.publicKey.equals(signerKey.publicKey)).toBe(true);
   });
 
+  it('of status lists has no extended key usage: that of Token Status List has no object identifier yet', async () => {
+    const { signer } = await issueSigner({ signed: 'statusList' });
+    const extensions = extensionsOf(openssl('x509', '-in', file('signer.pem', signer.pem), '-noout', '-text'));
+    expect(extensions).toMatchObject({ 'X509v3 Key Usage (critical)': 'Digital Signature' });
+    expect(Object.keys(extensions).filter((name) => name.includes('Extended'))).toEqual([]);
+    const iaca = { notBefore: at(0), notAfter: at(7000) };
+    expect(documentSignerPeriod('statusList', at(10), iaca)).toEqual({
+      notBefore: at(10),
+      notAfter: at(467),
+      signsUntil: at(437),
+    });
+    // The last one signs until its IACA ends.
+    expect(documentSignerPeriod('statusList', at(6600), iaca).signsUntil).toEqual(at(7000));
+  });
+
   it.each<[string, Partial<DocumentSignerFacts>, string]>([
     ['begins before its IACA', { notBefore: at(-1) }, 'must not be valid before or after the IACA'],
     ['ends after its IACA', { notAfter: at(3651) }, 'must not be valid before or after the IACA'],

@@ -325,6 +325,16 @@ suite('a document signer whose IACA the customer keeps', () => {
     expect(await faults(await issue(changes))).toEqual([fault]);
   });
 
+  it('of status lists is accepted without the purpose of document signers, and refused with it', async () => {
+    const parse = ({ pem, iaca }: { pem: string; iaca: Uint8Array }) =>
+      faultsOf(() => parseDocumentSigner(pem, iaca, signerKey.publicKey, after(1), 'statusList'));
+    expect(await parse(await issue({ extendedKeyUsage: undefined }))).toEqual([]);
+    expect(await parse(await issue({ extendedKeyUsage: '1.2.3.4' }))).toEqual([]);
+    expect(await parse(await issue())).toEqual([
+      'must not have the extended key usage 1.0.18013.5.1.2 of document signers',
+    ]);
+  });
+
   it('is refused for another country, another state, or without the state', async () => {
     const [country, state] = ['must have the countryName of the IACA', 'must have the stateOrProvinceName of the IACA'];
     expect(await faults(await issue({}, { subject: '/C=NZ/ST=AU-NSW/CN=x' }))).toEqual([country]);

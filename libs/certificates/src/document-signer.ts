@@ -19,6 +19,7 @@ import { CertificateFault, throwFaults } from './certificate-fault.js';
 import { ECDSA_SHA256, SIGNING_KEY, signingCrypto, spkiOf, type CertificateKey } from './certificate-key.js';
 import {
   hasKeyUsage,
+  hasMdlUsage,
   isAuthority,
   isMdlDocumentSigner,
   MDL_DOCUMENT_SIGNER,
@@ -37,14 +38,23 @@ export interface SignerPeriod {
   signsUntil: Date;
 }
 
+/** What a signer signs: mobile driving licences, other documents, or status lists of both. */
+export type Signed = 'mDL' | 'other' | 'statusList';
+
+const DAYS: Readonly<Record<Signed, { lives: number; signs: number }>> = {
+  mDL: { lives: 457, signs: 30 },
+  other: { lives: 3650, signs: 30 },
+  statusList: { lives: 457, signs: 427 },
+};
+
 /**
  * How long a certificate that begins at `from` lives: 457 days for driving licences, otherwise 3,650 days; it ends with its IACA at the latest.
  * It signs for 30 days, so that each document of 427 or 3,620 days ends before it. One of 3,650 days that ends with its IACA signs until then,
- * because no later one would live longer.
+ * because no later one would live longer. That of a status list signer lives for 457 days and signs for 427 of them, or until its IACA ends.
  * @throws CertificateFault when the IACA is not valid at `from`
  */
 export const documentSignerPeriod = (
-  documents: 'mDL' | 'other',
+  signed: Signed,
   from: Date,
   iaca: Pick<Certificate, 'notBefore' | 'notAfter'>,
 ): SignerPeriod => {
@@ -52,9 +62,10 @@ export const documentSignerPeriod = (
   if (notBefore < iaca.notBefore || notBefore >= iaca.notAfter)
     throw new CertificateFault(['notBefore must be within the validity of the IACA']);
   const within = (days: number) => new Date(Math.min(notBefore.getTime() + days * DAY_MS, iaca.notAfter.getTime()));
-  const notAfter = within(documents === 'mDL' ? 457 : 3650);
-  const isLast = documents === 'other' && notAfter.getTime() === iaca.notAfter.getTime();
-  return { notBefore, notAfter, signsUntil: isLast ? notAfter : within(30) };
+  const { lives, signs } = DAYS[signed];
+  const notAfter = within(lives);
+  const isLast = signed !== 'mDL' && notAfter.getTime() === iaca.notAfter.getTime();
+  return { notBefore, notAfter, signsUntil: isLast ? notAfter : within(signs) };
 };
 
 export interface DocumentSignerFacts {
@@ -62,6 +73,8 @@ export interface DocumentSignerFacts {
   iaca: Uint8Array;
   iacaKey: CertificateKey;
   publicKey: KeyObject;
+  /** Default: documents. */
+  signed?: Signed | undefined;
   commonName: string;
   notBefore: Date;
   notAfter: Date;
@@ -89,7 +102,7 @@ export const createDocumentSigner = async (facts: DocumentSignerFacts): Promise<
       extensions: [
         new AuthorityKeyIdentifierExtension(iaca.getExtension(SubjectKeyIdentifierExtension)!.keyId),
         await SubjectKeyIdentifierExtension.create(publicKey),
-        ...usageExtensions(),
+        ...usageExtensions(facts.signed),
         iaca.getExtension(IssuerAlternativeNameExtension)!,
         iaca.getExtension(CRLDistributionPointsExtension)!,
       ],
@@ -107,6 +120,7 @@ export const createDocumentSignerRequest = async (
   key: CertificateKey,
   iaca: Uint8Array,
   commonName: string,
+  signed?: Signed,
 ): Promise<string> => {
   const subject = { ...readSubject(new X509Certificate(new Uint8Array(iaca)).subjectName)!, commonName };
   throwFaults(subjectFaults(subject));
@@ -115,24 +129,35 @@ export const createDocumentSignerRequest = async (
       name: subjectName(subject),
       keys: { publicKey: SIGNING_KEY, privateKey: SIGNING_KEY },
       signingAlgorithm: ECDSA_SHA256,
-      extensions: usageExtensions(),
+      extensions: usageExtensions(signed),
     },
     signingCrypto(key),
   );
   return request.toString('pem');
 };
 
-const usageExtensions = (): Extension[] => [
+/**
+ * Token Status List §10 defines the extended key usage id-kp-oauthStatusSigning, which has no object identifier yet (draft 21): a status list
+ * signer has none, and cannot sign documents without that of document signers.
+ */
+const usageExtensions = (signed: Signed | undefined): Extension[] => [
   new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-  new ExtendedKeyUsageExtension([MDL_DOCUMENT_SIGNER], true),
+  ...(signed === 'statusList' ? [] : [new ExtendedKeyUsageExtension([MDL_DOCUMENT_SIGNER], true)]),
 ];
 
 /**
  * The certificate that a customer issued for a request.
  * @param publicKey of the request
+ * @param signed default: documents
  * @throws CertificateFault with every rule that it breaks
  */
-export const parseDocumentSigner = (pem: string, iacaDer: Uint8Array, publicKey: KeyObject, now: Date): Certificate => {
+export const parseDocumentSigner = (
+  pem: string,
+  iacaDer: Uint8Array,
+  publicKey: KeyObject,
+  now: Date,
+  signed?: Signed,
+): Certificate => {
   const { x509, node } = parsePem(pem);
   const iaca = parseDer(iacaDer);
   const [subject, authority] = [readSubject(x509.subjectName), readSubject(iaca.x509.subjectName)];
@@ -149,7 +174,9 @@ export const parseDocumentSigner = (pem: string, iacaDer: Uint8Array, publicKey:
     isAuthority(x509) && 'must not be the certificate of a CA',
     !hasKeyUsage(x509, KeyUsageFlags.digitalSignature) &&
       'must have the critical key usage digitalSignature, and no other',
-    !isMdlDocumentSigner(x509) && `must have the critical extended key usage ${MDL_DOCUMENT_SIGNER}`,
+    signed === 'statusList'
+      ? hasMdlUsage(x509) && `must not have the extended key usage ${MDL_DOCUMENT_SIGNER} of document signers`
+      : !isMdlDocumentSigner(x509) && `must have the critical extended key usage ${MDL_DOCUMENT_SIGNER}`,
     ...sharedProfileFaults(x509, node.publicKey),
   ]);
   return describeCertificate({ x509, node });

@@ -7,6 +7,7 @@ export {
   documentSignerPeriod,
   parseDocumentSigner,
   type DocumentSignerFacts,
+  type Signed,
   type SignerPeriod,
 } from './document-signer.js';
 export { createIaca, parseIaca, type IacaFacts } from './iaca.js';

@@ -66,10 +66,10 @@ export const hasKeyUsage = (certificate: X509Certificate, usages: KeyUsageFlags)
   return extension?.usages === usages && extension.critical;
 };
 
-export const isMdlDocumentSigner = (certificate: X509Certificate): boolean => {
-  const extension = certificate.getExtension(ExtendedKeyUsageExtension);
-  return extension?.critical === true && extension.usages.includes(MDL_DOCUMENT_SIGNER);
-};
+export const hasMdlUsage = (certificate: X509Certificate): boolean =>
+  certificate.getExtension(ExtendedKeyUsageExtension)?.usages.includes(MDL_DOCUMENT_SIGNER) ?? false;
+export const isMdlDocumentSigner = (certificate: X509Certificate): boolean =>
+  hasMdlUsage(certificate) && certificate.getExtension(ExtendedKeyUsageExtension)!.critical;
 
 /** The authority key identifier of `certificate` is the subject key identifier of `authority`, RFC 5280 §4.2.1.1. */
 export const refersToKeyOf = (certificate: X509Certificate, authority: X509Certificate): boolean => {

@@ -79,6 +79,8 @@ export interface HttpBinding {
   cacheControl?: string;
   /** Media type of the response; default `application/json`. */
   mediaType?: string;
+  /** Further ones, by `Accept` or by what is retrieved. */
+  otherMediaTypes?: readonly string[];
   /** Shapes of a raw body by media type, for the interface definition; the service parses and checks it. */
   accepts?: Readonly<Record<string, DtoClass>>;
   /** Shape of the query of a raw request, for the interface definition. */

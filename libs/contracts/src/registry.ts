@@ -9,8 +9,10 @@ import * as documentSigners from './issuance/document-signers.js';
 import { CONFIGURATION_OPERATIONS, REGISTRY_OPERATIONS, STATUS_OPERATIONS } from './issuance/formats.js';
 import * as iacas from './issuance/iacas.js';
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
+import * as mobileStatusLists from './issuance/mobile-status-lists.js';
 import * as offers from './issuance/offers.js';
 import * as protocol from './issuance/protocol.js';
+import * as statusListSigners from './issuance/status-list-signers.js';
 import * as statusLists from './issuance/status-lists.js';
 import * as users from './issuance/users.js';
 import * as managementEvents from './management/management.integration-events.js';
@@ -42,8 +44,10 @@ export * from './issuance/contexts.js';
 export * from './issuance/document-signers.js';
 export * from './issuance/formats.js';
 export * from './issuance/iacas.js';
+export * from './issuance/mobile-status-lists.js';
 export * from './issuance/offers.js';
 export * from './issuance/protocol.js';
+export * from './issuance/status-list-signers.js';
 export * from './issuance/status-lists.js';
 export * from './issuance/users.js';
 export * from './issuance/issuance.integration-events.js';
@@ -69,6 +73,8 @@ export const OPERATIONS: readonly Operation[] = [
   { checkCredentialConfiguration, countDomainConfigurations },
   iacas,
   documentSigners,
+  statusListSigners,
+  mobileStatusLists,
   offers,
   protocol,
   statusLists,

@@ -1,7 +1,7 @@
 import { encodeCbor, type CborValue } from './cbor.js';
 
-/** Header parameters, RFC 9052 §3.1 and RFC 9360 §2. */
-export const HEADER = { alg: 1, kid: 4, x5chain: 33 } as const;
+/** Header parameters, RFC 9052 §3.1, RFC 9596 and RFC 9360 §2. */
+export const HEADER = { alg: 1, kid: 4, typ: 16, x5chain: 33 } as const;
 /** RFC 9053 §2.1 */
 export const ES256 = -7;
 

@@ -1,3 +1,4 @@
+export type { CborValue } from './cbor.js';
 export { ClaimFault } from './claim-fault.js';
 export { KeyNotSupported, type EcPublicJwk } from './cose-key.js';
 export {
@@ -14,3 +15,4 @@ export { prepareMdoc, type ElementDigest, type MdocElement, type PreparedMdoc, t
 export { isMdlDocType, longestMdocLifetimeDays, MDL_NAMESPACE, missingMdlElements } from './mdl.js';
 export type { SigningInput } from './signing-input.js';
 export type { StatusListEntry } from './status-reference.js';
+export { prepareTypedCwt, type TypedCwt } from './typed-cwt.js';

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 const SIGNING = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const SUBJECT = 'C=AU, ST=AU-NSW, CN=Customer IACA';
 const ADDRESS = 'https://customer.example';
-const MDL_DOCUMENT_SIGNER = '1.0.18013.5.1.2';
+const EXTENDED_KEY_USAGE = '2.5.29.37';
 const load = () => import('@peculiar/x509');
 
 /** An issuing authority that keeps its own key (ISO/IEC 18013-5 Annex B). */
@@ -47,10 +47,10 @@ export class CustomerIaca {
     return new CustomerIaca(keys, `${certificate.toString('pem')}\n`);
   }
 
-  /** A certificate for the request of a document signer, PEM. */
+  /** A certificate for the request of a document signer or a status list signer, with the extended key usage that it asks for, PEM. */
   async issue(csrPem: string, days = 457): Promise<string> {
     const x509 = await load();
-    const { publicKey } = new x509.Pkcs10CertificateRequest(csrPem);
+    const { publicKey, extensions } = new x509.Pkcs10CertificateRequest(csrPem);
     const notBefore = wholeSecond(Date.now());
     const certificate = await x509.X509CertificateGenerator.create(
       {
@@ -65,7 +65,7 @@ export class CustomerIaca {
           await x509.AuthorityKeyIdentifierExtension.create(this.keys.publicKey),
           await x509.SubjectKeyIdentifierExtension.create(publicKey),
           new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-          new x509.ExtendedKeyUsageExtension([MDL_DOCUMENT_SIGNER], true),
+          ...extensions.filter(({ type }) => type === EXTENDED_KEY_USAGE),
           new x509.IssuerAlternativeNameExtension([{ type: 'url', value: ADDRESS }]),
           new x509.CRLDistributionPointsExtension([`${ADDRESS}/crl`]),
         ],

@@ -55,6 +55,7 @@ export * from './verify-credential.js';
 export * from './verify-cwt.js';
 export * from './verify-domain-linkage.js';
 export * from './verify-mdoc.js';
+export * from './verify-mdoc-status.js';
 export { verifySdJwt, type VerifiedSdJwt } from './verify-sd-jwt.js';
 export * from './verify-sd-jwt-with-credo.js';
 export * from './verify-status.js';

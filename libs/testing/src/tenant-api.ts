@@ -96,7 +96,12 @@ export class TenantApi {
     const { client, answerTo } = this.calls;
     const path = '/v2/credentials/mobile/configurations';
     const one = '/v2/credentials/mobile/configurations/{id}';
+    const credential = '/v2/credentials/mobile/{id}';
     return {
+      status: (id: string) => answerTo(client.GET(`${credential}/status`, { params: { path: { id } } })),
+      setStatus: (id: string, body: Schemas['SetCredentialStatusRequest']) =>
+        answerTo(client.POST(`${credential}/status`, { params: { path: { id } }, body })),
+      deleteCredential: (id: string) => answerTo(client.DELETE(credential, { params: { path: { id } } })),
       create: (body: Schemas['MobileConfigurationRequest']) => answerTo(client.POST(path, { body })),
       list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
       retrieve: (id: string) => answerTo(client.GET(one, { params: { path: { id } } })),
@@ -160,6 +165,31 @@ export class TenantApi {
         answerTo(client.PUT(one, { params: { path: { id } }, body })),
       delete: (id: string) => answerTo(client.DELETE(one, { params: { path: { id } } })),
       revoke: (id: string) => answerTo(client.POST(`${one}/revoke`, { params: { path: { id } } })),
+    };
+  }
+
+  get statusListSigners() {
+    const { client, answerTo } = this.calls;
+    const path = '/v2/credentials/mobile/status-list-signers';
+    const one = '/v2/credentials/mobile/status-list-signers/{id}';
+    return {
+      create: (iacaId: string) => answerTo(client.POST(path, { body: { iacaId } })),
+      list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
+      update: (id: string, body: Schemas['UpdateDocumentSignerRequest']) =>
+        answerTo(client.PUT(one, { params: { path: { id } }, body })),
+      delete: (id: string) => answerTo(client.DELETE(one, { params: { path: { id } } })),
+    };
+  }
+
+  /** Of mobile documents. */
+  get statusLists() {
+    const { client, answerTo } = this.calls;
+    const path = '/v2/credentials/mobile/status-lists';
+    const configurations = '/v2/credentials/mobile/status-lists/configurations';
+    return {
+      list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
+      distribution: () => answerTo(client.GET(`${path}/distribution`)),
+      configure: (body: Schemas['StatusListConfigurationRequest']) => answerTo(client.POST(configurations, { body })),
     };
   }
 

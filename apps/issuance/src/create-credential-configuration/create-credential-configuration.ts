@@ -78,7 +78,11 @@ export class CreateCredentialConfiguration {
     const issuerKey = await this.reserveKey(signer, id, requestedDid(module, body), context);
     try {
       await this.types.claim(owner, context);
-      const series = statusSeriesOf(resources, { content, ...(issuerKey && { issuerKey }) }, context.tenant.baseUrl);
+      const series = statusSeriesOf(
+        resources,
+        { type: body.type, content, ...(issuerKey && { issuerKey }) },
+        context.tenant.baseUrl,
+      );
       if (series) await this.statusIndexes.ensureSeries(context.tenant, series);
       const created = await this.streams.runDecision(
         credentialConfiguration,

@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { createDocumentSigner, type ContextOf, type DocumentSigner } from '@attestry/contracts';
+import { createDocumentSigner, createStatusListSigner, type ContextOf, type DocumentSigner } from '@attestry/contracts';
 import type { Clock, Ids } from '@attestry/event-store';
 import { CLOCK, eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import { CertificateKeys } from '../certificate-keys/certificate-keys.js';
@@ -13,7 +13,8 @@ import {
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
 import { derOf } from '../mobile-certificates/stored-x509.js';
 
-@Operation(createDocumentSigner)
+/** Also of signers of status lists. */
+@Operation(createDocumentSigner, createStatusListSigner)
 export class CreateDocumentSigner {
   constructor(
     private readonly keys: CertificateKeys,
@@ -26,23 +27,32 @@ export class CreateDocumentSigner {
     context: ContextOf<typeof createDocumentSigner>,
   ): Promise<DocumentSigner> {
     const documentSignerId = idFor(context, 'document signer', this.ids);
+    const use = context.operation === createStatusListSigner.name ? 'status list' : 'document';
+    const documents = use === 'status list' ? ('statusList' as const) : undefined;
     const { state } = await this.keys.runDecision(
       {
         aggregate: mobileCertificates,
         stream: mobileCertificatesStream(context.tenant.id),
         decide: async ({ state: before }, makeKeys) => {
           const now = this.clock.now();
-          const iaca = checkSignerRequest(before, body.iacaId, now);
+          const iaca = checkSignerRequest(before, body.iacaId, now, use);
           const { createDocumentSignerRequest } = await import('@attestry/certificates');
           const [key] = await makeKeys(1);
-          const csr = await createDocumentSignerRequest(key!, derOf(iaca), signerName(iaca.data.commonName));
-          return requestSigner(before, { documentSignerId, iacaId: iaca.iacaId, keyId: key!.keyId, csr }, now);
+          const { commonName } = iaca.data;
+          const csr = await createDocumentSignerRequest(
+            key!,
+            derOf(iaca),
+            signerName(commonName, documents),
+            documents,
+          );
+          const requested = { documentSignerId, iacaId: iaca.iacaId, keyId: key!.keyId, csr };
+          return requestSigner(before, { ...requested, ...(documents && { documents }) }, now);
         },
         keysOf: ({ signers }) => signers.map(({ keyId }) => keyId),
       },
       eventContext(context),
       { once: true },
     );
-    return signerView(requireSigner(state, documentSignerId), this.clock.now());
+    return signerView(requireSigner(state, documentSignerId, use), this.clock.now());
   }
 }

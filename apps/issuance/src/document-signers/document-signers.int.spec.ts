@@ -131,7 +131,8 @@ const documentSigners = () => services.app.get(DocumentSigners, { strict: false 
 const crls = () => services.app.get(Crls, { strict: false });
 const worker = () => services.app.get(RenewCertificates, { strict: false });
 const event = (tenantId: string) => serviceContext('issuance.spec', tenantId);
-const load = (tenantId: string, docType = MDL) => documentSigners().loadSigner(tenantId, docType, event(tenantId));
+const load = (tenantId: string, docType = MDL) =>
+  documentSigners().loadSigner(tenantId, { docType, hasStatus: false }, event(tenantId));
 const leafOf = ({ certificate }: Awaited<ReturnType<typeof load>>) =>
   new X509Certificate(Buffer.from(certificate.x5c[0]!, 'base64'));
 const dueOf = async (tenantId: string, at = now()) =>

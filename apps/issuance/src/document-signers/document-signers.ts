@@ -1,13 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { isMdlDocType } from '@attestry/cose';
 import { Streams, withoutRecord, type Clock, type EventContext, type Ids } from '@attestry/event-store';
-import { pooledBytes, SigningKeys } from '@attestry/keys';
+import { KeyNotFound, pooledBytes, SigningKeys } from '@attestry/keys';
 import { CLOCK, IDS } from '@attestry/service-kit';
 import { CertificateKeys, type MakeKeys } from '../certificate-keys/certificate-keys.js';
 import { requireEpoch } from '../issuer-certificates/issuer-certificates.decisions.js';
 import type { CertifiedSigner } from '../issuer-certificates/issuer-signers.js';
 import {
   beginOfSigner,
+  findListSigner,
   findSigner,
   isSignerDue,
   replacedKeys,
@@ -15,7 +16,11 @@ import {
   signerDueAt,
   type SignerTarget,
 } from '../mobile-certificates/mobile-certificates.decisions.js';
-import type { MobileCertificatesEvent } from '../mobile-certificates/mobile-certificates.events.js';
+import type {
+  Documents,
+  MobileCertificatesEvent,
+  StoredX509,
+} from '../mobile-certificates/mobile-certificates.events.js';
 import {
   mobileCertificates,
   mobileCertificatesStream,
@@ -37,25 +42,56 @@ export class DocumentSigners {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  /** @throws AppError credential_request_denied when no active IACA can sign */
-  async loadSigner(tenantId: string, docType: string, context: EventContext): Promise<CertifiedSigner> {
+  /**
+   * @param document `hasStatus`: its IACA must have a signer of status lists too, or be managed
+   * @throws AppError credential_request_denied when no active IACA can sign
+   */
+  async loadSigner(
+    tenantId: string,
+    { docType, hasStatus }: { docType: string; hasStatus: boolean },
+    context: EventContext,
+  ): Promise<CertifiedSigner> {
     const documents = isMdlDocType(docType) ? 'mDL' : 'other';
+    const find = (state: MobileCertificatesState) => findSigner(state, documents, this.clock.now(), { hasStatus });
     const { state } = await this.streams.load(mobileCertificates, mobileCertificatesStream(tenantId));
-    const found = findSigner(state, documents, this.clock.now());
+    const found = find(state);
     const target = { iacaId: found.iaca.iacaId, documents } as const;
-    const signer =
-      found.signer ??
-      findSigner(await this.renew(tenantId, target, withoutRecord(context)), documents, this.clock.now()).signer;
+    const signer = found.signer ?? find(await this.renew(tenantId, target, withoutRecord(context))).signer;
     if (!signer) throw new Error(`no document signer of ${target.iacaId}`);
-    const key = await this.signingKeys.loadSigner(tenantId, signer.keyId);
-    const { certificate, fingerprint, data } = signer;
+    return this.certified(tenantId, signer, found.iaca);
+  }
+
+  /**
+   * The signer of the status lists of an IACA; undefined where its owner has uploaded none that is active and valid.
+   * @throws KeyNotFound when the IACA was deleted or has ended: there will be no other
+   */
+  async loadListSigner(tenantId: string, iacaId: string, context: EventContext): Promise<CertifiedSigner | undefined> {
+    const find = (state: MobileCertificatesState) => findListSigner(state, iacaId, this.clock.now());
+    const { state } = await this.streams.load(mobileCertificates, mobileCertificatesStream(tenantId));
+    const { hasEnded, iaca, signer } = find(state);
+    if (hasEnded) throw new KeyNotFound(iacaId);
+    const target = { iacaId, documents: 'statusList' } as const;
+    const usable =
+      signer ?? (iaca!.keyId === undefined ? undefined : find(await this.renew(tenantId, target, context)).signer);
+    return usable && this.certified(tenantId, usable, iaca!);
+  }
+
+  private async certified(
+    tenantId: string,
+    { keyId, iacaId, certificate, fingerprint, data }: StoredX509 & { keyId: string; iacaId: string },
+    { hosts: [domain] = [] }: Pick<StoredX509, 'hosts'>,
+  ): Promise<CertifiedSigner> {
+    const key = await this.signingKeys.loadSigner(tenantId, keyId);
+    const [notBefore, notAfter] = [new Date(data.notBefore), new Date(data.notAfter)];
     return {
       ...key,
       certificate: {
         x5c: [certificate],
         fingerprint,
-        notBefore: new Date(data.notBefore),
-        notAfter: new Date(data.notAfter),
+        notBefore,
+        notAfter,
+        iacaId,
+        ...(domain !== undefined && { domain }),
       },
     };
   }
@@ -105,7 +141,8 @@ export class DocumentSigners {
       iaca: derOf(iaca),
       iacaKey: await this.signingKeys.loadSigner(tenantId, iaca.keyId!),
       publicKey: key!.publicKey,
-      commonName: signerName(iaca.data.commonName),
+      signed: documents,
+      commonName: signerName(iaca.data.commonName, documents),
       notBefore: period.notBefore,
       notAfter: period.notAfter,
       random: pooledBytes,
@@ -130,4 +167,5 @@ export class DocumentSigners {
 }
 
 /** Common name of a signer: that of its IACA with another ending, at most 64 characters. */
-export const signerName = (iacaName: string): string => `${iacaName.replace(/ IACA$/, '').slice(0, 61)} DS`;
+export const signerName = (iacaName: string, signed?: Documents): string =>
+  `${iacaName.replace(/ IACA$/, '').slice(0, 61)} ${signed === 'statusList' ? 'SL' : 'DS'}`;

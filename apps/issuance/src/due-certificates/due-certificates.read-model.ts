@@ -8,10 +8,10 @@ import { issuerCertificates } from '../issuer-certificates/issuer-certificates.s
 import { mobileCertificates } from '../mobile-certificates/mobile-certificates.state.js';
 
 /**
- * What is renewed: the signer of an issuer, a kind of document signer of an IACA, the CRL of an IACA. `replacedKey`: the private key of the
+ * What is renewed: the signer of an issuer, a kind of signer of an IACA, the CRL of an IACA. `replacedKey`: the private key of the
  * signer before the newest of an issuer is destroyed.
  */
-export type RenewedKind = 'issuerSigner' | 'replacedKey' | 'mDL' | 'other' | 'crl';
+export type RenewedKind = 'issuerSigner' | 'replacedKey' | 'mDL' | 'other' | 'statusList' | 'crl';
 
 export interface DueCertificate {
   tenant_id: string;
@@ -27,7 +27,7 @@ export interface DueCertificateTables {
 }
 
 type Renewed = Pick<DueCertificate, 'tenant_id' | 'kind' | 'name'>;
-const OF_IACA = ['mDL', 'other', 'crl'] as const;
+const OF_IACA = ['mDL', 'other', 'statusList', 'crl'] as const;
 
 export const dueCertificates: Projection<DueCertificateTables> = purgingTenants('issuance', {
   name: 'issuance.due-certificates',
@@ -73,7 +73,7 @@ export const dueCertificates: Projection<DueCertificateTables> = purgingTenants(
         case 'CrlPublished':
           await set('crl', event.data.iacaId, event.data.dueAt);
           break;
-        // The signer of an inactive IACA is not renewed until a request needs it; its CRL is.
+        // The document signer of an inactive IACA is not renewed until a request needs it; its CRL and its signer of status lists are.
         case 'IacaUpdated':
           if (!event.data.active) await stop(event.data.iacaId, ['mDL', 'other']);
           break;

@@ -342,7 +342,11 @@ describe('the formats', () => {
       ['dc+sd-jwt', 'sd-jwt', { signer: { kind: 'issuerSigner' }, status }],
       ['cwt', 'compact', { signer: didWeb }],
       ['cwt_vc', 'compact-semantic', { signer: didWeb }],
-      ['mso_mdoc', 'mobile', { signer: { kind: 'documentSigner' } }],
+      [
+        'mso_mdoc',
+        'mobile',
+        { signer: { kind: 'documentSigner' }, status: { ...status, tokenType: 'cose', size: 100_000 } },
+      ],
     ]);
   });
 

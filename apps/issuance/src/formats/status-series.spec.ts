@@ -1,3 +1,4 @@
+import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import type { Resources } from './format.js';
 import { statusSeriesOf } from './status-series.js';
 
@@ -11,7 +12,7 @@ const issuerKey = {
   algorithm: 'P-256',
 } as const;
 const issuer = 'https://acme.example';
-const revocable = { content: { revocable: true as const } };
+const revocable = { type: 'org.example.card', content: { revocable: true as const } };
 
 describe('the series of status lists of a configuration', () => {
   it('is signed by the issuer signer where that one signs the credentials', () => {
@@ -36,8 +37,26 @@ describe('the series of status lists of a configuration', () => {
       verificationMethod: 'did:web:acme.example#k1',
     }));
 
+  it('is signed by the status list signer of the IACA, once that is known, where a document signer signs', () => {
+    const documents: Resources = { signer: { kind: 'documentSigner' }, status: { ...status, tokenType: 'cose' } };
+    expect(statusSeriesOf(documents, revocable, issuer)).toBeUndefined();
+    const signer = { certificate: { iacaId: 'iaca-1', domain: 'brand.example' } } as IssuingSigner;
+    expect(statusSeriesOf(documents, revocable, issuer, signer)).toMatchObject({
+      tokenType: 'cose',
+      signer: {
+        kind: 'statusListSigner',
+        issuer,
+        iacaId: 'iaca-1',
+        docType: 'org.example.card',
+        domain: 'brand.example',
+      },
+    });
+    const unnamed = { certificate: { iacaId: 'iaca-1' } } as IssuingSigner;
+    expect(statusSeriesOf(documents, revocable, issuer, unnamed)?.signer).not.toHaveProperty('domain');
+  });
+
   it('does not exist unless the configuration is revocable and the format has a status', () => {
-    expect(statusSeriesOf(certified, { content: {} }, issuer)).toBeUndefined();
+    expect(statusSeriesOf(certified, { ...revocable, content: {} }, issuer)).toBeUndefined();
     expect(statusSeriesOf({ signer: pinned.signer }, { ...revocable, issuerKey }, issuer)).toBeUndefined();
   });
 });

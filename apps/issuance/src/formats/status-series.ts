@@ -1,14 +1,19 @@
+import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { issuerHost } from '../credential-configuration/configurations-under.js';
 import { listSeries, type ListSeries } from '../status-list/list-series.js';
 import type { Resources } from './format.js';
 
-/** Series of lists with the status of a configuration's credentials; undefined where they have none. */
+/**
+ * Series of lists with the status of a configuration's credentials; undefined where they have none. Those of mobile documents are known once
+ * the document signer is: they belong to its IACA.
+ */
 export const statusSeriesOf = (
   { status, signer }: Resources,
-  { content, issuerKey }: Pick<ActiveConfiguration, 'content' | 'issuerKey'>,
+  { type: docType, content, issuerKey }: Pick<ActiveConfiguration, 'type' | 'content' | 'issuerKey'>,
   /** Credential issuer identifier. */
   issuer: string,
+  documentSigner?: IssuingSigner,
 ): ListSeries | undefined => {
   if (!content.revocable || !status) return undefined;
   if (signer.kind === 'issuerSigner') {
@@ -18,6 +23,17 @@ export const statusSeriesOf = (
       kind: 'issuerSigner',
       issuer,
       ...(did !== undefined && host !== undefined && host !== issuerHost(issuer) && { did }),
+    });
+  }
+  if (signer.kind === 'documentSigner') {
+    const { iacaId, domain } = documentSigner?.certificate ?? {};
+    if (iacaId === undefined) return undefined;
+    return listSeries(status, {
+      kind: 'statusListSigner',
+      issuer,
+      iacaId,
+      docType,
+      ...(domain !== undefined && { domain }),
     });
   }
   const { kmsKeyId, verificationMethod } = issuerKey!;

@@ -140,11 +140,16 @@ export class IssueCredential {
         ? this.signingKeys.loadSigner(tenantId, configuration.issuerKey!.kmsKeyId)
         : kind === 'issuerSigner'
           ? this.issuerSigners.loadSigner(tenantId, session.issuer, record.events)
-          : this.documentSigners.loadSigner(tenantId, configuration.type, record.events),
+          : this.documentSigners.loadSigner(
+              tenantId,
+              { docType: configuration.type, hasStatus: configuration.content.revocable === true },
+              record.events,
+            ),
       this.interest.hasSubscription(tenantId),
     ]);
 
-    const series = configuration.content.revocable && statusSeriesOf(format.resources, configuration, session.issuer);
+    const series =
+      configuration.content.revocable && statusSeriesOf(format.resources, configuration, session.issuer, signer);
     const statuses: AllocatedStatus[] = series
       ? await this.statusIndexes.allocate(context.tenant, series, proofs.length)
       : [];

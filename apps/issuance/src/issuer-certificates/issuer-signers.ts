@@ -31,6 +31,10 @@ export interface SignerCertificate {
   fingerprint: string;
   notBefore: Date;
   notAfter: Date;
+  /** Of the IACA that certified a signer of mobile documents or of their status lists. */
+  iacaId?: string;
+  /** Alternative name of that IACA. */
+  domain?: string;
 }
 
 export type CertifiedSigner = Signer & { certificate: SignerCertificate };

@@ -1,5 +1,11 @@
 import { Inject } from '@nestjs/common';
-import { listDocumentSigners, type ClientContext, type DocumentSigner, type PageOf } from '@attestry/contracts';
+import {
+  listDocumentSigners,
+  listStatusListSigners,
+  type ClientContext,
+  type DocumentSigner,
+  type PageOf,
+} from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import { signerView } from '../mobile-certificates/certificate-views.js';
@@ -7,7 +13,7 @@ import { publishedSigners } from '../mobile-certificates/mobile-certificates.dec
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
 import { pageOf } from '../mobile-certificates/page-of.js';
 
-@Operation(listDocumentSigners)
+@Operation(listDocumentSigners, listStatusListSigners)
 export class ListDocumentSigners {
   constructor(
     private readonly streams: Streams,
@@ -16,12 +22,13 @@ export class ListDocumentSigners {
 
   async execute(
     { query }: RequestOf<typeof listDocumentSigners>,
-    { tenant }: ClientContext,
+    { tenant, operation }: ClientContext,
   ): Promise<PageOf<DocumentSigner>> {
     const { state } = await this.streams.load(mobileCertificates, mobileCertificatesStream(tenant.id));
     const now = this.clock.now();
+    const use = operation === listStatusListSigners.name ? 'status list' : 'document';
     return pageOf(
-      publishedSigners(state, now).map((signer) => signerView(signer, now)),
+      publishedSigners(state, now, use).map((signer) => signerView(signer, now)),
       query,
     );
   }

@@ -26,7 +26,7 @@ import {
 
 const MAX_IACAS = 3;
 /** Without signers of managed IACAs. */
-const MAX_DOCUMENT_SIGNERS = 5;
+const MAX_SIGNERS = { document: 5, 'status list': 3 } as const;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** ISO/IEC 18013-5 Annex B.1.4. */
@@ -135,9 +135,18 @@ export const requireIaca = ({ iacas }: MobileCertificatesState, id: string): Iac
   return iaca;
 };
 
+/** Signers of documents and of status lists are different resources. */
+export type SignerUse = keyof typeof MAX_SIGNERS;
+const useOf = ({ documents }: { documents?: Documents }): SignerUse =>
+  documents === 'statusList' ? 'status list' : 'document';
+
 /** @throws AppError 404 */
-export const requireSigner = ({ signers }: MobileCertificatesState, id: string): SignerState => {
-  const signer = signers.find(({ documentSignerId }) => documentSignerId === id);
+export const requireSigner = (
+  { signers }: MobileCertificatesState,
+  id: string,
+  use: SignerUse = 'document',
+): SignerState => {
+  const signer = signers.find((one) => one.documentSignerId === id && useOf(one) === use);
   if (!signer) throw notFound();
   return signer;
 };
@@ -178,32 +187,55 @@ export interface SignerTarget {
 }
 
 /**
- * What signs a document: the newest IACA that is active and valid, and that has a signer or can have one made.
+ * What signs a document: the newest IACA that is active and valid, and that has a signer or can have one made; for a document with a status
+ * also one of status lists.
  * @throws AppError credential_request_denied
  */
 export const findSigner = (
   state: MobileCertificatesState,
   documents: Documents,
   now: Date,
+  { hasStatus }: { hasStatus: boolean } = { hasStatus: false },
 ): { iaca: IacaState; signer: IssuedSigner | (RequestedSigner & StoredX509) | undefined } => {
   const active = state.iacas.filter((iaca) => iaca.active && isValid(iaca, now)).reverse();
+  let lacksListSigner = false;
   for (const iaca of active) {
     if (lostSince(state, iaca) !== undefined) continue;
     const signer =
       iaca.keyId === undefined
         ? uploadedSigner(state, iaca, documents, now)
         : issuedSigner(state, { iacaId: iaca.iacaId, documents }, now);
-    if (signer || iaca.keyId !== undefined) return { iaca, signer };
+    if (!signer && iaca.keyId === undefined) continue;
+    lacksListSigner = hasStatus && iaca.keyId === undefined && !uploadedSigner(state, iaca, 'statusList', now);
+    if (!lacksListSigner) return { iaca, signer };
   }
   throw oauthError(
     'credential_request_denied',
     active.some((iaca) => iaca.held ?? lostSince(state, iaca))
       ? 'the domain of the issuer has been withdrawn'
       : active.length
-        ? 'no document signer of the issuer is active and valid'
+        ? `no ${lacksListSigner ? 'status list' : 'document'} signer of the issuer is active and valid`
         : 'no IACA of the issuer is active and valid',
     { check: 'find-signer' },
   );
+};
+
+/**
+ * What signs the status lists of an IACA, also while it is inactive: its documents exist. Undefined where one is to be made or uploaded;
+ * `hasEnded` when there can be no other.
+ */
+export const findListSigner = (
+  state: MobileCertificatesState,
+  iacaId: string,
+  now: Date,
+): { hasEnded: boolean; iaca?: IacaState; signer?: (IssuedSigner | UploadedSigner) | undefined } => {
+  const iaca = state.iacas.find((one) => one.iacaId === iacaId);
+  if (!iaca || hasEnded(iaca, now)) return { hasEnded: true };
+  const signer =
+    iaca.keyId === undefined
+      ? uploadedSigner(state, iaca, 'statusList', now)
+      : issuedSigner(state, { iacaId, documents: 'statusList' }, now);
+  return { hasEnded: false, iaca, signer };
 };
 
 const newestIssued = ({ signers }: MobileCertificatesState, { iacaId, documents }: SignerTarget) =>
@@ -230,21 +262,23 @@ const uploadedSigner = (
     .filter(
       (one) =>
         one.iacaId === iacaId &&
+        (one.documents === 'statusList') === (documents === 'statusList') &&
         one.active &&
         one.revokedAt === undefined &&
         isValid(one, now) &&
         !crl?.revoked.includes(one.serialNumber) &&
         !held?.some(({ serialNumber }) => serialNumber === one.serialNumber) &&
-        (documents === 'other' || daysOf(one) <= LONGEST_MDL_SIGNER_DAYS),
+        (documents !== 'mDL' || daysOf(one) <= LONGEST_MDL_SIGNER_DAYS),
     )
     .sort((a, b) => (a.changedAt! < b.changedAt! ? -1 : 1))
     .at(-1);
 const daysOf = ({ data }: StoredX509): number => (Date.parse(data.notAfter) - Date.parse(data.notBefore)) / DAY_MS;
 
-/** Whether another signer is made: of an IACA that is active, managed and valid. */
+/** Whether another signer is made: of an IACA that is managed, valid and, except for status lists, active. */
 export const isSignerDue = (state: MobileCertificatesState, target: SignerTarget, now: Date): boolean => {
   const iaca = state.iacas.find(({ iacaId }) => iacaId === target.iacaId);
-  if (!iaca?.active || iaca.keyId === undefined || !isValid(iaca, now)) return false;
+  if (iaca?.keyId === undefined || !isValid(iaca, now)) return false;
+  if (!iaca.active && target.documents !== 'statusList') return false;
   const newest = newestIssued(state, target);
   return !newest || now >= new Date(newest.dueAt ?? newest.signsUntil);
 };
@@ -313,19 +347,27 @@ export const publishUploadedCrl = (
 };
 
 /** Signers that may still be looked up: without those of managed IACAs that have ended. */
-export const publishedSigners = ({ signers }: MobileCertificatesState, now: Date): SignerState[] =>
-  signers.filter((one) => one.kind === 'requested' || !hasEnded(one, now));
+export const publishedSigners = (
+  { signers }: MobileCertificatesState,
+  now: Date,
+  use: SignerUse = 'document',
+): SignerState[] => signers.filter((one) => useOf(one) === use && (one.kind === 'requested' || !hasEnded(one, now)));
 
 /** @throws AppError 400, 409 */
-export const checkSignerRequest = (state: MobileCertificatesState, id: string, now: Date): IacaState => {
+export const checkSignerRequest = (
+  state: MobileCertificatesState,
+  id: string,
+  now: Date,
+  use: SignerUse = 'document',
+): IacaState => {
   const iaca = state.iacas.find(({ iacaId }) => iacaId === id);
   if (!iaca) throw invalidBody('iacaId', 'must be the id of an IACA of the tenant', id);
   if (iaca.keyId !== undefined)
     throw invalidBody('iacaId', 'must be an unmanaged IACA: signers of managed ones are made automatically', id);
   if (hasEnded(iaca, now))
     throw invalidBody('iacaId', `must not be an IACA that has ended: it ended at ${iaca.data.notAfter}`, id);
-  if (state.signers.filter(({ kind }) => kind === 'requested').length >= MAX_DOCUMENT_SIGNERS)
-    throw conflict(`A tenant can have at most ${MAX_DOCUMENT_SIGNERS} document signers of unmanaged IACAs`);
+  if (state.signers.filter((one) => one.kind === 'requested' && useOf(one) === use).length >= MAX_SIGNERS[use])
+    throw conflict(`A tenant can have at most ${MAX_SIGNERS[use]} ${use} signers of unmanaged IACAs`);
   return iaca;
 };
 
@@ -335,29 +377,40 @@ export const requestSigner = (
   signer: RequestedSigner,
   now: Date,
 ): MobileCertificatesEvent[] => {
-  checkSignerRequest(state, signer.iacaId, now);
+  checkSignerRequest(state, signer.iacaId, now, useOf(signer));
   return [{ type: 'DocumentSignerRequested', data: signer }];
 };
 
 /** @throws AppError 404; 400 for a signer of a managed IACA */
-export const requireRequested = (state: MobileCertificatesState, id: string): RequestedSignerState => {
-  const signer = requireSigner(state, id);
+export const requireRequested = (
+  state: MobileCertificatesState,
+  id: string,
+  use: SignerUse = 'document',
+): RequestedSignerState => {
+  const signer = requireSigner(state, id, use);
   if (signer.kind === 'requested') return signer;
   throw invalid({
     value: id,
-    msg: 'must be the id of a document signer of an unmanaged IACA: those of managed ones are renewed automatically',
+    msg: `must be the id of a ${use} signer of an unmanaged IACA: those of managed ones are renewed automatically`,
     param: 'id',
     location: 'params',
   });
 };
 
+export interface UpdateSigner {
+  id: string;
+  active: boolean;
+  issued?: StoredX509 | undefined;
+  use?: SignerUse;
+}
+
 /** @throws AppError 404, 400 */
 export const updateSigner = (
   state: MobileCertificatesState,
-  { id, active, issued }: { id: string; active: boolean; issued?: StoredX509 | undefined },
+  { id, active, issued, use = 'document' }: UpdateSigner,
   now: Date,
 ): MobileCertificatesEvent[] => {
-  const signer = requireRequested(state, id);
+  const signer = requireRequested(state, id, use);
   if (signer.revokedAt !== undefined && (active || issued))
     throw invalidBody(
       'active',
@@ -366,10 +419,10 @@ export const updateSigner = (
     );
   const isNew = issued !== undefined && issued.fingerprint !== signer.fingerprint;
   if (isNew && signer.certificate !== undefined)
-    throw invalidBody('certificatePem', 'must not change: create another document signer for another certificate');
+    throw invalidBody('certificatePem', `must not change: create another ${use} signer for another certificate`);
   if (active) {
     const certified = issued ?? (signer.certificate === undefined ? undefined : (signer as StoredX509));
-    if (!certified) throw invalidBody('certificatePem', 'is required for an active document signer');
+    if (!certified) throw invalidBody('certificatePem', `is required for an active ${use} signer`);
     if (hasEnded(certified, now)) throw invalidBody('active', endFault(certified), active);
   }
   if (!isNew && active === signer.active) return [];
@@ -380,8 +433,12 @@ export const updateSigner = (
 };
 
 /** @throws AppError 404, 400 */
-export const deleteSigner = (state: MobileCertificatesState, id: string): MobileCertificatesEvent[] => {
-  requireRequested(state, id);
+export const deleteSigner = (
+  state: MobileCertificatesState,
+  id: string,
+  use: SignerUse = 'document',
+): MobileCertificatesEvent[] => {
+  requireRequested(state, id, use);
   return [{ type: 'DocumentSignerDeleted', data: { documentSignerId: id } }];
 };
 

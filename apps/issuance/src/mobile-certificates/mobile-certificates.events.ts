@@ -1,7 +1,7 @@
 import type { CertificateData } from '@attestry/contracts';
 
-/** Documents that differ in how long their signers live (ISO/IEC 18013-5 Annex B.1.4). */
-export type Documents = 'mDL' | 'other';
+/** What a signer signs: documents that differ in how long their signers live (ISO/IEC 18013-5 Annex B.1.4), or the status lists of both. */
+export type Documents = 'mDL' | 'other' | 'statusList';
 
 export interface StoredX509 {
   /** base64 of the DER. */
@@ -55,6 +55,8 @@ export interface RequestedSigner {
   keyId: string;
   /** PEM. */
   csr: string;
+  /** Absent: signs documents. */
+  documents?: 'statusList';
 }
 
 export interface UpdatedSigner {

@@ -10,6 +10,7 @@ import {
   crlPeriod,
   deleteIaca,
   deleteSigner,
+  findListSigner,
   findSigner,
   iacaContent,
   iacasToPublish,
@@ -23,6 +24,7 @@ import {
   recordDomainChange,
   replacedKeys,
   requestSigner,
+  requireSigner,
   requireUnmanaged,
   revokeSigner,
   signerDueAt,
@@ -628,6 +630,11 @@ describe('signers under a domain that the tenant has lost', () => {
     // In any order.
     expect(heldIn([lost(2), ...active(unmanaged('u')), requested('r'), certifiedUnder])).toEqual([['serial of r']]);
     expect(heldIn([lost(2), ...active(branded(managed('m'))), issued('s')])).toEqual([['serial of s']]);
+    // Those of status lists sign that the documents are invalid.
+    expect(heldIn([...own, issued('list', { documents: 'statusList' }), lost(2)])[0]).toEqual([
+      'serial of s1',
+      'serial of s2',
+    ]);
     // A revocation is final.
     expect(heldIn([...own, lost(2), revoked('s1')])[0]).toEqual(['serial of s2']);
   });
@@ -666,6 +673,80 @@ describe('signers under a domain that the tenant has lost', () => {
     ]);
     const uploaded = [...own, lost(2), published(crlOf('u', '1', { revoked: ['serial of r'] }))];
     expect(dueIn(stateOf(uploaded))).toEqual([false, false, false]);
+  });
+});
+
+describe('signers of status lists', () => {
+  const listed = (id: string, iacaId = 'u'): MobileCertificatesEvent => {
+    const { data } = requested(id, iacaId) as Extract<MobileCertificatesEvent, { type: 'DocumentSignerRequested' }>;
+    return { type: 'DocumentSignerRequested', data: { ...data, documents: 'statusList' } };
+  };
+  const own = [...active(unmanaged('u')), listed('l')];
+  const found = (events: MobileCertificatesEvent[], iacaId: string, time = now) => {
+    const { hasEnded, signer } = findListSigner(stateOf(events), iacaId, time);
+    return hasEnded ? 'ended' : signer?.documentSignerId;
+  };
+
+  it('are resources of their own, at most three', () => {
+    const state = stateOf([...own, requested('d'), certified('l')]);
+    expect(requireSigner(state, 'l', 'status list').keyId).toBe('key of l');
+    for (const decide of [
+      () => requireSigner(state, 'l'),
+      () => requireSigner(state, 'd', 'status list'),
+      () => updateSigner(state, { id: 'l', active: false }, now),
+      () => deleteSigner(state, 'l'),
+      () => deleteSigner(state, 'd', 'status list'),
+      () => revokeSigner(state, 'l', now),
+    ])
+      expect(refusal(decide)).toMatch(/^NotFound/);
+    expect(publishedSigners(state, now).map((one) => one.documentSignerId)).toEqual(['d']);
+    expect(publishedSigners(state, now, 'status list').map((one) => one.documentSignerId)).toEqual(['l']);
+    given(mobileCertificates, own)
+      .when((before) => deleteSigner(before, 'l', 'status list'))
+      .then([{ type: 'DocumentSignerDeleted', data: { documentSignerId: 'l' } }]);
+    const full = stateOf([...own, listed('l2'), listed('l3'), ...['a', 'b', 'c', 'd'].map((id) => requested(id))]);
+    const { data } = listed('l4') as Extract<MobileCertificatesEvent, { type: 'DocumentSignerRequested' }>;
+    expect(refusal(() => requestSigner(full, data, now))).toBe(
+      'Conflict: A tenant can have at most 3 status list signers of unmanaged IACAs',
+    );
+    expect(checkSignerRequest(full, 'u', now).iacaId).toBe('u');
+    expect(faultsOf(() => updateSigner(stateOf(own), { id: 'l', active: true, use: 'status list' }, now))).toEqual([
+      ['certificatePem', 'is required for an active status list signer'],
+    ]);
+  });
+
+  it('sign no documents, and document signers sign no lists [T176]', () => {
+    const both = [...own, certified('l'), requested('d')];
+    expect(refusal(() => findSigner(stateOf(both), 'other', now))).toMatch(/no document signer of the issuer/);
+    expect(found(both, 'u')).toBe('l');
+    expect(found([...active(unmanaged('u')), requested('d'), certified('d')], 'u')).toBeUndefined();
+    const made = [...active(managed('m')), issued('d', { documents: 'other' })];
+    expect(found(made, 'm')).toBeUndefined();
+    const list = issued('l', { documents: 'statusList' });
+    expect(found([...made, list], 'm')).toBe('l');
+    expect(findSigner(stateOf([...active(managed('m')), list]), 'other', now).signer).toBeUndefined();
+  });
+
+  it('sign also while their IACA is inactive, until it ends or is deleted', () => {
+    const made = [...active(managed('m')), issued('l', { documents: 'statusList' }), updated('m', false)];
+    expect(found(made, 'm')).toBe('l');
+    expect(found(made, 'm', at(END))).toBe('ended');
+    expect(found([...made, { type: 'IacaDeleted', data: { iacaId: 'm' } }], 'm')).toBe('ended');
+    const target = { iacaId: 'm', documents: 'statusList' as const };
+    expect(isSignerDue(stateOf(made), target, at(after(29)))).toBe(true);
+    expect(isSignerDue(stateOf(made), { ...target, documents: 'mDL' }, at(after(29)))).toBe(false);
+  });
+
+  it('are required of an unmanaged IACA where a document has a status', () => {
+    const documents = [...active(unmanaged('u')), requested('d'), certified('d')];
+    const find = (events: MobileCertificatesEvent[]) =>
+      findSigner(stateOf(events), 'other', now, { hasStatus: true }).iaca.iacaId;
+    expect(refusal(() => find(documents))).toBe(
+      'credential_request_denied: no status list signer of the issuer is active and valid',
+    );
+    expect(find([...documents, listed('l'), certified('l')])).toBe('u');
+    // Under an older IACA that has one, or can have one made.
+    expect(find([...active(managed('m')), ...documents])).toBe('m');
   });
 });
 

@@ -53,12 +53,13 @@ export const mobileCertificatesStream = (tenantId: string): string => `mobileCer
 const evolve = (state: MobileCertificatesState, event: MobileCertificatesEvent): MobileCertificatesState =>
   holdSigners(applyEvent(state, event));
 
-/** Also signers that are made or certified after the domain was lost. */
+/** Also signers that are made or certified after the domain was lost; not those of status lists, which show that the documents are invalid. */
 const holdSigners = (state: MobileCertificatesState): MobileCertificatesState => {
   if (state.lostDomains === undefined) return state;
   const iacas = state.iacas.map(({ held: _, ...iaca }): IacaState => {
     const held = state.signers.flatMap((one): RevokedSigner[] => {
       if (one.iacaId !== iaca.iacaId || one.certificate === undefined || one.revokedAt !== undefined) return [];
+      if (one.documents === 'statusList') return [];
       const heldAt = lostSince(state, iaca, one as StoredX509);
       const { serialNumber, data } = one as StoredX509;
       return heldAt === undefined ? [] : [{ serialNumber, revokedAt: heldAt, notAfter: data.notAfter }];

@@ -1,12 +1,17 @@
 import { Inject } from '@nestjs/common';
-import { retrieveDocumentSigner, type ClientContext, type DocumentSigner } from '@attestry/contracts';
+import {
+  retrieveDocumentSigner,
+  retrieveStatusListSigner,
+  type ClientContext,
+  type DocumentSigner,
+} from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import { signerView } from '../mobile-certificates/certificate-views.js';
 import { requireSigner } from '../mobile-certificates/mobile-certificates.decisions.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
 
-@Operation(retrieveDocumentSigner)
+@Operation(retrieveDocumentSigner, retrieveStatusListSigner)
 export class RetrieveDocumentSigner {
   constructor(
     private readonly streams: Streams,
@@ -15,9 +20,10 @@ export class RetrieveDocumentSigner {
 
   async execute(
     { params }: RequestOf<typeof retrieveDocumentSigner>,
-    { tenant }: ClientContext,
+    { tenant, operation }: ClientContext,
   ): Promise<DocumentSigner> {
     const { state } = await this.streams.load(mobileCertificates, mobileCertificatesStream(tenant.id));
-    return signerView(requireSigner(state, params.id), this.clock.now());
+    const use = operation === retrieveStatusListSigner.name ? 'status list' : 'document';
+    return signerView(requireSigner(state, params.id, use), this.clock.now());
   }
 }

@@ -1,4 +1,4 @@
-import { accepts, isUnchanged } from './conditions.js';
+import { chooseMediaType, isUnchanged } from './conditions.js';
 
 const JWT = 'application/statuslist+jwt';
 
@@ -15,7 +15,21 @@ describe('Accept of a status list token', () => {
     [`${JWT};q=0, */*`, false],
     ['application/*;q=0, */*', false],
     ['', false],
-  ])('%j: %s', (accept, accepted) => expect(accepts(accept, JWT)).toBe(accepted));
+  ])('%j: %s', (accept, accepted) => expect(chooseMediaType(accept, [JWT])).toBe(accepted ? JWT : undefined));
+
+  it.each([
+    [undefined, 'application/cwt'],
+    ['*/*', 'application/cwt'],
+    ['application/*;q=0.5', 'application/cwt'],
+    ['application/statuslist+cwt', 'application/statuslist+cwt'],
+    ['application/statuslist+cwt, */*', 'application/statuslist+cwt'],
+    ['application/statuslist+cwt;q=0.9, application/cwt', 'application/cwt'],
+    ['application/cwt, application/statuslist+cwt', 'application/cwt'],
+    ['application/cwt;q=0, application/*', 'application/statuslist+cwt'],
+    ['application/statuslist+jwt', undefined],
+  ])('of a CWT, %j: %s', (accept, type) =>
+    expect(chooseMediaType(accept, ['application/cwt', 'application/statuslist+cwt'])).toBe(type),
+  );
 });
 
 describe('If-None-Match', () => {

@@ -1,9 +1,19 @@
 import { hash, randomUUID } from 'node:crypto';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { LeasedWorker, Leases, type Clock, type Term } from '@attestry/event-store';
+import { LeasedWorker, Leases, Streams, type Clock, type Term } from '@attestry/event-store';
 import { KeyNotFound, SigningKeys } from '@attestry/keys';
 import { CLOCK, Health, LOGGER, serviceContext, type Logger } from '@attestry/service-kit';
+import { DocumentSigners } from '../document-signers/document-signers.js';
 import { IssuerSigners, type IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import {
+  DEFAULT_TIMES,
+  timesOf,
+  type TokenTimes,
+} from '../status-list-configurations/status-list-configurations.decisions.js';
+import {
+  statusListConfigurations,
+  statusListConfigurationsStream,
+} from '../status-list-configurations/status-list-configurations.state.js';
 import { PublishedListsReadModel } from './published-lists.read-model.js';
 import { SHARDS } from './shard-of.js';
 import { signStatusList } from './sign-status-list.js';
@@ -15,10 +25,8 @@ const PAUSE_MS = 1000;
 const MOST = 256;
 /** Signed at once: compression and signatures are made on the threads of libuv's pool. */
 const AT_ONCE = 8;
-/** Seconds for which a verifier may use a token; a token is replaced at half of it. */
-const TIME_TO_LIVE = 300;
-/** Seconds until a token expires that could not be replaced. */
-const LIFETIME = 3600;
+/** Until another try where no signer is active. */
+const POSTPONED_MS = 60_000;
 
 /**
  * Signs the tokens of lists whose statuses changed, and replaces others at half of their time to live. Each shard of the lists is published
@@ -32,7 +40,9 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     leases: Leases,
     private readonly lists: StatusListsReadModel,
     private readonly published: PublishedListsReadModel,
+    private readonly streams: Streams,
     private readonly issuerSigners: IssuerSigners,
+    private readonly documentSigners: DocumentSigners,
     private readonly signingKeys: SigningKeys,
     private readonly health: Health,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -90,17 +100,28 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     const list = await this.lists.find(key);
     if (!list) return false;
     const now = this.clock.now();
+    const { timeToLive, lifetime } = await this.loadTimes(list);
+    let expiresAt = new Date(now.getTime() + lifetime * 1000);
     let token: string;
     try {
+      const signer = await this.loadSigner(list);
+      if (!signer) {
+        if (await this.published.postpone(key, new Date(now.getTime() + POSTPONED_MS), epoch))
+          await this.lists.markPublished(list);
+        return false;
+      }
+      // The IACA ends with its signers at the earliest.
+      const { notAfter = expiresAt } = signer.certificate ?? {};
+      if (notAfter < expiresAt) expiresAt = notAfter;
       token = await signStatusList(
         {
           ...list,
           aggregationUri: `${new URL(list.uri).origin}/v2/credentials/status-lists/aggregation`,
-          timeToLive: TIME_TO_LIVE,
+          timeToLive,
           issuedAt: now,
-          expiresAt: new Date(now.getTime() + LIFETIME * 1000),
+          expiresAt,
         },
-        await this.loadSigner(list),
+        signer,
       );
     } catch (error) {
       // The DID or the tenant was deleted: no verifier has a key for another token.
@@ -109,15 +130,28 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
       return false;
     }
     const etag = `"${hash('sha256', token, 'base64url')}"`;
-    const dueAt = new Date(now.getTime() + (TIME_TO_LIVE / 2) * 1000);
-    const isStored = await this.published.store(key, { token, etag, dueAt }, epoch);
+    const dueAt = new Date(now.getTime() + (timeToLive / 2) * 1000);
+    const isStored = await this.published.store(key, { token, etag, dueAt, expiresAt }, epoch);
     if (isStored) await this.lists.markPublished(list);
     return isStored;
   }
 
-  private loadSigner({ tenantId, signer }: StoredList): Promise<IssuingSigner> {
-    return signer.kind === 'pinnedKey'
-      ? this.signingKeys.loadSigner(tenantId, signer.keyId)
-      : this.issuerSigners.loadSigner(tenantId, signer.issuer, serviceContext(NAME, tenantId));
+  /** Undefined where the owner of the IACA has uploaded no signer that is active. */
+  private loadSigner({ tenantId, signer }: StoredList): Promise<IssuingSigner | undefined> {
+    const context = serviceContext(NAME, tenantId);
+    switch (signer.kind) {
+      case 'pinnedKey':
+        return this.signingKeys.loadSigner(tenantId, signer.keyId);
+      case 'issuerSigner':
+        return this.issuerSigners.loadSigner(tenantId, signer.issuer, context);
+      case 'statusListSigner':
+        return this.documentSigners.loadListSigner(tenantId, signer.iacaId, context);
+    }
+  }
+
+  private async loadTimes({ tenantId, signer }: StoredList): Promise<TokenTimes> {
+    if (signer.kind !== 'statusListSigner') return DEFAULT_TIMES;
+    const { state } = await this.streams.load(statusListConfigurations, statusListConfigurationsStream(tenantId));
+    return timesOf(state, signer.docType);
   }
 }

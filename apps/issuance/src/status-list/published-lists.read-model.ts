@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { readEvent, StaleEpoch, type RecordedEvent } from '@attestry/event-store';
 import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
 import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
+import type { ListSigner } from './list-series.js';
 import type { ListKey } from './status-lists.read-model.js';
 import { shardOf } from './shard-of.js';
 import { mediaTypeOfToken } from './sign-status-list.js';
@@ -13,10 +14,18 @@ export interface PublishedListTables {
     list_id: string;
     shard: number;
     media_type: string;
+    /** JSON of `ListSigner`. */
+    signer: string;
+    /** Of the signer, where it is one of mobile documents. */
+    iaca_id: string | null;
+    uri: string;
+    /** Entries. */
+    size: number;
     /** When another one is to be signed. */
     due_at: string;
     token: string | null;
     etag: string | null;
+    expires_at: string | null;
     /** Of the lease under which it was signed. */
     epoch: number;
   };
@@ -28,6 +37,18 @@ export interface PublishedToken {
   /** Null until the first one is signed. */
   token: string | null;
   etag: string | null;
+  expiresAt: string | null;
+  signer: ListSigner;
+}
+
+/** A list of mobile documents. */
+export interface PublishedMobileList {
+  listId: string;
+  iacaId: string;
+  docType: string;
+  size: number;
+  /** base64; null until the first one is signed. */
+  token: string | null;
 }
 
 /**
@@ -36,15 +57,15 @@ export interface PublishedToken {
  */
 export const publishedLists: Projection<PublishedListTables> = purgingTenants('issuance', {
   name: 'issuance.status-list-tokens',
-  version: 1,
+  version: 2,
   categories: [statusList.category],
   types: Object.keys(statusList.types),
   tables: ['issuance_status_list_tokens'],
   async create(db) {
     await createTable(db, 'issuance_status_list_tokens', {
-      text: ['tenant_id', 'list_id', 'media_type', 'due_at'],
-      nullableText: ['token', 'etag'],
-      integer: ['shard', 'epoch'],
+      text: ['tenant_id', 'list_id', 'media_type', 'signer', 'uri', 'due_at'],
+      nullableText: ['iaca_id', 'token', 'etag', 'expires_at'],
+      integer: ['shard', 'size', 'epoch'],
       primaryKey: ['tenant_id', 'list_id'],
       indexes: { issuance_status_list_tokens_by_due: ['shard', 'due_at'] },
     });
@@ -59,15 +80,32 @@ export const publishedLists: Projection<PublishedListTables> = purgingTenants('i
         list_id: data.listId,
         shard: shardOf(data.listId),
         media_type: mediaTypeOfToken(data.tokenType),
+        signer: JSON.stringify(data.signer),
+        iaca_id: data.signer.kind === 'statusListSigner' ? data.signer.iacaId : null,
+        uri: data.uri,
+        size: data.size,
         due_at: data.openedAt,
         token: null,
         etag: null,
+        expires_at: null,
         epoch: 0,
       });
     }
     await insertRows(trx, 'issuance_status_list_tokens', opened);
   },
 });
+
+const mobileListOf = (row: { list_id: string; signer: string; size: number; token: string | null }) => {
+  const { iacaId, docType } = JSON.parse(row.signer) as Extract<ListSigner, { kind: 'statusListSigner' }>;
+  return { listId: row.list_id, iacaId, docType, size: Number(row.size), token: row.token };
+};
+
+interface NewToken {
+  token: string;
+  etag: string;
+  dueAt: Date;
+  expiresAt: Date;
+}
 
 /** No token of the list is signed again: its key is destroyed. */
 const NEVER = '9999';
@@ -94,20 +132,74 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
   async find({ tenantId, listId }: ListKey): Promise<PublishedToken | undefined> {
     const row = await this.running.db
       .selectFrom('issuance_status_list_tokens')
-      .select(['media_type', 'token', 'etag'])
+      .select(['media_type', 'token', 'etag', 'expires_at', 'signer'])
       .where('tenant_id', '=', tenantId)
       .where('list_id', '=', listId)
       .executeTakeFirst();
-    return row && { mediaType: row.media_type, token: row.token, etag: row.etag };
+    return (
+      row && {
+        mediaType: row.media_type,
+        token: row.token,
+        etag: row.etag,
+        expiresAt: row.expires_at,
+        signer: JSON.parse(row.signer) as ListSigner,
+      }
+    );
+  }
+
+  /** Lists of mobile documents, by id. */
+  async listMobile(
+    tenantId: string,
+    { after = '', limit }: { after?: string | undefined; limit: number },
+  ): Promise<PublishedMobileList[]> {
+    const rows = await this.ofDocuments(tenantId)
+      .where('list_id', '>', after)
+      .orderBy('list_id')
+      .limit(limit)
+      .execute();
+    return rows.map(mobileListOf);
+  }
+
+  async findMobile({ tenantId, listId }: ListKey): Promise<PublishedMobileList | undefined> {
+    const row = await this.ofDocuments(tenantId).where('list_id', '=', listId).executeTakeFirst();
+    return row && mobileListOf(row);
+  }
+
+  /** Addresses of the tokens of these IACAs. */
+  async listUris(tenantId: string, iacaIds: readonly string[], limit: number): Promise<string[]> {
+    if (!iacaIds.length) return [];
+    const rows = await this.running.db
+      .selectFrom('issuance_status_list_tokens')
+      .select('uri')
+      .where('tenant_id', '=', tenantId)
+      .where('iaca_id', 'in', [...iacaIds])
+      .orderBy('list_id')
+      .limit(limit)
+      .execute();
+    return rows.map(({ uri }) => uri);
+  }
+
+  private ofDocuments(tenantId: string) {
+    return this.running.db
+      .selectFrom('issuance_status_list_tokens')
+      .select(['list_id', 'signer', 'size', 'token'])
+      .where('tenant_id', '=', tenantId)
+      .where('iaca_id', 'is not', null);
   }
 
   /**
    * @returns false when the list has no row: it is not projected yet, or its tenant was purged
    * @throws StaleEpoch when a later holder of the lease has published the list
    */
-  store(list: ListKey, published: { token: string; etag: string; dueAt: Date }, epoch: number): Promise<boolean> {
-    const { token, etag, dueAt } = published;
-    return this.replace(list, { token, etag, due_at: dueAt.toISOString() }, epoch);
+  store(list: ListKey, published: NewToken, epoch: number): Promise<boolean> {
+    const { token, etag, dueAt, expiresAt } = published;
+    const values = { token, etag, due_at: dueAt.toISOString(), expires_at: expiresAt.toISOString() };
+    return this.replace(list, values, epoch);
+  }
+
+  /** Where no signer is active: the last token is served until it can be replaced. */
+  postpone(list: ListKey, until: Date, epoch: number): Promise<boolean> {
+    return this.replace(list, { due_at: until.toISOString() }, epoch);
   }
 
   /** The last token is served until it is replaced after another change, or deleted with the tenant. */
@@ -117,7 +209,7 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
 
   private async replace(
     { tenantId, listId }: ListKey,
-    values: { token?: string; etag?: string; due_at: string },
+    values: { token?: string; etag?: string; expires_at?: string; due_at: string },
     epoch: number,
   ): Promise<boolean> {
     const { numUpdatedRows } = await this.running.db

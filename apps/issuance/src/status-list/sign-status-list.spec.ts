@@ -1,18 +1,20 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { generateKeyPairSync, sign, type webcrypto } from 'node:crypto';
+import { inflateSync } from 'node:zlib';
 import { getListFromStatusListJWT } from '@sd-jwt/jwt-status-list';
+import { cdeEncodeOptions, decode, encode, type Tag } from 'cbor2';
 import { jwtVerify } from 'jose';
 import { jwkThumbprint, type PublicJwk } from '@attestry/keys';
 import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
-import type { ListSigner } from './list-series.js';
-import { INVALID, LIST_SIZE, packedStatuses, setStatus, SUSPENDED } from './packed-statuses.js';
-import { mediaTypeOfToken, signStatusList } from './sign-status-list.js';
+import type { ListSigner, TokenType } from './list-series.js';
+import { INVALID, LIST_SIZE, packedStatuses, setStatus, statusAt, SUSPENDED } from './packed-statuses.js';
+import { bodyOfToken, mediaTypeOfToken, signStatusList } from './sign-status-list.js';
 
 const statuses = packedStatuses(LIST_SIZE, 2);
 setStatus(statuses, 2, 7, INVALID);
 setStatus(statuses, 2, 8, SUSPENDED);
 const uri = 'https://acme.example/v2/credentials/status-lists/1/token';
-const list = (signer: ListSigner) => ({
-  ...{ uri, tokenType: 'jwt' as const, bits: 2 as const, signer, statuses, timeToLive: 300 },
+const list = (signer: ListSigner, tokenType: TokenType = 'jwt') => ({
+  ...{ uri, tokenType, bits: 2 as const, signer, statuses, timeToLive: 300 },
   issuedAt: new Date('2126-01-01T00:00:00Z'),
   expiresAt: new Date('2126-01-01T01:00:00Z'),
 });
@@ -65,6 +67,67 @@ describe('a status list token', () => {
     expect(protectedHeader).toEqual({ alg, typ: 'statuslist+jwt', kid: verificationMethod });
   });
 
-  it('has the media type that verifiers ask for', () =>
-    expect(mediaTypeOfToken('jwt')).toBe('application/statuslist+jwt'));
+  it('has the media type that verifiers ask for, and is served as text or bytes', () => {
+    expect(mediaTypeOfToken('jwt')).toBe('application/statuslist+jwt');
+    expect(bodyOfToken('application/statuslist+jwt', 'a.b.c')).toEqual({ body: 'a.b.c' });
+    expect(mediaTypeOfToken('cose')).toBe('application/statuslist+cwt');
+    expect(bodyOfToken('application/statuslist+cwt', 'AP+A')).toEqual({ base64: 'AP+A' });
+  });
+});
+
+describe('a status list token as CWT', () => {
+  /** With cbor2 and WebCrypto. */
+  const read = async (token: string, { publicJwk }: IssuingSigner) => {
+    const options = { ignoreGlobalTags: true, preferMap: true };
+    const message = decode<Tag>(new Uint8Array(Buffer.from(token, 'base64')), options);
+    const [header, unprotected, payload, signature] = message.contents as [
+      Uint8Array,
+      Map<number, unknown>,
+      Uint8Array,
+      Uint8Array,
+    ];
+    const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+    const key = await crypto.subtle.importKey('jwk', publicJwk as webcrypto.JsonWebKey, algorithm, false, ['verify']);
+    const signed = encode(['Signature1', header, new Uint8Array(), payload], cdeEncodeOptions);
+    const claims = decode<Map<number, unknown>>(payload, options);
+    return {
+      tag: message.tag,
+      header: Object.fromEntries(decode<Map<number, unknown>>(header, options)),
+      unprotected: Object.fromEntries(unprotected),
+      isVerified: await crypto.subtle.verify(algorithm, key, Buffer.from(signature), Buffer.from(signed)),
+      claims: Object.fromEntries(claims),
+      statusList: Object.fromEntries(claims.get(65533) as Map<string, unknown>),
+    };
+  };
+  const [notBefore, notAfter] = [new Date('2026-01-01'), new Date('2130-01-01')];
+
+  it('is a COSE_Sign1 with tag 18 and typ, which independent libraries verify and read', async () => {
+    const signer = signerOf('P-256', { x5c: ['AQID'], fingerprint: 'f', notBefore, notAfter });
+    const token = await signStatusList(list({ kind: 'issuerSigner', issuer: 'https://acme.example' }, 'cose'), signer);
+    const { tag, header, unprotected, isVerified, claims, statusList } = await read(token, signer);
+    expect([tag, isVerified]).toEqual([18, true]);
+    expect(header).toEqual({ 1: -7, 16: 'application/statuslist+cwt' });
+    expect(unprotected).toEqual({ 33: new Uint8Array([1, 2, 3]) });
+    const iat = Date.parse('2126-01-01T00:00:00Z') / 1000;
+    expect(claims).toEqual({ 2: uri, 4: iat + 3600, 6: iat, 65533: expect.anything() as unknown, 65534: 300 });
+    expect(Object.keys(statusList)).toEqual(['lst', 'bits']);
+    const inflated = inflateSync(statusList['lst'] as Uint8Array);
+    expect([6, 7, 8, 9].map((index) => statusAt(inflated, 2, index))).toEqual([0, 1, 2, 0]);
+    expect(inflated).toHaveLength(LIST_SIZE / 4);
+  });
+
+  it('has several certificates as an array', async () => {
+    const signer = signerOf('P-256', { x5c: ['AQ==', 'Ag=='], fingerprint: 'f', notBefore, notAfter });
+    const token = await signStatusList(list({ kind: 'issuerSigner', issuer: 'https://acme.example' }, 'cose'), signer);
+    expect((await read(token, signer)).unprotected).toEqual({ 33: [new Uint8Array([1]), new Uint8Array([2])] });
+  });
+
+  it('of a key of a DID has the kid of CWT credentials, and is of P-256', async () => {
+    const pinned = { kind: 'pinnedKey' as const, keyId: 'k1', verificationMethod: 'did:web:acme.example#k1' };
+    const signer = signerOf('P-256');
+    const { header, unprotected, isVerified } = await read(await signStatusList(list(pinned, 'cose'), signer), signer);
+    expect(header).toEqual({ 1: -7, 4: new Uint8Array(Buffer.from('k1')), 16: 'application/statuslist+cwt' });
+    expect([unprotected, isVerified]).toEqual([{}, true]);
+    await expect(signStatusList(list(pinned, 'cose'), signerOf('Ed25519'))).rejects.toThrow('key k1 is not of P-256');
+  });
 });

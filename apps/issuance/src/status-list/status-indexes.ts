@@ -6,7 +6,7 @@ import { CLOCK, IDS, LOGGER, serviceContext, type Logger } from '@attestry/servi
 import { LRUCache } from 'lru-cache';
 import { firstListId } from './first-list-id.js';
 import { permuteCounters } from './index-permutation.js';
-import { seriesName, type ListSeries } from './list-series.js';
+import { listsPath, seriesName, type ListSeries } from './list-series.js';
 import { blockSize, claimBlock, openList } from './status-list.decisions.js';
 import { statusList, statusListStream, type OpenStatusList } from './status-list.state.js';
 import { StatusListsReadModel } from './status-lists.read-model.js';
@@ -159,7 +159,7 @@ export class StatusIndexes {
     await this.sealing.createDataKey(tenant.id, 'tenant', listId);
     const secret = pooledBytes(32).toString('base64url');
     const sealedSecret = await this.sealing.sealText(tenant.id, 'tenant', listId, secret);
-    const uri = `${tenant.baseUrl}/v2/credentials/status-lists/${listId}/token`;
+    const uri = `${tenant.baseUrl}${listsPath(series.signer)}/${listId}/token`;
     const opened = await this.streams.runDecision(
       statusList,
       stream,

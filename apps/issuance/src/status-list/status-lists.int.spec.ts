@@ -1,20 +1,46 @@
 /** @engines embedded postgres */
+import { verify, X509Certificate } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inflateSync } from 'node:zlib';
 import {
   AppError,
+  createDocumentSigner,
+  createIaca,
+  createStatusListConfiguration,
+  createStatusListSigner,
   customDomainVerified,
   customDomainWithdrawn,
+  deleteIaca,
+  deleteStatusListConfiguration,
+  deleteStatusListSigner,
+  listDocumentSigners,
+  listMobileStatusLists,
+  listStatusListSigners,
   releaseIssuerKey,
   reserveIssuerKey,
+  retrieveBrand,
+  retrieveMobileStatusList,
+  retrieveMobileStatusListToken,
+  retrieveStatusListDistribution,
+  retrieveStatusListSigner,
   retrieveStatusListToken,
   sdJwtConfigurations,
   jwtVcConfigurations,
   tenantPurged,
+  updateIaca,
+  updateStatusListConfiguration,
+  updateStatusListSigner,
   type Caller,
   type CredentialStatus,
   type HttpAnswer,
+  type Iaca,
+  type MobileStatusList,
+  type PageOf,
+  type StatusListConfiguration,
+  type StatusListDistribution,
+  type StatusListSigner,
 } from '@attestry/contracts';
 import { EventStoreUnavailable, StaleEpoch, Streams, type EventStore } from '@attestry/event-store';
 import {
@@ -27,9 +53,12 @@ import {
   type RequestOf,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { chosenEngines, CustomerIaca, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { getListFromStatusListJWT } from '@sd-jwt/jwt-status-list';
+import { cdeEncodeOptions, decode, encode, type Tag } from 'cbor2';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { DocumentSigners } from '../document-signers/document-signers.js';
+import { DueCertificates } from '../due-certificates/due-certificates.read-model.js';
 import { issuanceService } from '../index.js';
 import { changeStatus, recordCredential } from '../issued-credential/issued-credential.decisions.js';
 import type { CredentialRecordedData, StatusEntry } from '../issued-credential/issued-credential.events.js';
@@ -37,6 +66,7 @@ import { issuedCredential, issuedCredentialStream } from '../issued-credential/i
 import { withdrawnDomains, withdrawnDomainsStream } from '../withdrawn-domains/withdrawn-domains.state.js';
 import { firstListId } from './first-list-id.js';
 import { listSeries, seriesName, type ListSeries } from './list-series.js';
+import { statusAt } from './packed-statuses.js';
 import { PublishStatusLists } from './publish-status-lists.worker.js';
 import { PublishedListsReadModel } from './published-lists.read-model.js';
 import { shardOf } from './shard-of.js';
@@ -94,6 +124,7 @@ const fetchToken = async (tenantId: string, listId: string, headers: Record<stri
     status?: number;
     headers: Record<string, string>;
     body: string;
+    base64?: string;
   };
 };
 const refusal = async (promise: Promise<unknown>): Promise<AppError> => {
@@ -164,6 +195,7 @@ beforeAll(async () => {
     ok: true,
     data: { did, verificationMethod: `${did}#k`, kmsKeyId: didKeyId, algorithm: 'Ed25519' },
   }));
+  engines.bus.serve(retrieveBrand.subject, async () => ({ ok: true, data: {} }));
   engines.bus.serve(releaseIssuerKey.subject, async () => ({ ok: true, data: undefined }));
   services = await startServices([issuanceService], engines);
   client = new ServiceClient(engines.bus, 'gateway');
@@ -308,6 +340,29 @@ describe('a status list', () => {
     expect((await fetchToken(tenantId, listId)).body).toBe(token);
   });
 
+  it('of CWTs is stored and served as bytes', async () => {
+    const tenantId = newId();
+    const { keyId } = await engines.vault.signingKeys.createSigningKey(tenantId, 'did', 'P-256');
+    const series = listSeries(
+      { kind: 'tokenStatusList', tokenType: 'cose', size: 131_072 },
+      { kind: 'pinnedKey', keyId, verificationMethod: `${DID}#k` },
+    );
+    await replica().ensureSeries(tenantOf(tenantId), series);
+    const listId = firstListId(tenantId, seriesName(series));
+    const accept = 'application/statuslist+cwt';
+    await published(tenantId, listId);
+    const { headers, base64, body: text } = await fetchToken(tenantId, listId, { accept });
+    expect([headers['content-type'], text]).toEqual([accept, undefined]);
+    const { tag, contents } = decode<Tag>(Buffer.from(base64!, 'base64'), { ignoreGlobalTags: true });
+    expect(tag).toBe(18);
+    const claims = decode<Map<number, unknown>>((contents as Uint8Array[])[2]!, { preferMap: true });
+    expect(claims.get(2)).toBe(`${urlOf(tenantId)}/v2/credentials/status-lists/${listId}/token`);
+    const again = await fetchToken(tenantId, listId, { 'if-none-match': headers['etag']! });
+    expect(again).toEqual({ status: 304, headers: { etag: headers['etag'], vary: 'Accept' } });
+    const error = await refusal(fetchToken(tenantId, listId, { accept: 'application/statuslist+jwt' }));
+    expect(error.message).toBe('Accept must allow application/statuslist+cwt');
+  });
+
   it('is served with ETag to those who accept its media type, and only under its tenant', async () => {
     const [tenantId, other] = [newId(), newId()];
     await configure(tenantId);
@@ -433,7 +488,7 @@ describe('a status list', () => {
     await configure(tenantId);
     const key = { tenantId, listId: firstList(tenantId) };
     const token = await published(tenantId, key.listId);
-    const late = { token: 'late', etag: '"late"', dueAt: new Date(Date.now() + 1000) };
+    const late = { token: 'late', etag: '"late"', dueAt: new Date(Date.now() + 1000), expiresAt: new Date() };
     expect(await tokens().store(key, late, 1_000_000)).toBe(true);
     await expect(publisher().publish(key, 999_999)).rejects.toThrow(StaleEpoch);
     expect((await fetchToken(tenantId, key.listId)).body).toBe('late');
@@ -566,5 +621,261 @@ describe('while the tenant has lost the domain of the issuer', () => {
       },
     ]);
     await waitUntil(async () => (await rows()).length === 0, { what: 'the end of the row' });
+  });
+});
+
+describe('a status list of mobile documents', () => {
+  const CARD = 'org.example.card';
+  const NO_SUCH = '99999999-9999-4999-8999-999999999999';
+  const verifier: Caller = { kind: 'public' };
+  const of = <T>(
+    operation: Parameters<typeof call>[0],
+    tenantId: string,
+    request: object = {},
+    caller: Caller = admin,
+  ) => call(operation, tenantId, caller, request) as Promise<T>;
+  const createAuthority = async (tenantId: string, body: object = {}) => {
+    const { id } = await of<Iaca>(createIaca, tenantId, { body });
+    return of<Iaca>(updateIaca, tenantId, { params: { id }, body: { active: true } });
+  };
+  const mobileSeries = (tenantId: string, iacaId: string, size = 100_000, docType = CARD): ListSeries =>
+    listSeries(
+      { kind: 'tokenStatusList', tokenType: 'cose', size },
+      { kind: 'statusListSigner', issuer: urlOf(tenantId), iacaId, docType },
+    );
+  const open = async (tenantId: string, iacaId: string, docType?: string): Promise<string> => {
+    const series = mobileSeries(tenantId, iacaId, undefined, docType);
+    await replica().ensureSeries(tenantOf(tenantId), series);
+    return firstListId(tenantId, seriesName(series));
+  };
+  const get = async (tenantId: string, listId: string, headers: Record<string, string> = {}) => {
+    const raw = { method: 'GET', url: '/', headers, text: '' };
+    const request = { params: { id: listId }, raw };
+    return (await of<HttpAnswer>(retrieveMobileStatusListToken, tenantId, request, verifier)).$http;
+  };
+  interface Read {
+    x5chain: X509Certificate;
+    claims: Map<number, unknown>;
+    statusOf: (index: number) => number;
+  }
+  /** With cbor2; the signature with the key of the certificate, which the IACA certified. */
+  const read = (base64: string, iacaPem: string): Read => {
+    const options = { ignoreGlobalTags: true, preferMap: true };
+    const { tag, contents } = decode<Tag>(new Uint8Array(Buffer.from(base64, 'base64')), options);
+    const [header, unprotected, payload, signature] = contents as [
+      Uint8Array,
+      Map<number, Uint8Array>,
+      Uint8Array,
+      Uint8Array,
+    ];
+    const x5chain = new X509Certificate(unprotected.get(33)!);
+    const signed = encode(['Signature1', header, new Uint8Array(), payload], cdeEncodeOptions);
+    const key = { key: x5chain.publicKey, dsaEncoding: 'ieee-p1363' as const };
+    expect(tag).toBe(18);
+    expect(verify('sha256', signed, key, signature)).toBe(true);
+    expect(x5chain.verify(new X509Certificate(iacaPem).publicKey)).toBe(true);
+    const claims = decode<Map<number, unknown>>(payload, options);
+    const inflated = inflateSync((claims.get(65533) as Map<string, Uint8Array>).get('lst')!);
+    expect(inflated).toHaveLength(25_000);
+    return { x5chain, claims, statusOf: (index) => statusAt(inflated, 2, index) };
+  };
+  const publishedMobile = async (
+    tenantId: string,
+    listId: string,
+    { certificatePem }: Pick<Iaca, 'certificatePem'>,
+    when: (token: Read) => boolean = () => true,
+  ) => {
+    let token: Read | undefined;
+    const isPublished = async () => {
+      token = read((await get(tenantId, listId)).base64!, certificatePem);
+      return when(token);
+    };
+    await waitUntil(isPublished, { what: 'the token of the list' });
+    return token!;
+  };
+  const lifetimes = ({ claims }: Read) => [claims.get(65534), (claims.get(4) as number) - (claims.get(6) as number)];
+
+  it('is signed by a status list signer of the IACA, which is made for it', async () => {
+    const tenantId = newId();
+    const iaca = await createAuthority(tenantId);
+    const listId = await open(tenantId, iaca.id);
+    const token = await publishedMobile(tenantId, listId, iaca);
+    expect(token.claims.get(2)).toBe(`${urlOf(tenantId)}/v2/credentials/mobile/status-lists/${listId}/token`);
+    expect(lifetimes(token)).toEqual([300, 3600]);
+    const { data: signers } = await of<PageOf<StatusListSigner>>(listStatusListSigners, tenantId);
+    expect(signers).toMatchObject([{ iacaId: iaca.id, active: true, isManaged: true }]);
+    expect(signers[0]!.certificateFingerprint).toBe(token.x5chain.fingerprint256.replaceAll(':', '').toLowerCase());
+    expect(token.x5chain.keyUsage).toBeUndefined();
+    expect((await of<PageOf<unknown>>(listDocumentSigners, tenantId)).data).toEqual([]);
+    const signer = await of<StatusListSigner>(retrieveStatusListSigner, tenantId, { params: { id: signers[0]!.id } });
+    expect(signer).toEqual(signers[0]);
+    // Those of managed IACAs are automatic.
+    const managed = of(createStatusListSigner, tenantId, { body: { iacaId: iaca.id } });
+    expect((await refusal(managed)).details).toMatchObject([{ param: 'iacaId' }]);
+    const deleted = of(deleteStatusListSigner, tenantId, { params: { id: signer.id } });
+    expect((await refusal(deleted)).details).toMatchObject([{ param: 'id' }]);
+  });
+
+  it('is signed by another signer in time, which is made while the last one is valid', async () => {
+    const tenantId = newId();
+    const iaca = await createAuthority(tenantId);
+    const listId = await open(tenantId, iaca.id);
+    const { x5chain } = await publishedMobile(tenantId, listId, iaca);
+    const dueOf = async (days: number) =>
+      (await services.app.get(DueCertificates, { strict: false }).due(new Date(Date.now() + days * 86_400_000), 1000))
+        .filter((row) => row.tenant_id === tenantId)
+        .map(({ kind }) => kind);
+    // The CRL of the IACA is due too.
+    await waitUntil(async () => (await dueOf(427)).includes('statusList'), { what: 'the row of the signer' });
+    expect(await dueOf(425)).not.toContain('statusList');
+    ahead = 426.5 * 86_400_000;
+    const signers = services.app.get(DocumentSigners, { strict: false });
+    await signers.renew(tenantId, { iacaId: iaca.id, documents: 'statusList' }, event(tenantId), 1);
+    const replaced = await publishedMobile(
+      tenantId,
+      listId,
+      iaca,
+      (token) => token.x5chain.serialNumber !== x5chain.serialNumber,
+    );
+    expect(Date.parse(replaced.x5chain.validFrom)).toBeLessThan(Date.parse(x5chain.validTo));
+  });
+
+  it('shows each change, also while its IACA is inactive', async () => {
+    const tenantId = newId();
+    const iaca = await createAuthority(tenantId);
+    const series = mobileSeries(tenantId, iaca.id);
+    const [one, two] = await replica().allocate(tenantOf(tenantId), series, 2);
+    const { listId } = one!;
+    const credentialId = await record(tenantId, { listId, index: one!.index });
+    await change(tenantId, credentialId, 'suspended');
+    await publishedMobile(tenantId, listId, iaca, ({ statusOf }) => statusOf(one!.index) === 2);
+    await of(updateIaca, tenantId, { params: { id: iaca.id }, body: { active: false } });
+    await change(tenantId, credentialId, 'invalid');
+    const token = await publishedMobile(tenantId, listId, iaca, ({ statusOf }) => statusOf(one!.index) === 1);
+    expect(token.statusOf(two!.index)).toBe(0);
+  });
+
+  it('has a path and media types of its own', async () => {
+    const tenantId = newId();
+    const iaca = await createAuthority(tenantId);
+    const listId = await open(tenantId, iaca.id);
+    await publishedMobile(tenantId, listId, iaca);
+    const { headers, base64 } = await get(tenantId, listId);
+    expect(headers).toMatchObject({ 'content-type': 'application/cwt', vary: 'Accept' });
+    const named = await get(tenantId, listId, { accept: 'application/statuslist+cwt' });
+    expect(named).toEqual({ headers: { ...headers, 'content-type': 'application/statuslist+cwt' }, base64 });
+    const known = await get(tenantId, listId, { 'if-none-match': headers!['etag']! });
+    expect(known.status).toBe(304);
+    const refused = await refusal(get(tenantId, listId, { accept: 'application/json' }));
+    expect(refused.message).toBe('Accept must allow application/cwt or application/statuslist+cwt');
+    expect((await refusal(fetchToken(tenantId, listId))).kind).toBe('notFound');
+    await configure(tenantId);
+    await published(tenantId, firstList(tenantId));
+    expect((await refusal(get(tenantId, firstList(tenantId)))).kind).toBe('notFound');
+    expect((await refusal(get(tenantId, NO_SUCH))).kind).toBe('notFound');
+    expect((await refusal(get(newId(), listId))).kind).toBe('notFound');
+  });
+
+  it('is listed with its IACA and the configuration of its document type, and distributed', async () => {
+    const tenantId = newId();
+    const iaca = await createAuthority(tenantId);
+    const configuration = await of<StatusListConfiguration>(createStatusListConfiguration, tenantId, {
+      body: { docType: CARD, timeToLiveDuration: { hours: 1 }, expiryDuration: { hours: 2 } },
+    });
+    const listId = await open(tenantId, iaca.id);
+    const otherId = await open(tenantId, iaca.id, 'org.example.pass');
+    const token = await publishedMobile(tenantId, listId, iaca);
+    await publishedMobile(tenantId, otherId, iaca);
+    expect(lifetimes(token)).toEqual([3600, 7200]);
+    await configure(tenantId);
+    const page = (query: object) => of<PageOf<MobileStatusList>>(listMobileStatusLists, tenantId, { query });
+    const all = await page({});
+    const ids = [listId, otherId].sort();
+    expect(all.nextCursor).toBeUndefined();
+    expect(all.data.map(({ id }) => id)).toEqual(ids);
+    const [first, second] = [await page({ limit: 1 }), await page({ limit: 1, cursor: ids[0] })];
+    expect(first).toEqual({ data: [all.data[0]], nextCursor: ids[0] });
+    expect(second).toEqual({ data: [all.data[1]] });
+    expect((await refusal(page({ cursor: NO_SUCH }))).details).toMatchObject([{ param: 'cursor' }]);
+    const view = await of<MobileStatusList>(retrieveMobileStatusList, tenantId, { params: { id: listId } });
+    expect(view).toEqual({
+      id: listId,
+      iacaId: iaca.id,
+      statusListConfigurationId: configuration.id,
+      listSize: 100_000,
+      list: (await get(tenantId, listId)).base64,
+    });
+    expect(all.data.find(({ id }) => id === otherId)).not.toHaveProperty('statusListConfigurationId');
+    const unknown = of(retrieveMobileStatusList, tenantId, { params: { id: firstList(tenantId) } });
+    expect((await refusal(unknown)).kind).toBe('notFound');
+    const distribution = () => of<StatusListDistribution>(retrieveStatusListDistribution, tenantId, {}, verifier);
+    const uri = (id: string) => `${urlOf(tenantId)}/v2/credentials/mobile/status-lists/${id}/token`;
+    expect(await distribution()).toEqual({ data: ids.map((id) => ({ status_lists: { uri: uri(id) } })) });
+    // The durations apply to the next token.
+    const [params, durations] = [
+      { id: configuration.id },
+      { timeToLiveDuration: { days: 1 }, expiryDuration: { days: 2 } },
+    ];
+    await of(updateStatusListConfiguration, tenantId, { params, body: durations });
+    await of(deleteIaca, tenantId, { params: { id: iaca.id } });
+    expect(await distribution()).toEqual({ data: [] });
+    await of(deleteStatusListConfiguration, tenantId, { params });
+  });
+
+  it('expires with its IACA, and is gone then [T172, T177]', async () => {
+    const tenantId = newId();
+    const notAfter = new Date(Date.now() + 1_800_000).toISOString();
+    const iaca = await createAuthority(tenantId, { notAfter });
+    const listId = await open(tenantId, iaca.id);
+    const token = await publishedMobile(tenantId, listId, iaca);
+    const end = Date.parse(iaca.certificateData.notAfter) / 1000;
+    expect(token.claims.get(4)).toBe(end);
+    ahead = 1_801_000;
+    const gone = await refusal(get(tenantId, listId));
+    expect([gone.kind, gone.message]).toEqual(['gone', `The status list ended at ${iaca.certificateData.notAfter}`]);
+    const isDue = async () =>
+      (await tokens().listDue(shardOf(listId), new Date(Date.now() + 10 * ahead), 1000)).some(
+        (due) => due.listId === listId,
+      );
+    await waitUntil(async () => !(await isDue()), { what: 'the list not to be due' });
+  });
+
+  it('of an unmanaged IACA is signed once its owner has certified a signer [T175]', async () => {
+    const tenantId = newId();
+    const customer = await CustomerIaca.create();
+    const iaca = await createAuthority(tenantId, { certificatePem: customer.certificatePem });
+    const listId = await open(tenantId, iaca.id);
+    const postponed = async () =>
+      !(await tokens().listDue(shardOf(listId), new Date(Date.now() + ahead), 1000)).some(
+        (due) => due.listId === listId,
+      );
+    await waitUntil(postponed, { what: 'the list to be postponed' });
+    expect((await refusal(get(tenantId, listId))).kind).toBe('unavailable');
+    const make = () => of<StatusListSigner>(createStatusListSigner, tenantId, { body: { iacaId: iaca.id } });
+    const signer = await make();
+    expect(signer).toEqual({
+      id: expect.any(String) as string,
+      iacaId: iaca.id,
+      active: false,
+      isManaged: false,
+      csrPem: expect.stringMatching(/^-----BEGIN CERTIFICATE REQUEST-----/) as string,
+    });
+    const document = await of<StatusListSigner>(createDocumentSigner, tenantId, { body: { iacaId: iaca.id } });
+    const update = (id: string, body: object) =>
+      of<StatusListSigner>(updateStatusListSigner, tenantId, { params: { id }, body });
+    const wrong = await refusal(update(document.id, { active: false }));
+    expect(wrong.kind).toBe('notFound');
+    const ofDocuments = await customer.issue(document.csrPem!);
+    expect((await refusal(update(signer.id, { active: true, certificatePem: ofDocuments }))).details).toMatchObject([
+      { msg: 'must contain the public key of csrPem' },
+      { msg: 'must not have the extended key usage 1.0.18013.5.1.2 of document signers' },
+    ]);
+    await update(signer.id, { active: true, certificatePem: await customer.issue(signer.csrPem!) });
+    ahead = 61_000;
+    await publishedMobile(tenantId, listId, iaca);
+    await make();
+    await make();
+    expect((await refusal(make())).message).toBe('A tenant can have at most 3 status list signers of unmanaged IACAs');
+    await of(deleteStatusListSigner, tenantId, { params: { id: signer.id } });
   });
 });

@@ -1,3 +1,4 @@
+import type { CborValue } from '@attestry/cose';
 import { deflateStatuses } from './compressed-statuses.js';
 import type { StatusBits } from './packed-statuses.js';
 
@@ -54,8 +55,8 @@ export const statusListJwtClaims = async (list: UnsignedTokenStatusList) => ({
 });
 
 /** Claims of the CWT, Token Status List §5.2. The COSE_Sign1 has tag 18; the CWT has no tag. */
-export const statusListCwtClaims = async (list: UnsignedTokenStatusList): Promise<Map<number, unknown>> =>
-  new Map<number, unknown>([
+export const statusListCwtClaims = async (list: UnsignedTokenStatusList): Promise<ReadonlyMap<number, CborValue>> =>
+  new Map<number, CborValue>([
     [2, list.uri],
     [4, secondsOf(list.expiresAt)],
     [6, secondsOf(list.issuedAt)],

@@ -1,5 +1,10 @@
 import { Inject } from '@nestjs/common';
-import { updateDocumentSigner, type ClientContext, type DocumentSigner } from '@attestry/contracts';
+import {
+  updateDocumentSigner,
+  updateStatusListSigner,
+  type ClientContext,
+  type DocumentSigner,
+} from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { SigningKeys } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
@@ -10,6 +15,7 @@ import {
   requireRequested,
   requireSigner,
   updateSigner,
+  type SignerUse,
 } from '../mobile-certificates/mobile-certificates.decisions.js';
 import type { StoredX509 } from '../mobile-certificates/mobile-certificates.events.js';
 import {
@@ -19,7 +25,7 @@ import {
 } from '../mobile-certificates/mobile-certificates.state.js';
 import { derOf, storedX509 } from '../mobile-certificates/stored-x509.js';
 
-@Operation(updateDocumentSigner)
+@Operation(updateDocumentSigner, updateStatusListSigner)
 export class UpdateDocumentSigner {
   constructor(
     private readonly streams: Streams,
@@ -32,6 +38,7 @@ export class UpdateDocumentSigner {
     context: ClientContext,
   ): Promise<DocumentSigner> {
     const { id: tenantId } = context.tenant;
+    const use = context.operation === updateStatusListSigner.name ? 'status list' : 'document';
     const { state } = await this.streams.runDecision(
       mobileCertificates,
       mobileCertificatesStream(tenantId),
@@ -39,25 +46,25 @@ export class UpdateDocumentSigner {
         const issued =
           body.certificatePem === undefined
             ? undefined
-            : await this.parse(tenantId, before, { id: params.id, pem: body.certificatePem });
-        return updateSigner(before, { id: params.id, active: body.active, issued }, this.clock.now());
+            : await this.parse(tenantId, before, { id: params.id, pem: body.certificatePem, use });
+        return updateSigner(before, { id: params.id, active: body.active, issued, use }, this.clock.now());
       },
       eventContext(context),
     );
-    return signerView(requireSigner(state, params.id), this.clock.now());
+    return signerView(requireSigner(state, params.id, use), this.clock.now());
   }
 
   private async parse(
     tenantId: string,
     state: MobileCertificatesState,
-    { id, pem }: { id: string; pem: string },
+    { id, pem, use }: { id: string; pem: string; use: SignerUse },
   ): Promise<StoredX509> {
-    const { keyId, iacaId } = requireRequested(state, id);
+    const { keyId, iacaId, documents } = requireRequested(state, id, use);
     const iaca = requireIaca(state, iacaId);
     const { parseDocumentSigner } = await import('@attestry/certificates');
     const { publicKey } = await this.signingKeys.loadSigner(tenantId, keyId);
     return refuseCertificateFaults('certificatePem', () =>
-      storedX509(parseDocumentSigner(pem, derOf(iaca), publicKey, this.clock.now())),
+      storedX509(parseDocumentSigner(pem, derOf(iaca), publicKey, this.clock.now(), documents)),
     );
   }
 }

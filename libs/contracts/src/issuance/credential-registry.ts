@@ -31,6 +31,36 @@ export class PersistedCredential extends RegisteredCredential {
   credential?: Record<string, unknown>;
 }
 
+const DELETION =
+  'Removes the metadata and the persisted credential. A credential with a status is revoked for good; without one it is not revoked. Credentials of deleted users do not exist.';
+
+export const credentialDeletion = ({
+  profile,
+  prefix,
+  description = DELETION,
+}: {
+  profile: string;
+  prefix: string;
+  description?: string;
+}) =>
+  defineOperation({
+    name: `issuance.delete-issued-credential.${profile}` as const,
+    since: 'v2.1.0',
+    summary: `Delete the record of an issued ${profile} credential`,
+    description,
+    http: { method: 'DELETE', path: `/v2/credentials/${profile}/:id`, success: 204 },
+    access: requires('credentials:delete'),
+    analytics: {
+      prefix: `${prefix}_DELETE`,
+      category: `credential-${profile}`,
+      object: { type: 'credential', from: 'params.id' },
+      effects: 'outside',
+    },
+    errors: 'tenant',
+    params: IssuedCredentialParams,
+    errorStatuses: [400, 404],
+  });
+
 /** Three operations per format, which differ only in path and event prefix. */
 export const registryOperations = ({ profile, prefix }: { profile: string; prefix: string }) => {
   const path = `/v2/credentials/${profile}`;
@@ -62,15 +92,7 @@ export const registryOperations = ({ profile, prefix }: { profile: string; prefi
       analytics: { prefix: `${prefix}_RETRIEVE`, category, object },
       response: PersistedCredential,
     }),
-    delete: defineOperation({
-      ...one,
-      name: `issuance.delete-issued-credential.${profile}` as const,
-      summary: `Delete the record of an issued ${profile} credential`,
-      description: 'Removes the metadata and the persisted credential. The credential in the wallet is not revoked.',
-      http: { method: 'DELETE', path: `${path}/:id`, success: 204 },
-      access: requires('credentials:delete'),
-      analytics: { prefix: `${prefix}_DELETE`, category, object, effects: 'outside' },
-    }),
+    delete: credentialDeletion({ profile, prefix }),
   };
 };
 

@@ -6,7 +6,7 @@ import { compactConfigurations } from './formats/cwt.js';
 import { sdJwtConfigurations, sdJwtStatus } from './formats/dc-sd-jwt.js';
 import { jwtVcConfigurations, jwtVcStatus } from './formats/jwt-vc-json.js';
 import { webSemanticConfigurations, webSemanticRegistry } from './formats/ldp-vc.js';
-import { mobileConfigurations } from './formats/mso-mdoc.js';
+import { mobileConfigurations, mobileRegistry, mobileStatus } from './formats/mso-mdoc.js';
 
 export * from './formats/cwt-vc.js';
 export * from './formats/cwt.js';
@@ -45,18 +45,20 @@ export const configurationOperationOf = <Name extends keyof ConfigurationOperati
 ): ConfigurationOperations[Name][] => Object.values(CONFIGURATION_OPERATIONS).map((operations) => operations[name]);
 
 /** The operations on issued credentials, of the formats that have them. */
-export const REGISTRY_OPERATIONS: Readonly<Partial<Record<CredentialFormat, RegistryOperations>>> = {
+export const REGISTRY_OPERATIONS: Readonly<Partial<Record<CredentialFormat, Partial<RegistryOperations>>>> = {
   ldp_vc: webSemanticRegistry,
+  mso_mdoc: mobileRegistry,
 };
 
 /** One of these operations, of every format that has it. */
 export const registryOperationOf = <Name extends keyof RegistryOperations>(name: Name): RegistryOperations[Name][] =>
-  Object.values(REGISTRY_OPERATIONS).map((operations) => operations[name]);
+  Object.values(REGISTRY_OPERATIONS).flatMap((operations) => operations[name] ?? []);
 
 /** The operations on the status of credentials, of the formats that have them. */
 export const STATUS_OPERATIONS: Readonly<Partial<Record<CredentialFormat, StatusOperations>>> = {
   jwt_vc_json: jwtVcStatus,
   'dc+sd-jwt': sdJwtStatus,
+  mso_mdoc: mobileStatus,
 };
 
 /** One of these operations, of every format that has it. */

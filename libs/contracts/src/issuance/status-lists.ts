@@ -16,7 +16,7 @@ export const retrieveStatusListToken = defineOperation({
   since: 'v2.1.0',
   summary: 'Retrieve a status list token (Token Status List section 8.1)',
   description:
-    'The address is `status.status_list.uri` of credentials. The token is a JWT with the media type `application/statuslist+jwt`; `Accept` without it is refused. A changed status is in the token within seconds. A verifier may use a token for its `ttl`. With `If-None-Match` an unchanged token is a 304.',
+    'The address is `status.status_list.uri` of credentials. The token is a JWT with the media type `application/statuslist+jwt`, or a CWT with `application/statuslist+cwt` where the credentials are CBOR; `Accept` without it is refused. A changed status is in the token within seconds. A verifier may use a token for its `ttl`. With `If-None-Match` an unchanged token is a 304.',
   http: {
     method: 'GET',
     path: '/v2/credentials/status-lists/:id/token',
@@ -27,6 +27,7 @@ export const retrieveStatusListToken = defineOperation({
     // Shorter than it takes until a change is published.
     cacheControl: 'public, max-age=1',
     mediaType: 'application/statuslist+jwt',
+    otherMediaTypes: ['application/statuslist+cwt'],
   },
   access: publicAccess,
   params: StatusListParams,

@@ -378,7 +378,10 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
     description: SUCCESS[success!] ?? 'Success.',
     headers: { ...headersOf(...ownHeaders), ...extra },
     ...(content && {
-      content: { [responseTypeOf(http!)]: { schema: content as JsonObject, ...exampleOf(operation.name) } },
+      content: {
+        [responseTypeOf(http!)]: { schema: content as JsonObject, ...exampleOf(operation.name) },
+        ...Object.fromEntries((http!.otherMediaTypes ?? []).map((type) => [type, { schema: content as JsonObject }])),
+      },
     }),
   };
   const refused = refusals.map((status): [string, Json] => {
@@ -461,7 +464,7 @@ const MEANING: Record<ErrorKind, string> = {
   timeout: 'The request did not arrive in time.',
   conflict:
     'The state of the resource does not allow the operation, or the first call with this `Idempotency-Key` is in progress.',
-  gone: 'The resource no longer exists: its tenant was deleted, and its data was erased.',
+  gone: 'The resource existed and has ended.',
   unprocessable: 'This `Idempotency-Key` was used with a different request.',
   tooLarge: 'The body is too large.',
   unsupportedMediaType: 'The media type of the body is not supported.',

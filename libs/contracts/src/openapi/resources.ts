@@ -23,6 +23,12 @@ const RESOURCES: readonly (readonly [name: string, about: string, paths: RegExp]
     'Certificates of the keys that sign mobile documents.',
     /^\/v2\/credentials\/mobile\/document-signers/,
   ],
+  [
+    'Status list signers',
+    'Certificates of the keys that sign status lists of mobile documents.',
+    /^\/v2\/credentials\/mobile\/status-list-signers/,
+  ],
+  ['Status lists', 'Status lists of mobile documents.', /^\/v2\/credentials\/mobile\/status-lists/],
   ['Credential configurations', 'What the tenant issues, by credential format.', /^\/v2\/credentials\//],
   ['Offers', 'Credential offers that wallets redeem.', /^\/v1\/openid\/offers/],
   ['Authentication providers', 'OpenID provider of users.', /^\/v1\/users\/authentication-providers/],

@@ -629,6 +629,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: { uri: { type: 'string', description: 'https or data URL.' }, alt_text: { type: 'string' } },
     required: ['uri'],
   },
+  DistributedStatusList: {
+    type: 'object',
+    properties: { status_lists: { $ref: '#/components/schemas/StatusListUri' } },
+    required: ['status_lists'],
+  },
   DocumentSigner: {
     type: 'object',
     properties: {
@@ -1281,10 +1286,30 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
       },
-      includeStatus: { type: 'boolean', description: 'Status lists are not supported yet: `true` is rejected.' },
+      includeStatus: {
+        type: 'boolean',
+        description:
+          'Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
+      },
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
     },
     required: ['type', 'claimMappings', 'expiresIn'],
+  },
+  MobileStatusList: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      iacaId: { type: 'string', description: 'IACA of the credentials and of the signer.' },
+      statusListConfigurationId: {
+        type: 'string',
+        description:
+          'Absent while the document type has no configuration: then a token has a time to live of 300 seconds and expires after an hour.',
+      },
+      listSize: { type: 'number', description: 'Entries.' },
+      list: { type: 'string', description: 'The token, a CWT, base64. Absent until the first one is signed.' },
+    },
+    required: ['id', 'iacaId', 'listSize'],
+    description: 'A list of the statuses of mobile documents.',
   },
   NonceResponse: {
     type: 'object',
@@ -2119,11 +2144,81 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['status_lists'],
   },
+  StatusListConfiguration: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      docType: { type: 'string' },
+      timeToLiveDuration: { $ref: '#/components/schemas/Duration' },
+      expiryDuration: { $ref: '#/components/schemas/Duration' },
+    },
+    required: ['id', 'docType', 'timeToLiveDuration', 'expiryDuration'],
+  },
+  StatusListConfigurationParams: {
+    type: 'object',
+    properties: { id: { type: 'string', description: 'Id of the configuration.' } },
+    required: ['id'],
+  },
+  StatusListConfigurationRequest: {
+    type: 'object',
+    properties: {
+      timeToLiveDuration: {
+        $ref: '#/components/schemas/Duration',
+        description:
+          'For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, and when a status changes.',
+      },
+      expiryDuration: {
+        $ref: '#/components/schemas/Duration',
+        description:
+          'For how long a token is valid that could not be replaced: at least `timeToLiveDuration`, at most 30 days.',
+      },
+      docType: {
+        type: 'string',
+        description:
+          "Document type: `type` of a configuration of mobile documents. Unique among the tenant's configurations of status lists.",
+      },
+    },
+    required: ['docType', 'expiryDuration', 'timeToLiveDuration'],
+  },
+  StatusListDistribution: {
+    type: 'object',
+    properties: {
+      data: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/DistributedStatusList' },
+        description: 'At most 1000.',
+      },
+    },
+    required: ['data'],
+  },
   StatusListParams: {
     type: 'object',
     properties: { id: { type: 'string', description: 'Id of the status list.' } },
     required: ['id'],
   },
+  StatusListSigner: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      iacaId: { type: 'string' },
+      active: { type: 'boolean' },
+      isManaged: { type: 'boolean', description: 'Whether it was made automatically, for a managed IACA.' },
+      csrPem: {
+        type: 'string',
+        description: 'PKCS #10 request to issue a certificate for. Absent for a signer of a managed IACA.',
+      },
+      certificatePem: { type: 'string', description: 'Absent until it was uploaded.' },
+      certificateData: { $ref: '#/components/schemas/CertificateData' },
+      certificateFingerprint: { type: 'string', description: "SHA-256 of the certificate's DER, hex." },
+    },
+    required: ['id', 'iacaId', 'active', 'isManaged'],
+  },
+  StatusListSignerParams: {
+    type: 'object',
+    properties: { id: { type: 'string', description: 'Id of the status list signer.' } },
+    required: ['id'],
+  },
+  StatusListUri: { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] },
   Tenant: {
     type: 'object',
     properties: {
@@ -2280,6 +2375,22 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: { roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } } },
     required: ['roles'],
+  },
+  UpdateStatusListConfigurationRequest: {
+    type: 'object',
+    properties: {
+      timeToLiveDuration: {
+        $ref: '#/components/schemas/Duration',
+        description:
+          'For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, and when a status changes.',
+      },
+      expiryDuration: {
+        $ref: '#/components/schemas/Duration',
+        description:
+          'For how long a token is valid that could not be replaced: at least `timeToLiveDuration`, at most 30 days.',
+      },
+    },
+    required: ['timeToLiveDuration', 'expiryDuration'],
   },
   UpdateTenantRequest: {
     type: 'object',

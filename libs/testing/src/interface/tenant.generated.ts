@@ -1047,6 +1047,50 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/mobile/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Delete the record of an issued mobile credential
+     * @description Removes the metadata. The credential keeps its status, which cannot be changed any more. Credentials of deleted users do not exist. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    delete: operations['deleteIssuedCredentialMobile'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/mobile/{id}/status': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the status of a mobile credential
+     * @description Returns 400 if the configuration of the credential was not revocable when it was issued. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveCredentialStatusMobile'];
+    put?: never;
+    /**
+     * Set the status of a mobile credential
+     * @description The published status list follows within seconds. A status that the credential has already changes nothing. Returns 400 if the credential is `invalid`, or if its configuration was not revocable when it was issued. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    post: operations['setCredentialStatusMobile'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/mobile/configurations': {
     parameters: {
       query?: never;
@@ -1247,6 +1291,190 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/mobile/status-list-signers': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the status list signers of the tenant
+     * @description Also those of managed IACAs, until the end of their certificates. Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `certificate-manager`.
+     */
+    get: operations['listDocumentSignersStatusList'];
+    put?: never;
+    /**
+     * Create a status list signer of an unmanaged IACA
+     * @description The platform keeps its key. It signs status lists of credentials of the IACA once a certificate for `csrPem` was uploaded. Returns 409 if the tenant already has 3. Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
+     */
+    post: operations['createDocumentSignerStatusList'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/mobile/status-list-signers/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve a status list signer
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `certificate-manager`.
+     */
+    get: operations['retrieveDocumentSignerStatusList'];
+    /**
+     * Activate or deactivate a status list signer of an unmanaged IACA, or upload its certificate
+     * @description The certificate follows the rules of a document signer, but must not have its extended key usage. Lists without a token get one within a minute. Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
+     */
+    put: operations['updateDocumentSignerStatusList'];
+    post?: never;
+    /**
+     * Delete a status list signer of an unmanaged IACA
+     * @description Its key is destroyed. Tokens that it signed are served until they expire or another signer replaces them. Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
+     */
+    delete: operations['deleteDocumentSignerStatusList'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/mobile/status-lists': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the status lists of mobile documents
+     * @description A list is made when the first credential with a status of an issuer, an IACA and a document type is issued, and when the one before is full. A page ends before its tokens have more than 512 KB. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['listMobileStatusLists'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/mobile/status-lists/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve a status list of mobile documents
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveMobileStatusList'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/mobile/status-lists/{id}/token': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the status list token of mobile documents (Token Status List section 8.1)
+     * @description The address is `status.status_list.uri` of the mobile security object. The token is a CWT: `application/cwt`, or `application/statuslist+cwt` where `Accept` names that. A changed status is in the token within seconds. 410 after the last token has expired, for example because the IACA has ended. With `If-None-Match` an unchanged token is a 304.
+     */
+    get: operations['retrieveStatusListTokenMobile'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/mobile/status-lists/configurations': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the status list configurations of the tenant
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['listStatusListConfigurations'];
+    put?: never;
+    /**
+     * Create the status list configuration of a document type
+     * @description Without one, tokens have a time to live of 300 seconds and expire after an hour. Returns 409 if the tenant already has 100. Requires one of the roles: `admin`, `issuer`.
+     */
+    post: operations['createStatusListConfiguration'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/mobile/status-lists/configurations/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve a status list configuration
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveStatusListConfiguration'];
+    /**
+     * Change the durations of a status list configuration
+     * @description They apply to tokens that are signed after it. Requires one of the roles: `admin`, `issuer`.
+     */
+    put: operations['updateStatusListConfiguration'];
+    post?: never;
+    /**
+     * Delete a status list configuration
+     * @description The lists remain; tokens that are signed after it have a time to live of 300 seconds and expire after an hour. Requires one of the roles: `admin`, `issuer`.
+     */
+    delete: operations['deleteStatusListConfiguration'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/mobile/status-lists/distribution': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the addresses of the status lists of mobile documents
+     * @description For verifiers that retrieve lists in advance. Without those of IACAs that have ended or were deleted.
+     */
+    get: operations['retrieveStatusListDistribution'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/sd-jwt/{id}/status': {
     parameters: {
       query?: never;
@@ -1332,7 +1560,7 @@ export interface paths {
     };
     /**
      * Retrieve a status list token (Token Status List section 8.1)
-     * @description The address is `status.status_list.uri` of credentials. The token is a JWT with the media type `application/statuslist+jwt`; `Accept` without it is refused. A changed status is in the token within seconds. A verifier may use a token for its `ttl`. With `If-None-Match` an unchanged token is a 304.
+     * @description The address is `status.status_list.uri` of credentials. The token is a JWT with the media type `application/statuslist+jwt`, or a CWT with `application/statuslist+cwt` where the credentials are CBOR; `Accept` without it is refused. A changed status is in the token within seconds. A verifier may use a token for its `ttl`. With `If-None-Match` an unchanged token is a 304.
      */
     get: operations['retrieveStatusListToken'];
     put?: never;
@@ -1399,7 +1627,7 @@ export interface paths {
     post?: never;
     /**
      * Delete the record of an issued web-semantic credential
-     * @description Removes the metadata and the persisted credential. The credential in the wallet is not revoked. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     * @description Removes the metadata and the persisted credential. A credential with a status is revoked for good; without one it is not revoked. Credentials of deleted users do not exist. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     delete: operations['deleteIssuedCredentialWebSemantic'];
     options?: never;
@@ -1881,6 +2109,9 @@ export interface components {
       /** @description https or data URL. */
       uri: string;
     };
+    DistributedStatusList: {
+      status_lists: components['schemas']['StatusListUri'];
+    };
     DocumentSigner: {
       active: boolean;
       certificateData?: components['schemas']['CertificateData'];
@@ -1914,8 +2145,6 @@ export interface components {
       readonly id?: string;
       /** @description Whether it was made automatically, for a managed IACA. */
       readonly isManaged?: boolean;
-      /** @description RFC 3339 time of its revocation. */
-      readonly revocationDate?: string;
     };
     /** @description Links a DID with an origin (DIF Well Known DID Configuration, Linked Data Proof Format). */
     DomainLinkageCredential: {
@@ -2310,7 +2539,7 @@ export interface components {
         years?: number;
       };
       readonly id?: string;
-      /** @description Status lists are not supported yet: `true` is rejected. */
+      /** @description Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
       includeStatus?: boolean;
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
@@ -2326,6 +2555,18 @@ export interface components {
         /** @description Path of a claim as in `claimMappings`. Its value is a date and time with offset, or a date, which means 00:00 UTC. */
         mapFrom: string;
       };
+    };
+    /** @description A list of the statuses of mobile documents. */
+    MobileStatusList: {
+      /** @description IACA of the credentials and of the signer. */
+      iacaId: string;
+      id: string;
+      /** @description The token, a CWT, base64. Absent until the first one is signed. */
+      list?: string;
+      /** @description Entries. */
+      listSize: number;
+      /** @description Absent while the document type has no configuration: then a token has a time to live of 300 seconds and expires after an hour. */
+      statusListConfigurationId?: string;
     };
     NonceResponse: {
       /** @description Nonce for the key proofs of a credential request. */
@@ -2395,6 +2636,11 @@ export interface components {
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
+    PageOfMobileStatusList: {
+      data: components['schemas']['MobileStatusList'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
     PageOfRegisteredCredential: {
       data: components['schemas']['RegisteredCredential'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
@@ -2402,6 +2648,16 @@ export interface components {
     };
     PageOfSdJwtConfiguration: {
       data: components['schemas']['SdJwtConfiguration'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
+    PageOfStatusListConfiguration: {
+      data: components['schemas']['StatusListConfiguration'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
+    PageOfStatusListSigner: {
+      data: components['schemas']['StatusListSigner'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
@@ -2661,6 +2917,58 @@ export interface components {
       /** @description Addresses of status list tokens, at most 1000. */
       status_lists: string[];
     };
+    StatusListConfiguration: {
+      docType: string;
+      expiryDuration: components['schemas']['Duration'];
+      id: string;
+      timeToLiveDuration: components['schemas']['Duration'];
+    };
+    StatusListConfigurationRequest: {
+      /** @description Document type: `type` of a configuration of mobile documents. Unique among the tenant's configurations of status lists. */
+      docType: string;
+      /** @description For how long a token is valid that could not be replaced: at least `timeToLiveDuration`, at most 30 days. */
+      expiryDuration: {
+        days?: number;
+        hours?: number;
+        minutes?: number;
+        months?: number;
+        seconds?: number;
+        weeks?: number;
+        years?: number;
+      };
+      readonly id?: string;
+      /** @description For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, and when a status changes. */
+      timeToLiveDuration: {
+        days?: number;
+        hours?: number;
+        minutes?: number;
+        months?: number;
+        seconds?: number;
+        weeks?: number;
+        years?: number;
+      };
+    };
+    StatusListDistribution: {
+      /** @description At most 1000. */
+      data: components['schemas']['DistributedStatusList'][];
+    };
+    StatusListSigner: {
+      active: boolean;
+      certificateData?: components['schemas']['CertificateData'];
+      /** @description SHA-256 of the certificate's DER, hex. */
+      certificateFingerprint?: string;
+      /** @description Absent until it was uploaded. */
+      certificatePem?: string;
+      /** @description PKCS #10 request to issue a certificate for. Absent for a signer of a managed IACA. */
+      csrPem?: string;
+      iacaId: string;
+      id: string;
+      /** @description Whether it was made automatically, for a managed IACA. */
+      isManaged: boolean;
+    };
+    StatusListUri: {
+      uri: string;
+    };
     /** @description Metadata of an issued credential and the user it was issued to. */
     TenantCredential: {
       credentialConfigurationId: string;
@@ -2717,8 +3025,6 @@ export interface components {
       readonly id?: string;
       /** @description Whether it was made automatically, for a managed IACA. */
       readonly isManaged?: boolean;
-      /** @description RFC 3339 time of its revocation. */
-      readonly revocationDate?: string;
     };
     UpdateIacaRequest: {
       /** @description Several IACAs can be active: the newest one that is valid and can sign is used. */
@@ -2734,6 +3040,30 @@ export interface components {
       readonly id?: string;
       /** @description Whether the platform keeps its key. */
       readonly isManaged?: boolean;
+    };
+    UpdateStatusListConfigurationRequest: {
+      readonly docType?: string;
+      /** @description For how long a token is valid that could not be replaced: at least `timeToLiveDuration`, at most 30 days. */
+      expiryDuration: {
+        days?: number;
+        hours?: number;
+        minutes?: number;
+        months?: number;
+        seconds?: number;
+        weeks?: number;
+        years?: number;
+      };
+      readonly id?: string;
+      /** @description For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, and when a status changes. */
+      timeToLiveDuration: {
+        days?: number;
+        hours?: number;
+        minutes?: number;
+        months?: number;
+        seconds?: number;
+        weeks?: number;
+        years?: number;
+      };
     };
     UpdateUserRequest: {
       /** @description Identity of the user at the authentication provider. Absent until the user signs in with it. */
@@ -3199,7 +3529,7 @@ export interface components {
         'text/plain': 'Forbidden';
       };
     };
-    /** @description The resource no longer exists: its tenant was deleted, and its data was erased. */
+    /** @description The resource existed and has ended. */
     TenantGone: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -3824,17 +4154,37 @@ export interface operations {
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "ldp_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.l",
+           *         "mso_mdoc:org.example.r",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.1i",
            *         "ldp_vc:StudentCard",
+           *         "mso_mdoc:org.example.1l",
+           *         "jwt_vc_json:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.1q",
+           *         "mso_mdoc:org.example.1r",
+           *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
            *         "dc+sd-jwt:UniversityDegree",
            *         "cwt:UniversityDegree",
-           *         "cwt_vc:UniversityDiploma"
+           *         "cwt_vc:UniversityDiploma",
+           *         "mso_mdoc:org.example.membership",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.2g",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.2o"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -3967,17 +4317,37 @@ export interface operations {
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "ldp_vc:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.l",
+           *         "mso_mdoc:org.example.r",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.1i",
            *         "ldp_vc:StudentCard",
+           *         "mso_mdoc:org.example.1l",
+           *         "jwt_vc_json:StudentCard",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.1q",
+           *         "mso_mdoc:org.example.1r",
+           *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
            *         "dc+sd-jwt:UniversityDegree",
            *         "cwt:UniversityDegree",
-           *         "cwt_vc:UniversityDiploma"
+           *         "cwt_vc:UniversityDiploma",
+           *         "mso_mdoc:org.example.membership",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.2g",
+           *         "jwt_vc_json:StudentCard",
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.2o"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -4024,7 +4394,8 @@ export interface operations {
            *             }
            *           ]
            *         }
-           *       ]
+           *       ],
+           *       "mdoc_iacas_uri": "https://university.example/v1/openid/iacas"
            *     }
            */
           'application/json': {
@@ -4707,7 +5078,7 @@ export interface operations {
            *               "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *               "controller": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *               "type": "X25519KeyAgreementKey2019",
-           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
            *             }
            *           ]
            *         }
@@ -5226,6 +5597,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "iacas": [
+           *         {
+           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9J/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/N/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u+JmRlBR29IPRwa47+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/kq3Zb8XnW5mVt1Yc7RfL"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['IacaList'];
         };
       };
@@ -6801,9 +7181,9 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "type": "StudentCard",
-           *           "profile": "jwt-vc",
-           *           "format": "jwt_vc_json",
+           *           "type": "org.example.r",
+           *           "profile": "mobile",
+           *           "format": "mso_mdoc",
            *           "sessionId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *           "credentialConfigurationId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
            *           "devicePublicKey": {
@@ -6814,7 +7194,17 @@ export interface operations {
            *           },
            *           "issuedDate": "2026-01-15T09:30:00.000Z",
            *           "validFrom": "2026-01-15T09:30:00.000Z",
+           *           "validUntil": "2026-01-15T09:30:00.000Z",
            *           "offerId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "namespaces": {
+           *             "org.example.1": {
+           *               "given_name": {
+           *                 "digestID": 0,
+           *                 "digest": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *               }
+           *             }
+           *           },
+           *           "msoHash": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
            *           "status": "valid",
            *           "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63"
            *         }
@@ -7822,6 +8212,139 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
+  deleteIssuedCredentialMobile: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveCredentialStatusMobile: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "status": "valid"
+           *     }
+           */
+          'application/json': components['schemas']['CredentialStatusAnswer'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  setCredentialStatusMobile: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "status": "invalid",
+         *       "reason": "Device lost"
+         *     }
+         */
+        'application/json': components['schemas']['SetCredentialStatusRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "status": "invalid"
+           *     }
+           */
+          'application/json': components['schemas']['CredentialStatusAnswer'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
   listCredentialConfigurationsMobile: {
     parameters: {
       query?: {
@@ -7853,6 +8376,36 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "type": "org.example.l",
+           *           "claimMappings": {
+           *             "org.example.membership.1": {
+           *               "given_name": {
+           *                 "mapFrom": "claims.given_name",
+           *                 "type": "string",
+           *                 "required": true
+           *               },
+           *               "birth_date": {
+           *                 "mapFrom": "claims.birthdate",
+           *                 "type": "date"
+           *               }
+           *             }
+           *           },
+           *           "expiresIn": {
+           *             "months": 6
+           *           },
+           *           "branding": {
+           *             "name": "Membership"
+           *           },
+           *           "includeStatus": false
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfMobileConfiguration'];
         };
       };
@@ -7918,6 +8471,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "org.example.membership",
+           *       "claimMappings": {
+           *         "org.example.membership.1": {
+           *           "given_name": {
+           *             "mapFrom": "claims.given_name",
+           *             "type": "string",
+           *             "required": true
+           *           },
+           *           "birth_date": {
+           *             "mapFrom": "claims.birthdate",
+           *             "type": "date"
+           *           }
+           *         }
+           *       },
+           *       "expiresIn": {
+           *         "months": 6
+           *       },
+           *       "branding": {
+           *         "name": "Membership"
+           *       },
+           *       "includeStatus": false
+           *     }
+           */
           'application/json': components['schemas']['MobileConfiguration'];
         };
       };
@@ -7957,6 +8536,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "org.example.l",
+           *       "claimMappings": {
+           *         "org.example.membership.1": {
+           *           "given_name": {
+           *             "mapFrom": "claims.given_name",
+           *             "type": "string",
+           *             "required": true
+           *           },
+           *           "birth_date": {
+           *             "mapFrom": "claims.birthdate",
+           *             "type": "date"
+           *           }
+           *         }
+           *       },
+           *       "expiresIn": {
+           *         "months": 6
+           *       },
+           *       "branding": {
+           *         "name": "Membership"
+           *       },
+           *       "includeStatus": false
+           *     }
+           */
           'application/json': components['schemas']['MobileConfiguration'];
         };
       };
@@ -8024,6 +8629,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "org.example.l",
+           *       "claimMappings": {
+           *         "org.example.membership.1": {
+           *           "given_name": {
+           *             "mapFrom": "claims.given_name",
+           *             "type": "string",
+           *             "required": true
+           *           },
+           *           "birth_date": {
+           *             "mapFrom": "claims.birthdate",
+           *             "type": "date"
+           *           }
+           *         }
+           *       },
+           *       "expiresIn": {
+           *         "months": 6
+           *       },
+           *       "branding": {
+           *         "name": "Membership"
+           *       },
+           *       "includeStatus": false
+           *     }
+           */
           'application/json': components['schemas']['MobileConfiguration'];
         };
       };
@@ -8104,6 +8735,26 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "active": true,
+           *           "isManaged": true,
+           *           "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *           "certificateData": {
+           *             "commonName": "university.example DS",
+           *             "country": "ZZ",
+           *             "notBefore": "2026-01-15T09:30:00.000Z",
+           *             "notAfter": "2026-01-15T09:30:00.000Z"
+           *           },
+           *           "certificateFingerprint": "1aaa0e3f3ea266aff4ab557e60530ef8f81ee068e2bceef2e19e1e15b80921ee"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfDocumentSigner'];
         };
       };
@@ -8150,6 +8801,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "active": false,
+           *       "isManaged": false,
+           *       "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *     }
+           */
           'application/json': components['schemas']['DocumentSigner'];
         };
       };
@@ -8189,6 +8849,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "active": false,
+           *       "isManaged": false,
+           *       "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *     }
+           */
           'application/json': components['schemas']['DocumentSigner'];
         };
       };
@@ -8237,6 +8906,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "active": false,
+           *       "isManaged": false,
+           *       "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *     }
+           */
           'application/json': components['schemas']['DocumentSigner'];
         };
       };
@@ -8311,6 +8989,13 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "revoked": true,
+           *       "revocationDate": "2026-01-15T09:30:00.000Z",
+           *       "crlDue": true
+           *     }
+           */
           'application/json': components['schemas']['RevokedDocumentSigner'];
         };
       };
@@ -8355,6 +9040,32 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "active": false,
+           *           "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *           "certificateData": {
+           *             "commonName": "Customer IACA",
+           *             "country": "AU",
+           *             "stateOrProvinceName": "AU-NSW",
+           *             "notBefore": "2026-01-15T09:30:00.000Z",
+           *             "notAfter": "2026-01-15T09:30:00.000Z"
+           *           },
+           *           "certificateFingerprint": "cd574e0521b04011249588574ee9e3ffc7667699cf9cd408cd3a45fa17a592b7",
+           *           "isManaged": false,
+           *           "crl": {
+           *             "number": "2",
+           *             "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *             "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *           },
+           *           "crlDue": true
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfIaca'];
         };
       };
@@ -8403,6 +9114,28 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": false,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "Example IACA",
+           *         "country": "AU",
+           *         "stateOrProvinceName": "AU-NSW",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "9d70ea3394b88af1108df153c9b7475fe8a6f3fd220c9b3bbaa2b6ccfd0d7ec8",
+           *       "isManaged": true,
+           *       "crl": {
+           *         "number": "31",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": false
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -8442,6 +9175,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": true,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "university.example IACA",
+           *         "country": "ZZ",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "0c2a2d467943c34f9e81f1e803b1af0dbb01c93592fa7ebc2e0d16c48b0b12ed",
+           *       "isManaged": true,
+           *       "crl": {
+           *         "number": "1",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": false
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -8490,6 +9244,27 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": true,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "university.example IACA",
+           *         "country": "ZZ",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "0c2a2d467943c34f9e81f1e803b1af0dbb01c93592fa7ebc2e0d16c48b0b12ed",
+           *       "isManaged": true,
+           *       "crl": {
+           *         "number": "1",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": false
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -8611,6 +9386,28 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "active": false,
+           *       "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *       "certificateData": {
+           *         "commonName": "Customer IACA",
+           *         "country": "AU",
+           *         "stateOrProvinceName": "AU-NSW",
+           *         "notBefore": "2026-01-15T09:30:00.000Z",
+           *         "notAfter": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "certificateFingerprint": "cd574e0521b04011249588574ee9e3ffc7667699cf9cd408cd3a45fa17a592b7",
+           *       "isManaged": false,
+           *       "crl": {
+           *         "number": "2",
+           *         "thisUpdate": "2026-01-15T09:30:00.000Z",
+           *         "nextUpdate": "2026-01-15T09:30:00.000Z"
+           *       },
+           *       "crlDue": true
+           *     }
+           */
           'application/json': components['schemas']['Iaca'];
         };
       };
@@ -8621,6 +9418,714 @@ export interface operations {
       408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listDocumentSignersStatusList: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "active": true,
+           *           "isManaged": true,
+           *           "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *           "certificateData": {
+           *             "commonName": "university.example SL",
+           *             "country": "ZZ",
+           *             "notBefore": "2026-01-15T09:30:00.000Z",
+           *             "notAfter": "2026-01-15T09:30:00.000Z"
+           *           },
+           *           "certificateFingerprint": "a8aa73de0875ac6b59d924aa03384e08fec687f319b3c4930cbd7fd9d9e34a7a"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['PageOfStatusListSigner'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  createDocumentSignerStatusList: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
+        'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
+         *     }
+         */
+        'application/json': components['schemas']['DocumentSignerRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "active": false,
+           *       "isManaged": false,
+           *       "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *     }
+           */
+          'application/json': components['schemas']['StatusListSigner'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveDocumentSignerStatusList: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the status list signer. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "active": false,
+           *       "isManaged": false,
+           *       "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *     }
+           */
+          'application/json': components['schemas']['StatusListSigner'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateDocumentSignerStatusList: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the status list signer. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "active": false
+         *     }
+         */
+        'application/json': components['schemas']['UpdateDocumentSignerRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "active": false,
+           *       "isManaged": false,
+           *       "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *     }
+           */
+          'application/json': components['schemas']['StatusListSigner'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteDocumentSignerStatusList: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the status list signer. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listMobileStatusLists: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "listSize": 100000,
+           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+ErbgTpEK5hsN5x/E25UYEjeXivd+yTVbj/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb+JmRlBR29IPRwa47+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9/g+fSjxxiPTBARtA5LTp69/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+GQEsWEDm+hStTeDgptwBE/+bBfY8a/kq3Zb8XnW5mVt1Yc7RfL2sHd9Jp+whPHkBWCiqrAqhC8+QzMgze1MIR4/G+Tty"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['PageOfMobileStatusList'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveMobileStatusList: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the status list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "listSize": 100000,
+           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+ErbgTpEK5hsN5x/E25UYEjeXivd+yTVbj/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb+JmRlBR29IPRwa47+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9/g+fSjxxiPTBARtA5LTp69/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+GQEsWEDyKS0T+lzG14p9GGWUd3A0tl/mZcTLmCOHXgYzol/OjCqMKU5iSKqmAM+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4"
+           *     }
+           */
+          'application/json': components['schemas']['MobileStatusList'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveStatusListTokenMobile: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the status list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/cwt': string;
+          'application/statuslist+cwt': string;
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      404: components['responses']['TenantNotFound'];
+      406: components['responses']['TenantNotAcceptable'];
+      410: components['responses']['TenantGone'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listStatusListConfigurations: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "docType": "org.example.s",
+           *           "timeToLiveDuration": {
+           *             "days": 1
+           *           },
+           *           "expiryDuration": {
+           *             "days": 2
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['PageOfStatusListConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  createStatusListConfiguration: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
+        'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "docType": "org.iso.18013.5.1.mDL",
+         *       "timeToLiveDuration": {
+         *         "days": 1
+         *       },
+         *       "expiryDuration": {
+         *         "days": 2
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['StatusListConfigurationRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "docType": "org.iso.18013.5.1.mDL",
+           *       "timeToLiveDuration": {
+           *         "days": 1
+           *       },
+           *       "expiryDuration": {
+           *         "days": 2
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['StatusListConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveStatusListConfiguration: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "docType": "org.example.s",
+           *       "timeToLiveDuration": {
+           *         "days": 1
+           *       },
+           *       "expiryDuration": {
+           *         "days": 2
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['StatusListConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateStatusListConfiguration: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "timeToLiveDuration": {
+         *         "days": 1
+         *       },
+         *       "expiryDuration": {
+         *         "days": 2
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['UpdateStatusListConfigurationRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "docType": "org.example.s",
+           *       "timeToLiveDuration": {
+           *         "days": 1
+           *       },
+           *       "expiryDuration": {
+           *         "days": 2
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['StatusListConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteStatusListConfiguration: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the configuration. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveStatusListDistribution: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "status_lists": {
+           *             "uri": "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['StatusListDistribution'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -9051,6 +10556,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          'application/statuslist+cwt': string;
           'application/statuslist+jwt': string;
         };
       };
@@ -9086,8 +10592,14 @@ export interface operations {
           /**
            * @example {
            *       "status_lists": [
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token"
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token"
            *       ]
            *     }
            */
@@ -9216,7 +10728,7 @@ export interface operations {
            *           "created": "2026-01-15T09:30:00.000Z",
            *           "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "proofPurpose": "assertionMethod",
-           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *         }
            *       }
            *     }

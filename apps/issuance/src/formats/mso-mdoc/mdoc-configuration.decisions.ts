@@ -82,13 +82,12 @@ export const mdocFaults = (request: MobileConfigurationRequest): ErrorDetail[] =
     const mapFrom = request[time]?.mapFrom;
     if (mapFrom !== undefined && !parseClaimPath(mapFrom)) fault(time, PATH_FAULT, mapFrom);
   }
-  if (request.includeStatus === true) fault('includeStatus', 'is not supported yet', true);
   if (claimSourceId !== undefined && claimSourceId !== null) fault('claimSourceId', 'is not supported yet');
   return details;
 };
 
 export const mdocContentOf = (request: MobileConfigurationRequest): MdocContent => {
-  const { claimMappings, expiresIn, validFrom, validUntil, branding, display, maxIssuances } = request;
+  const { claimMappings, expiresIn, validFrom, validUntil, branding, display, maxIssuances, includeStatus } = request;
   return present({
     claimMappings,
     expiresIn: present({ ...expiresIn }),
@@ -97,12 +96,11 @@ export const mdocContentOf = (request: MobileConfigurationRequest): MdocContent 
     branding: branding && present({ ...branding }),
     display: display?.map((entry) => present({ ...entry })),
     maxIssuances,
+    revocable: includeStatus || undefined,
   }) as MdocContent;
 };
 
-export const mdocRecordOf = ({ id, type, content }: ActiveConfiguration<MdocContent>): MobileConfiguration => ({
-  id,
-  type,
-  ...content,
-  includeStatus: false,
-});
+export const mdocRecordOf = ({ id, type, content }: ActiveConfiguration<MdocContent>): MobileConfiguration => {
+  const { revocable: includeStatus = false, ...shown } = content;
+  return { id, type, ...shown, includeStatus };
+};

@@ -69,7 +69,7 @@ describe('rules of a configuration', () => {
       display: [{ locale: 'de', name: 'Karte' }],
       expiresIn: { hours: 2 },
       maxIssuances: 1,
-      includeStatus: false,
+      includeStatus: true,
       claimSourceId: null,
     };
     expect(mdocFaults(request(full))).toEqual([]);
@@ -79,7 +79,6 @@ describe('rules of a configuration', () => {
     [{ type: 'VerifiableCredential' }, body('type', 'must not be VerifiableCredential', 'VerifiableCredential')],
     [{ expiresIn: {} }, body('expiresIn', 'must be at least 2 hours', {})],
     [{ expiresIn: { minutes: 119 } }, body('expiresIn', 'must be at least 2 hours', { minutes: 119 })],
-    [{ includeStatus: true }, body('includeStatus', 'is not supported yet', true)],
     [{ claimSourceId: 'x' }, body('claimSourceId', 'is not supported yet')],
     ...['validFrom', 'validUntil'].map(
       (time) =>
@@ -223,5 +222,15 @@ describe('what is stored of a configuration', () => {
         content,
       }),
     ).toEqual({ id: 'c1', type: 'org.example.card', ...content, includeStatus: false });
+    const withStatus = mdocContentOf(request({ includeStatus: true }));
+    expect(withStatus.revocable).toBe(true);
+    const active = { status: 'active', id: 'c1', format: 'mso_mdoc', createdAt: '', version: 1 } as const;
+    expect(mdocRecordOf({ ...active, type: 'org.example.card', content: withStatus })).toEqual({
+      id: 'c1',
+      type: 'org.example.card',
+      claimMappings: withStatus.claimMappings,
+      expiresIn: { days: 1 },
+      includeStatus: true,
+    });
   });
 });

@@ -163,6 +163,13 @@ describe('mso_mdoc', () => {
     );
   });
 
+  it('refers to its entry in a status list, if it has one', async () => {
+    const status = (credential: string) => (parse(credential).security as { status?: unknown }).status;
+    const uri = 'https://acme.example/v2/credentials/mobile/status-lists/1/token';
+    expect(status(await issue(facts({ status: { index: 7, uri } })))).toEqual({ status_list: { idx: 7, uri } });
+    expect(status(await issue())).toBeUndefined();
+  });
+
   it('has the digests that are stored of it, which show no value', async () => {
     const prepared = format.prepare(facts());
     const { nameSpaces, payload, security } = parse((await format.sign('t1', [prepared], signer))[0]!);

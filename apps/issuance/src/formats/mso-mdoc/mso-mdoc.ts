@@ -61,7 +61,10 @@ interface UnsignedMdoc extends UnsignedCredential {
 export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
   readonly format = 'mso_mdoc';
   readonly profile = 'mobile';
-  readonly resources: Format['resources'] = { signer: { kind: 'documentSigner' } };
+  readonly resources: Format['resources'] = {
+    signer: { kind: 'documentSigner' },
+    status: { kind: 'tokenStatusList', tokenType: 'cose', size: 100_000 },
+  };
   /** DER by fingerprint of the certificate. */
   private readonly documentSigners = new LRUCache<string, Uint8Array>({ max: 1000 });
 
@@ -157,6 +160,7 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
         namespaces,
         deviceKey: holder.publicJwk,
         validity: { signed, validFrom, validUntil: validUntil! },
+        ...(facts.status && { status: facts.status }),
         documentSigner: this.documentSignerOf(signer),
         random: facts.random,
       });

@@ -10,6 +10,8 @@ import {
   TYPE_FAULT,
   type ClaimMapping,
 } from '../credential-configurations.js';
+import { credentialDeletion } from '../credential-registry.js';
+import { statusOperations } from '../credential-status.js';
 
 /** Source of an element and how its value is encoded. */
 export interface ElementMapping extends ClaimMapping {
@@ -83,7 +85,10 @@ export class MobileConfigurationRequest {
   @Max(1000, { message: 'must be at most 1000' })
   maxIssuances?: number;
 
-  /** Status lists are not supported yet: `true` is rejected. */
+  /**
+   * Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the
+   * credentials that are issued after it.
+   */
   @Optional() @IsBoolean({ message: 'must be a boolean' }) includeStatus?: boolean;
   /** Claim sources are not supported yet: any value is rejected. */
   @Optional() @BoundedJson() claimSourceId?: unknown;
@@ -120,3 +125,14 @@ export const mobileConfigurations = configurationOperations({
     branding: { name: 'Membership' },
   },
 });
+
+export const mobileStatus = statusOperations({ profile: 'mobile', prefix: 'MOBILE_CREDENTIAL_STATUS' });
+
+export const mobileRegistry = {
+  delete: credentialDeletion({
+    profile: 'mobile',
+    prefix: 'USER_CREDENTIAL',
+    description:
+      'Removes the metadata. The credential keeps its status, which cannot be changed any more. Credentials of deleted users do not exist.',
+  }),
+};

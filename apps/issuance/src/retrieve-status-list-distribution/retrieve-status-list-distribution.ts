@@ -1,0 +1,27 @@
+import { Inject } from '@nestjs/common';
+import { retrieveStatusListDistribution, type PublicContext, type StatusListDistribution } from '@attestry/contracts';
+import { Streams, type Clock } from '@attestry/event-store';
+import { CLOCK, Operation } from '@attestry/service-kit';
+import { findListSigner } from '../mobile-certificates/mobile-certificates.decisions.js';
+import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
+import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';
+
+/** In one document: of 100 million credentials. */
+const MOST = 1000;
+
+@Operation(retrieveStatusListDistribution)
+export class RetrieveStatusListDistribution {
+  constructor(
+    private readonly streams: Streams,
+    private readonly lists: PublishedListsReadModel,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute(_request: unknown, { tenant }: PublicContext): Promise<StatusListDistribution> {
+    const { state } = await this.streams.load(mobileCertificates, mobileCertificatesStream(tenant.id));
+    const now = this.clock.now();
+    const iacaIds = state.iacas.flatMap(({ iacaId }) => (findListSigner(state, iacaId, now).hasEnded ? [] : [iacaId]));
+    const uris = await this.lists.listUris(tenant.id, iacaIds, MOST);
+    return { data: uris.map((uri) => ({ status_lists: { uri } })) };
+  }
+}

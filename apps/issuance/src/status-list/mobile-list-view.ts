@@ -1,0 +1,17 @@
+import type { MobileStatusList } from '@attestry/contracts';
+import type { StatusListConfigurationsState } from '../status-list-configurations/status-list-configurations.state.js';
+import type { PublishedMobileList } from './published-lists.read-model.js';
+
+export const mobileListView = (
+  { listId, size, iacaId, docType, token }: PublishedMobileList,
+  configurations: StatusListConfigurationsState,
+): MobileStatusList => {
+  const configured = configurations.find((one) => one.docType === docType);
+  return {
+    id: listId,
+    iacaId,
+    ...(configured && { statusListConfigurationId: configured.id }),
+    listSize: size,
+    ...(token !== null && { list: token }),
+  };
+};

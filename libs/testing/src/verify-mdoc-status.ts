@@ -1,0 +1,62 @@
+import { webcrypto, X509Certificate } from 'node:crypto';
+import { inflateSync } from 'node:zlib';
+import type { Tag } from 'cbor2';
+import { hostFetch } from './host-fetch.js';
+
+type Sign1 = [Uint8Array, Map<number, unknown>, Uint8Array, Uint8Array];
+interface Status {
+  status_list: { idx: number; uri: string };
+}
+
+/** The status of an mdoc as its mobile security object has it, read with cbor2; undefined where it has none. */
+export const mdocStatus = async (credential: string): Promise<Status['status_list'] | undefined> => {
+  const { decode } = await import('cbor2');
+  // A Buffer would be decoded to Buffers.
+  const read = <T>(bytes: Uint8Array): T => decode<T>(new Uint8Array(bytes), { ignoreGlobalTags: true });
+  const { issuerAuth } = read<{ issuerAuth: Sign1 }>(Buffer.from(credential, 'base64url'));
+  return read<{ status?: Status }>(read<Tag>(issuerAuth[2]).contents as Uint8Array).status?.status_list;
+};
+
+/**
+ * Checks the status of an mdoc in a fresh token with cbor2 and WebCrypto: signature, chain to the IACA, `typ`, `sub`, times and the entry
+ * (Token Status List §8.3).
+ * @param iacas PEM of the roots that the verifier trusts
+ * @throws Error with what was found; `Status is not valid` for any status but 0, VALID
+ */
+export const verifyMdocStatus = async (credential: string, iacas: readonly string[]): Promise<void> => {
+  const { cdeEncodeOptions, decode, encode } = await import('cbor2');
+  const status = await mdocStatus(credential);
+  if (!status) throw new Error('the document has no status');
+  const response = await hostFetch(status.uri, { headers: { accept: MEDIA_TYPE } });
+  if (!response.ok) throw new Error(`${status.uri} answered ${response.status}`);
+  const mediaType = response.headers.get('content-type');
+  if (mediaType !== MEDIA_TYPE) throw new Error(`${status.uri} has the media type ${mediaType}`);
+  const options = { ignoreGlobalTags: true, preferMap: true };
+  const { tag, contents } = decode<Tag>(new Uint8Array(await response.arrayBuffer()), options);
+  const [header, unprotected, payload, signature] = contents as Sign1;
+  const parameters = decode<Map<number, unknown>>(header, options);
+  if (tag !== 18 || parameters.get(1) !== -7 || parameters.get(16) !== MEDIA_TYPE)
+    throw new Error('the token is no COSE_Sign1 of ES256 with the type of a status list');
+  const signer = new X509Certificate(unprotected.get(33) as Uint8Array);
+  const roots = iacas.map((pem) => new X509Certificate(pem));
+  if (!roots.some((root) => signer.checkIssued(root) && signer.verify(root.publicKey)))
+    throw new Error('no trusted IACA issued the certificate of the signer');
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+  const spki = signer.publicKey.export({ format: 'der', type: 'spki' });
+  const key = await webcrypto.subtle.importKey('spki', spki, algorithm, false, ['verify']);
+  const signed = encode(['Signature1', header, new Uint8Array(), payload], cdeEncodeOptions);
+  if (!(await webcrypto.subtle.verify(algorithm, key, Buffer.from(signature), Buffer.from(signed))))
+    throw new Error('the signature of the token is invalid');
+  const claims = decode<Map<number, unknown>>(payload, options);
+  const now = Date.now() / 1000;
+  if (claims.get(2) !== status.uri) throw new Error('the token is of another list');
+  if (!((claims.get(6) as number) <= now && now < (claims.get(4) as number)))
+    throw new Error('the token is not valid at this time');
+  if (!((claims.get(65534) as number) > 0)) throw new Error('the token has no time to live');
+  const list = claims.get(65533) as Map<string, unknown>;
+  const [bits, bytes] = [list.get('bits') as number, inflateSync(list.get('lst') as Uint8Array)];
+  const shift = (status.idx * bits) % 8;
+  if ((bytes[Math.floor((status.idx * bits) / 8)]! >> shift) & (2 ** bits - 1)) throw new Error('Status is not valid');
+};
+
+const MEDIA_TYPE = 'application/statuslist+cwt';
