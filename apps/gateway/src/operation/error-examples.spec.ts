@@ -14,7 +14,6 @@ import {
   type ErrorKind,
 } from '@attestry/contracts';
 import { isRecording, writeExamples } from '@attestry/testing';
-import { gone } from '../pipeline/errors.js';
 import { renderError } from './render-error.js';
 
 /** An error of each kind, as the platform throws it. */
@@ -28,7 +27,7 @@ const ERRORS: Partial<Record<ErrorKind, AppError>> = {
   conflict: conflict('The first call with this Idempotency-Key is still in progress', [
     { msg: 'belongs to a call that is still in progress', param: 'Idempotency-Key', location: 'headers' },
   ]),
-  gone: gone(),
+  gone: new AppError('gone', 'The status list ended at 2026-01-15T09:30:00.000Z'),
   unprocessable: new AppError('unprocessable', 'This Idempotency-Key was used for another request', {
     details: [{ msg: 'was used for another request', param: 'Idempotency-Key', location: 'headers' }],
   }),

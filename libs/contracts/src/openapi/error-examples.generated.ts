@@ -78,7 +78,7 @@ export const ERROR_EXAMPLES: Readonly<Record<string, unknown>> = {
     message: 'The first call with this Idempotency-Key is still in progress',
     details: [{ msg: 'belongs to a call that is still in progress', param: 'Idempotency-Key', location: 'headers' }],
   },
-  TenantGone: { code: 'Gone', message: 'Gone: the tenant was deleted, and its data was erased' },
+  TenantGone: { code: 'Gone', message: 'The status list ended at 2026-01-15T09:30:00.000Z' },
   TenantInternal: { code: 'InternalError', message: 'Internal error' },
   TenantInvalid: {
     code: 'BadRequest',

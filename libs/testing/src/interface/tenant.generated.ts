@@ -3543,7 +3543,7 @@ export interface components {
         /**
          * @example {
          *       "code": "Gone",
-         *       "message": "Gone: the tenant was deleted, and its data was erased"
+         *       "message": "The status list ended at 2026-01-15T09:30:00.000Z"
          *     }
          */
         'application/json': components['schemas']['TenantError'];
