@@ -13,6 +13,7 @@ import { fact, PlatformConfig, Reactions, serviceContext, type Fact, recordPurge
 import { credentialConfiguration } from './credential-configuration/credential-configuration.state.js';
 import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
+import { Crls } from './document-signers/crls.js';
 import { issuanceSession } from './issuance-session/issuance-session.state.js';
 import { issuedCredential } from './issued-credential/issued-credential.state.js';
 import { user } from './user/user.state.js';
@@ -91,6 +92,7 @@ export class IssuanceReactions implements OnApplicationBootstrap {
     private readonly streams: Streams,
     private readonly issuerKeys: IssuerKeys,
     private readonly issuerSigners: IssuerSigners,
+    private readonly crls: Crls,
     private readonly config: PlatformConfig,
   ) {}
 
@@ -99,12 +101,36 @@ export class IssuanceReactions implements OnApplicationBootstrap {
     this.reactions.publishFacts('issuance', PUBLISHED, factsOf, REST_MS);
     this.reactions.consumeEach('issuance.domain-signers', (message) => this.makeDomainSigner(message));
     this.reactions.start({
+      name: 'issuance.held-signers',
+      of: [withdrawnDomains],
+      onEvents: async (events) => {
+        for (const stored of events) await this.holdSigners(stored);
+      },
+    });
+    this.reactions.start({
       name: 'issuance.release-issuer-keys',
       of: [credentialConfiguration],
       onEvents: async (events) => {
         for (const stored of events) await this.releaseIssuerKey(stored);
       },
     });
+  }
+
+  private async holdSigners(stored: RecordedEvent): Promise<void> {
+    const { type, data } = readEvent(withdrawnDomains, stored);
+    const { tenantId, requestId, occurredAt } = stored.metadata;
+    const { domain, revision } = data;
+    const change = {
+      ...{ domain, revision, isWithdrawn: type === 'IssuerDomainWithdrawn' },
+      changedAt: new Date(occurredAt),
+    };
+    const context = serviceContext('issuance.held-signers', tenantId, requestId);
+    try {
+      await this.crls.recordDomainChange(tenantId, change, context);
+    } catch (error) {
+      // The tenant was purged.
+      if (!(error instanceof KeyNotFound)) throw error;
+    }
   }
 
   /** Ahead of the first read of signed metadata at the domain, which makes none. */

@@ -413,8 +413,11 @@ describe('tenants of a caller', () => {
     expect(await refusal(client.call(retrieveTenant, { params }, as('reaper')))).toMatchObject({ kind: 'notFound' });
     expect(await refusal(client.call(listClients, { params }, as('reaper')))).toMatchObject({ kind: 'notFound' });
     expect(await list('reaper')).toEqual({ data: [] });
-    expect(await client.call(lookUpTenant, { body: { host } }, internal())).toEqual({});
-    expect(await client.call(lookUpTenant, { body: { tenantId } }, internal())).toEqual({});
+    const ended = { tenantId, isPurged: false };
+    expect(await client.call(lookUpTenant, { body: { host } }, internal())).toEqual({ ended });
+    expect(await client.call(lookUpTenant, { body: { host: `never.${host}` } }, internal())).toEqual({});
+    for (const body of [{ tenantId }, { host, tenantId }])
+      expect(await client.call(lookUpTenant, { body }, internal())).toEqual({});
     expect(await refusal(token({ ...credentials, audience: host }))).toMatchObject({ code: 'access_denied' });
     clock.time += 3_600_000;
     expect(await refusal(create('mortal', 'reaper'))).toMatchObject({ details: [{ param: 'subdomain' }] });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import {
   createTenant,
   deleteTenant,
+  lookUpTenant,
   tenantPurged,
   type CreatedTenant,
   type ManagementContext,
@@ -65,6 +66,10 @@ const context = (): ManagementContext => ({
 const create = (subdomain: string): Promise<CreatedTenant> =>
   client.call(createTenant, { body: { subdomain, environmentId } }, context());
 const remove = (tenantId: string) => client.call(deleteTenant, { params: { tenantId } }, context());
+const directoryOf = ({ subdomain }: CreatedTenant) => {
+  const internal = { ...context(), caller: { kind: 'service' as const, service: 'gateway' } };
+  return client.call(lookUpTenant, { body: { host: subdomain } }, internal);
+};
 const look = () => services.app.get(PurgeTenants, { strict: false }).runJob({ isHeld: true } as Term);
 const eventsOf = (tenantId: string) => engines.events.readStream(tenantStream(tenantId));
 const typesOf = async (tenantId: string) => (await eventsOf(tenantId)).map(({ type }) => type);
@@ -98,10 +103,13 @@ describe('the purge of deleted tenants', () => {
     await services.app.get(TenantListsReadModel, { strict: false }).running.waitForHead(10_000);
     await look();
     expect(await purged(gone.id)).toBe(false);
+    expect(await directoryOf(gone)).toEqual({ ended: { tenantId: gone.id, isPurged: false } });
     expect(await engines.vault.sealing.openSealed(gone.id, 'user', theirs)).toBe('Ada Lovelace');
     clock.time += 1;
     await lookUntilPurged(gone.id);
 
+    expect(await directoryOf(gone)).toEqual({ ended: { tenantId: gone.id, isPurged: true } });
+    expect(await directoryOf(living)).toMatchObject({ tenant: { tenantId: living.id } });
     expect(await engines.vault.sealing.openSealed(gone.id, 'user', theirs)).toBe(ERASED);
     await expect(engines.vault.sealing.createDataKey(gone.id, 'user', 'another')).rejects.toThrow(KeyNotFound);
     expect(await engines.vault.sealing.openSealed(living.id, 'user', ours)).toBe('Ada Lovelace');

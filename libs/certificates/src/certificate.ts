@@ -1,6 +1,11 @@
 import 'reflect-metadata';
 import { createHash, X509Certificate as NodeCertificate, type KeyObject } from 'node:crypto';
-import { X509Certificate } from '@peculiar/x509';
+import {
+  IssuerAlternativeNameExtension,
+  SubjectAlternativeNameExtension,
+  X509Certificate,
+  type GeneralNames,
+} from '@peculiar/x509';
 import { CertificateFault } from './certificate-fault.js';
 import { readSubject, type CertificateSubject } from './subject.js';
 
@@ -17,6 +22,8 @@ export interface Certificate {
   notBefore: Date;
   notAfter: Date;
   publicKey: KeyObject;
+  /** Hosts of its alternative names, of issuer and subject, in lower case. */
+  hosts: readonly string[];
 }
 
 /** A certificate as both parsers see it. */
@@ -60,4 +67,18 @@ export const describeCertificate = ({ x509, node }: ParsedCertificate): Certific
   notBefore: x509.notBefore,
   notAfter: x509.notAfter,
   publicKey: node.publicKey,
+  hosts: [
+    ...new Set(
+      [x509.getExtension(IssuerAlternativeNameExtension), x509.getExtension(SubjectAlternativeNameExtension)].flatMap(
+        (extension) => hostsOf(extension?.names),
+      ),
+    ),
+  ],
 });
+
+const hostsOf = (names: GeneralNames | undefined): string[] =>
+  (names?.items ?? []).flatMap(({ type, value }) => {
+    if (type === 'dns') return [value.toLowerCase()];
+    if (type === 'email') return [value.slice(value.lastIndexOf('@') + 1).toLowerCase()];
+    return (type === 'url' && URL.parse(value)?.hostname) || [];
+  });

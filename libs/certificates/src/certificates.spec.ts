@@ -110,6 +110,7 @@ suite('an IACA', () => {
       notBefore: at(0),
       notAfter: at(3650),
       publicKey: node.publicKey,
+      hosts: ['acme.example'],
     });
     expect(node.publicKey.equals(iacaKey.publicKey)).toBe(true);
     expect(node.fingerprint256.replaceAll(':', '').toLowerCase()).toBe(iaca.fingerprint);

@@ -102,6 +102,21 @@ suite("a customer's IACA", () => {
     expect(parseIaca(`subject=/C=AU\n${pem}\n`, after(1)).pem.trim()).toBe(pem.trim());
   });
 
+  it.each([
+    [{ issuerAltName: 'URI:https://Customer.example:8443/pki' }, ['customer.example']],
+    [{ issuerAltName: 'email:pki@Customer.example' }, ['customer.example']],
+    [{ issuerAltName: 'URI:urn:example:issuer' }, []],
+    [
+      {
+        issuerAltName: 'URI:https://a.example,email:pki@b.example',
+        subjectAltName: 'DNS:C.example,URI:https://a.example',
+      },
+      ['a.example', 'b.example', 'c.example'],
+    ],
+  ])('with %j has the hosts %j', (names, hosts) => {
+    expect(parseIaca(customerIaca(names).pem, after(1)).hosts).toEqual(hosts);
+  });
+
   it('made by the platform is accepted', async () => {
     const facts = {
       notBefore: now,

@@ -12,7 +12,7 @@ export interface IacaFacts {
   subject: CertificateSubject;
   notBefore: Date;
   notAfter: Date;
-  /** Issuer alternative name: the address of the tenant. */
+  /** Issuer alternative name: the address of the custom domain, or else of the tenant. */
   issuerUrl: string;
   /** Where the CRL is published. */
   crlUrl: string;

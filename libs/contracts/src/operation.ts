@@ -69,6 +69,8 @@ export interface HttpBinding {
   success: number;
   /** Which hosts serve it; default `['tenant']`. */
   hosts?: readonly Api[];
+  /** Verifiers need it: the host of a deleted tenant serves it until the tenant is purged, and then answers 410 (ADR 0081). */
+  afterDeletion?: true;
   /** `json` (default for POST and PUT), `json-or-xml` (the members are the root's child elements), `form` (application/x-www-form-urlencoded), `json-or-form`, or `raw`: body, headers and method reach the service as they came. */
   body?: 'json' | 'json-or-xml' | 'form' | 'json-or-form' | 'raw' | 'none';
   /** Maximum size of the body in bytes; default {@link MAX_BODY_BYTES}, or {@link UNREAD_BODY_BYTES} where no body is read. */
@@ -299,7 +301,9 @@ export const defineOperation = <Body, Params, Query, Response, const D extends D
   const rate = declaration.rate ?? (access.kind === 'public' ? 'public' : access.kind === 'holder' ? 'wallet' : 'api');
   const hosts: readonly Api[] = http?.hosts ?? ['tenant'];
   const isOfTenants = hosts.includes('tenant') || hosts.includes('custom-domain');
-  const errorStatuses = [...new Set([...(declaration.errorStatuses ?? []), ...refusalsOf(access)])];
+  const errorStatuses = [
+    ...new Set([...(declaration.errorStatuses ?? []), ...refusalsOf(access), ...(http?.afterDeletion ? [410] : [])]),
+  ];
   return Object.freeze({
     ...declaration,
     service,

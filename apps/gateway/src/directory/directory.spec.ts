@@ -8,6 +8,7 @@ import {
   type Operation,
 } from '@attestry/contracts';
 import type { PlatformConfig, Reactions, ServiceClient } from '@attestry/service-kit';
+import { waitUntil } from '@attestry/testing';
 import { Directory } from './directory.js';
 
 const HOST = 'acme.example';
@@ -17,6 +18,7 @@ const deadline = Date.now() + 60_000;
 const LIVES_UNTIL = Date.now() + 3_600_000;
 
 /** Management, as it answers now. */
+let ended: { tenantId: string; isPurged: boolean } | undefined;
 let secrets: DirectorySecret[] | undefined;
 let managementSecret: string | undefined;
 let revoked: Set<string>;
@@ -27,6 +29,7 @@ let publish: (subject: string, data: object) => Promise<void>;
 let directory: Directory;
 
 beforeEach(() => {
+  ended = undefined;
   secrets = [{ id: 's1' }];
   managementSecret = 'm1';
   revoked = new Set();
@@ -34,14 +37,17 @@ beforeEach(() => {
   answering = async () => undefined;
   feed = { health: { healthy: true } };
   const answers: Record<string, (body: { tokenId?: string }) => unknown> = {
-    [lookUpTenant.name]: () => ({
-      tenant: {
-        tenantId: 't',
-        environmentId: 'e',
-        host: HOST,
-        clients: [{ clientId: 'c', roles: ['issuer'], ...(secrets && { secrets }) }],
-      },
-    }),
+    [lookUpTenant.name]: () =>
+      ended
+        ? { ended }
+        : {
+            tenant: {
+              tenantId: 't',
+              environmentId: 'e',
+              host: HOST,
+              clients: [{ clientId: 'c', roles: ['issuer'], ...(secrets && { secrets }) }],
+            },
+          },
     [lookUpManagementClient.name]: () => ({ exists: true, ...(managementSecret && { secretId: managementSecret }) }),
     [lookUpToken.name]: ({ tokenId }) => ({ isRevoked: revoked.has(tokenId!) }),
   };
@@ -64,6 +70,31 @@ beforeEach(() => {
 });
 
 const callsOf = (operation: { name: string }) => calls.filter((name) => name === operation.name).length;
+
+describe('a deleted tenant', () => {
+  it('has its host and no client, and is cached for a second, so that its purge is seen', async () => {
+    ended = { tenantId: 't', isPurged: false };
+    const look = () => directory.tenantByHost(HOST, deadline);
+    expect(await look()).toEqual({
+      context: { id: 't', host: HOST, baseUrl: `https://${HOST}` },
+      host: { api: 'tenant', publicUrl: `https://${HOST}`, tenant: (await look())!.context, ended: 'deleted' },
+      clients: new Map(),
+      restrictIdentityRoles: false,
+    });
+    expect(await directory.rolesOf(HOST, { clientId: 'c' }, NOW, deadline)).toBeUndefined();
+    const asked = callsOf(lookUpTenant);
+    expect((await look())!.host.ended).toBe('deleted');
+    expect(callsOf(lookUpTenant)).toBe(asked);
+    ended = { tenantId: 't', isPurged: true };
+    await waitUntil(async () => (await look())!.host.ended === 'purged', { what: 'the purge' });
+    // Without the feed nothing is cached.
+    feed.health.healthy = false;
+    const before = callsOf(lookUpTenant);
+    await look();
+    await look();
+    expect(callsOf(lookUpTenant)).toBe(before + 2);
+  });
+});
 
 describe("a token's secret", () => {
   const roles = (secretId?: string, now = NOW) =>

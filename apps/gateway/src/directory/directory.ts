@@ -9,6 +9,7 @@ import {
   tokenRevoked,
   type Api,
   type CallContext,
+  type DirectoryAnswer,
   type DirectorySecret,
   type DirectoryTenant,
   type Role,
@@ -24,9 +25,11 @@ export interface ResolvedHost {
   /** Scheme and canonical host. */
   publicUrl: string;
   tenant?: TenantContext;
+  /** Of a deleted tenant: only documents that outlive it are served (ADR 0081). */
+  ended?: 'deleted' | 'purged';
 }
 
-/** An active tenant as the gateway needs it. */
+/** A tenant as the gateway needs it. A deleted one has no clients. */
 export interface DirectoryEntry {
   context: TenantContext;
   /** The tenant's own host. */
@@ -66,6 +69,8 @@ export class Directory implements OnApplicationBootstrap {
   private readonly byCustomDomain = new LRUCache<string, TenantContext>({ max: MAX_ENTRIES });
   private readonly customDomainOf = new Map<string, string>();
   private readonly unknown = new LRUCache<string, true>({ max: 10_000, ttl: UNKNOWN_MS });
+  /** Deleted tenants by host. */
+  private readonly ended = new LRUCache<string, DirectoryEntry>({ max: 10_000, ttl: UNKNOWN_MS });
   private readonly hostOf = new Map<string, string>();
   /** By client id, the id of its secret. */
   private readonly managementClients = new LRUCache<string, { secretId?: string }>({
@@ -111,7 +116,7 @@ export class Directory implements OnApplicationBootstrap {
     beforeLookUp?: () => Promise<void>,
   ): DirectoryEntry | undefined | Promise<DirectoryEntry | undefined> {
     if (this.feed?.health.healthy) {
-      const known = this.byHost.get(host);
+      const known = this.byHost.get(host) ?? this.ended.get(host);
       if (known) return known;
       if (this.unknown.has(host)) return undefined;
     }
@@ -188,7 +193,12 @@ export class Directory implements OnApplicationBootstrap {
 
   private async lookUpHost(host: string, deadline: number): Promise<DirectoryEntry | undefined> {
     const generation = this.generation;
-    const { tenant } = await this.services.call(lookUpTenant, { body: { host } }, lookUp(deadline));
+    const { tenant, ended } = await this.services.call(lookUpTenant, { body: { host } }, lookUp(deadline));
+    if (ended) {
+      const entry = this.endedEntry(host, ended);
+      if (generation === this.generation) this.ended.set(host, entry);
+      return entry;
+    }
     const entry = tenant && this.entry(tenant);
     if (generation !== this.generation) return entry;
     if (entry) {
@@ -224,6 +234,11 @@ export class Directory implements OnApplicationBootstrap {
         tenant.clients.map(({ clientId, roles, secrets }) => [clientId, { roles, ...(secrets && { secrets }) }]),
       ),
     };
+  }
+
+  private endedEntry(host: string, { tenantId, isPurged }: NonNullable<DirectoryAnswer['ended']>): DirectoryEntry {
+    const entry = this.entry({ tenantId, host, restrictIdentityRoles: false, clients: [] });
+    return { ...entry, host: { ...entry.host, ended: isPurged ? 'purged' : 'deleted' } };
   }
 
   private keepRevocation({ tokenId, expiresAt }: TokenRevokedData): void {

@@ -19,6 +19,7 @@ import {
   lookUpManagementClient,
   lookUpTenant,
   OPERATIONS,
+  retrieveIacas,
   retrieveTokenKeys,
   type DirectoryTenant,
   type ErrorKind,
@@ -91,13 +92,16 @@ beforeAll(async () => {
   engines = await openEngines(config);
   serve(lookUpTenant, async ({ body }) => {
     lookUps++;
-    const tenant = tenants[(body as { host: string }).host];
+    const { host } = body as { host: string };
+    const tenant = tenants[host];
+    if (host === 'deleted.example.test') return { ok: true, data: { ended: { tenantId: TENANT, isPurged: false } } };
+    if (host === 'purged.example.test') return { ok: true, data: { ended: { tenantId: TENANT, isPurged: true } } };
     return { ok: true, data: tenant ? { tenant } : {} };
   });
   serve(lookUpManagementClient, async () => ({ ok: true, data: { exists: true } }));
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'ES256', use: 'sig' };
   serve(retrieveTokenKeys, async () => ({ ok: true, data: { keys: [jwk] } }));
-  for (const operation of [listDids, listTenants, issueToken]) serve(operation, () => reply());
+  for (const operation of [listDids, listTenants, issueToken, retrieveIacas]) serve(operation, () => reply());
   app = await NestFactory.create<NestFastifyApplication>(
     rootModule([gatewayParticipant], engines),
     new FastifyAdapter(),
@@ -223,6 +227,7 @@ const CODES: Partial<Record<ErrorKind, string>> = {
   notFound: 'NotFound',
   notAcceptable: 'NotAcceptable',
   conflict: 'Conflict',
+  gone: 'Gone',
   unprocessable: 'UnprocessableContent',
   tooLarge: 'PayloadTooLarge',
   unsupportedMediaType: 'UnsupportedMediaType',
@@ -317,6 +322,43 @@ describe.each(APIS)('errors of the %s API', (_name, api) => {
     });
     expect(answer.statusCode).toBe(415);
     expectBody(api.errors, answer, 'UnsupportedMediaType');
+  });
+});
+
+describe('a deleted tenant', () => {
+  const { path } = retrieveIacas.http!;
+  const call = (host: string, method: 'GET' | 'HEAD' | 'PUT' | 'OPTIONS', url = path) =>
+    send({ ...(APIS[0]![1] as Api), host }, { method, url }, null);
+
+  it('serves what verifiers need, and nothing else [T194]', async () => {
+    reply = async () => ({ ok: true, data: { iacas: [] } });
+    const answer = await call('deleted.example.test', 'GET');
+    expect([answer.statusCode, answer.json()]).toEqual([200, { iacas: [] }]);
+    expect((await call('deleted.example.test', 'HEAD')).statusCode).toBe(200);
+    for (const [method, url] of [
+      ['GET', listDids.http!.path],
+      ['PUT', path],
+      ['GET', '/'],
+      ['GET', '/.well-known/openid-credential-issuer'],
+    ] as const) {
+      const refused = await call('deleted.example.test', method, url);
+      expect([url, refused.statusCode]).toEqual([url, 404]);
+      expectBody('tenant', refused, 'NotFound');
+    }
+    const own = await send(
+      { ...(APIS[0]![1] as Api), host: 'deleted.example.test' },
+      { method: 'GET', url: '/v1/dids' },
+    );
+    expect(own.statusCode).toBe(404);
+  });
+
+  it('answers 410 for it once it is purged [T195]', async () => {
+    const answer = await call('purged.example.test', 'GET');
+    expect(answer.statusCode).toBe(410);
+    expectBody('tenant', answer, 'Gone');
+    expect(answer.json()).toEqual({ code: 'Gone', message: 'Gone: the tenant was deleted, and its data was erased' });
+    expect((await call('purged.example.test', 'HEAD')).statusCode).toBe(410);
+    expect((await call('purged.example.test', 'GET', listDids.http!.path)).statusCode).toBe(404);
   });
 });
 

@@ -6,6 +6,8 @@ import type { RateState } from '../request/rate-limits.js';
 export const methodNotAllowed = (allowed: readonly string[]): AppError =>
   new AppError('methodNotAllowed', 'Method Not Allowed', { headers: { allow: allowed.join(', ') } });
 
+export const gone = (): AppError => new AppError('gone', 'Gone: the tenant was deleted, and its data was erased');
+
 export const tooManyRequests = ({ reset }: RateState): AppError => {
   const seconds = Math.max(1, reset - Math.floor(Date.now() / 1000));
   return new AppError('tooManyRequests', 'Too Many Requests', { headers: { 'retry-after': String(seconds) } });

@@ -44,6 +44,28 @@ describe('a request whose path and method an operation has', () => {
   });
 });
 
+describe('a request for a document of a deleted tenant', () => {
+  const of = (ended: 'deleted' | 'purged') => {
+    const exchange = unrouted('/v1/held');
+    exchange.host = { ...exchange.host, ended };
+    return exchange;
+  };
+
+  it('gets its plan until the tenant is purged', () => {
+    const exchange = of('deleted');
+    expect(findRoute(exchange, { routes, ...ratesOf() })).toBeUndefined();
+    expect(exchange.shape).toBe(exchange.plan);
+  });
+
+  it('is a 410 from then on in the shape of its operation, counted as a public call', async () => {
+    const limits = ratesOf();
+    const exchange = of('purged');
+    const error = await errorOf(() => findRoute(exchange, { routes, ...limits }));
+    expect([error.kind, error.message]).toEqual(['gone', 'Gone: the tenant was deleted, and its data was erased']);
+    expect([limits.calls.length, exchange.shape]).toEqual([1, exchange.plan]);
+  });
+});
+
 describe('a request without an operation', () => {
   it('is a 405 with the methods of its path, counted as a public call', async () => {
     const limits = ratesOf();

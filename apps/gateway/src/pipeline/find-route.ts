@@ -1,12 +1,12 @@
 import { notFound } from '@attestry/contracts';
 import { refuse } from './apply-rate.js';
 import type { Dependencies } from './dependencies.js';
-import { methodNotAllowed } from './errors.js';
+import { gone, methodNotAllowed } from './errors.js';
 import type { Hosted } from './exchange.js';
 
 type Used = Pick<Dependencies, 'routes' | 'rates'>;
 
-/** Kind of host, method and path → plan. @throws AppError 405 with the methods of the path; 404 when it has none */
+/** Kind of host, method and path → plan. @throws AppError 405 with the methods of the path; 404 when it has none; 410 when its tenant was purged */
 export const findRoute = (exchange: Hosted, deps: Used): void | Promise<void> => {
   const { request, host, path, startedAt } = exchange;
   const router = deps.routes.byApi[host.api];
@@ -21,4 +21,5 @@ export const findRoute = (exchange: Hosted, deps: Used): void | Promise<void> =>
   exchange.caller = plan.caller;
   exchange.shape = plan;
   exchange.deadline = startedAt + plan.timeoutMs;
+  if (host.ended === 'purged') return refuse(exchange, deps, gone());
 };

@@ -1,6 +1,7 @@
 import { unavailable } from '@attestry/contracts';
-import { errorOf, EXCEEDED, exchangeOf, HOST, NOW, ratesOf } from './exchange.spec-fixture.js';
+import { errorOf, EXCEEDED, exchangeOf, HOST, NOW, operationOf, ratesOf } from './exchange.spec-fixture.js';
 import { resolveHost } from './resolve-host.js';
+import { Router } from './router.js';
 
 const shape = { errors: 'oauth' as const, corsHeaders: {} };
 const routes = { expectedShape: () => shape } as never;
@@ -26,6 +27,30 @@ describe('the host', () => {
     const exchange = exchangeOf({}, {}, { host: undefined });
     expect(resolveHost(exchange, { hosts: hosts(() => found), routes, ...ratesOf() })).toBeUndefined();
     expect(exchange.host).toBe(found);
+  });
+
+  it.each([
+    ['GET', '/v1/lists/7', true],
+    ['HEAD', '/v1/lists/7', true],
+    ['OPTIONS', '/v1/lists/7', true],
+    ['PUT', '/v1/lists/7', false],
+    ['GET', '/v1/things/7', false],
+    ['GET', '/v1/nothing', false],
+    ['GET', '/', false],
+  ])('of a deleted tenant is known for what outlives it: %s %s', async (method, url, isKnown) => {
+    const path = '/v1/lists/:id';
+    const declared = [
+      operationOf(),
+      operationOf({ http: { method: 'GET', path, success: 200, afterDeletion: true } }),
+      operationOf({ http: { method: 'PUT', path, success: 200 } }),
+    ];
+    const byApi = { tenant: new Router('tenant', declared, 5000) };
+    for (const ended of ['deleted', 'purged'] as const)
+      for (const answer of [{ ...found, ended }, Promise.resolve({ ...found, ended })]) {
+        const exchange = exchangeOf({ method, url }, {}, { host: undefined });
+        await resolveHost(exchange, { hosts: hosts(() => answer), routes: { byApi } as never, ...ratesOf() });
+        expect(exchange.host).toEqual(isKnown ? { ...found, ended } : undefined);
+      }
   });
 
   it('is looked up only for an address below its limit; errors have the shape of the route', async () => {

@@ -1,3 +1,4 @@
+import type { ResolvedHost } from '../request/hosts.js';
 import { checkPublicCalls } from './apply-rate.js';
 import type { Dependencies } from './dependencies.js';
 import type { Exchange } from './exchange.js';
@@ -5,7 +6,7 @@ import type { Exchange } from './exchange.js';
 type Used = Pick<Dependencies, 'hosts' | 'routes' | 'rates'>;
 
 /**
- * Which API the Host header names, and which tenant; neither for an unknown host.
+ * Which API the Host header names, and which tenant; neither for an unknown host. A deleted tenant only for a path that outlives it.
  * @throws AppError 429 before a look-up for an address over its public limit; 503 when management cannot be reached
  */
 export const resolveHost = (exchange: Exchange, deps: Used): void | Promise<void> => {
@@ -13,6 +14,13 @@ export const resolveHost = (exchange: Exchange, deps: Used): void | Promise<void
     exchange.shape = deps.routes.expectedShape(exchange);
     return checkPublicCalls(exchange, deps);
   });
-  if (found instanceof Promise) return found.then((host) => void (exchange.host = host));
-  exchange.host = found;
+  if (found instanceof Promise)
+    return found.then((host) => void (exchange.host = host?.ended ? endedHost(host, exchange, deps) : host));
+  exchange.host = found?.ended ? endedHost(found, exchange, deps) : found;
+};
+
+/** Any other path of a deleted tenant is that of an unknown host. */
+const endedHost = (host: ResolvedHost, { request: { method }, path }: Exchange, { routes }: Used) => {
+  const route = routes.byApi.tenant.find(method === 'OPTIONS' ? 'GET' : method, path);
+  return route?.plan.operation.http!.afterDeletion ? host : undefined;
 };

@@ -56,7 +56,7 @@ export class CreateIaca {
   /** With its first CRL, because its certificate says where that is. */
   private async make(iacaId: string, body: IacaRequest, context: Context): Promise<Created> {
     const { tenant } = context;
-    const domain = body.commonName === undefined ? await this.domainOf(context) : tenant.host;
+    const domain = await this.domainOf(context);
     const content = iacaContent(body, { domain, region: this.regionOf(tenant.host) }, this.clock.now());
     const { createIaca: createCertificate } = await import('@attestry/certificates');
     return this.keys.runDecision(
@@ -72,7 +72,7 @@ export class CreateIaca {
             subject,
             notBefore,
             notAfter,
-            issuerUrl: tenant.baseUrl,
+            issuerUrl: `${this.config.publicScheme}://${domain}`,
             crlUrl: `${tenant.baseUrl}/v2/credentials/mobile/iacas/${iacaId}/crl`,
             random: pooledBytes,
           });

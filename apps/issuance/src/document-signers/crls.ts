@@ -1,8 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Streams, type Clock, type EventContext, type Fence, type Loaded } from '@attestry/event-store';
+import type { RevokedCertificate } from '@attestry/certificates';
 import { SigningKeys } from '@attestry/keys';
 import { CLOCK } from '@attestry/service-kit';
-import { crlPeriod, isCrlDue, requireIaca } from '../mobile-certificates/mobile-certificates.decisions.js';
+import {
+  crlPeriod,
+  iacasToPublish,
+  isCrlDue,
+  recordDomainChange,
+  requireIaca,
+} from '../mobile-certificates/mobile-certificates.decisions.js';
 import type {
   MobileCertificatesEvent,
   StoredCrl,
@@ -28,19 +35,24 @@ export class Crls {
   /** @param number revision of the event that is going to contain it: numbers of CRLs only grow (RFC 5280 §5.2.3) */
   async sign(
     tenantId: string,
-    iaca: StoredIaca & { revoked?: readonly RevokedSigner[] },
+    iaca: StoredIaca & Partial<Record<'revoked' | 'held', readonly RevokedSigner[]>>,
     number: number,
   ): Promise<StoredCrl> {
     const { createRevocationList } = await import('@attestry/certificates');
-    const { revoked = [] } = iaca;
     const { thisUpdate, nextUpdate, dueAt } = crlPeriod(iaca, this.clock.now());
+    const entry = ({ serialNumber, revokedAt }: RevokedSigner) => ({ serialNumber, revokedAt: new Date(revokedAt) });
+    const held = (iaca.held ?? []).filter(({ notAfter }) => new Date(notAfter) >= thisUpdate);
+    const revoked: RevokedCertificate[] = [
+      ...(iaca.revoked ?? []).map(entry),
+      ...held.map((signer) => ({ ...entry(signer), reason: 'certificateHold' as const })),
+    ];
     const der = await createRevocationList({
       iaca: derOf(iaca),
       iacaKey: await this.signingKeys.loadSigner(tenantId, iaca.keyId!),
       number: BigInt(number),
       thisUpdate,
       nextUpdate,
-      revoked: revoked.map(({ serialNumber, revokedAt }) => ({ serialNumber, revokedAt: new Date(revokedAt) })),
+      revoked,
     });
     return {
       iacaId: iaca.iacaId,
@@ -67,5 +79,27 @@ export class Crls {
       return [{ type: 'CrlPublished', data: crl }];
     };
     await this.streams.runDecision(mobileCertificates, mobileCertificatesStream(tenantId), decide, context, { fence });
+  }
+
+  /**
+   * Holds the signers under a domain that the tenant has lost, or releases them, with the CRLs that say so. A hold ends with the entry (RFC 5280 §5.3.1).
+   * @throws KeyNotFound when the tenant was purged
+   */
+  async recordDomainChange(
+    tenantId: string,
+    change: Parameters<typeof recordDomainChange>[1] & { changedAt: Date },
+    context: EventContext,
+  ): Promise<void> {
+    const decide = async (
+      before: MobileCertificatesState,
+      { revision }: Loaded<unknown>,
+    ): Promise<MobileCertificatesEvent[]> => {
+      const events = recordDomainChange(before, change, change.changedAt);
+      const after = events.reduce(mobileCertificates.evolve, before);
+      for (const iaca of iacasToPublish(before, after, this.clock.now()))
+        events.push({ type: 'CrlPublished', data: await this.sign(tenantId, iaca, revision + events.length + 1) });
+      return events;
+    };
+    await this.streams.runDecision(mobileCertificates, mobileCertificatesStream(tenantId), decide, context);
   }
 }

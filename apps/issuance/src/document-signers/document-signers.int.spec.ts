@@ -7,6 +7,8 @@ import {
   AppError,
   createDocumentSigner,
   createIaca,
+  customDomainVerified,
+  customDomainWithdrawn,
   deleteDocumentSigner,
   deleteIaca,
   listDocumentSigners,
@@ -29,6 +31,7 @@ import {
   type PageOf,
   type RevokedDocumentSigner,
 } from '@attestry/contracts';
+import { readCertificate } from '@attestry/certificates';
 import { leaseFence, StaleEpoch, type Lease } from '@attestry/event-store';
 import {
   openEngines,
@@ -150,6 +153,7 @@ const dueOf = async (tenantId: string, at = now()) =>
     .filter((row) => row.tenant_id === tenantId)
     .map(({ kind }) => kind)
     .sort();
+const hostsOf = (pem: string) => readCertificate(new X509Certificate(pem).raw).hosts;
 const serialOf = (pem: string) => new X509Certificate(pem).serialNumber;
 
 if (!hasOpenssl()) skipSuite('CRLs', 'openssl is not installed (Debian: apt install openssl)');
@@ -209,8 +213,13 @@ describe('a managed IACA', () => {
   it('is named after the verified custom domain', async () => {
     const tenantId = newTenant();
     domains.set(tenantId, 'id.acme.example');
-    expect((await create(tenantId)).certificateData.commonName).toBe('id.acme.example IACA');
-    expect((await create(tenantId, { commonName: 'Roads' })).certificateData.commonName).toBe('Roads');
+    const iaca = await create(tenantId);
+    expect(iaca.certificateData.commonName).toBe('id.acme.example IACA');
+    expect(hostsOf(iaca.certificatePem)).toEqual(['id.acme.example']);
+    const named = await create(tenantId, { commonName: 'Roads' });
+    expect(named.certificateData.commonName).toBe('Roads');
+    expect(hostsOf(named.certificatePem)).toEqual(['id.acme.example']);
+    expect(hostsOf((await create(newTenant())).certificatePem)).toEqual([expect.stringMatching(/^5\d{7}\.localhost$/)]);
   });
 
   it('is refused with the reason for each member', async () => {
@@ -749,5 +758,105 @@ describe('an unmanaged IACA', () => {
     customer.revoke(signer.certificatePem!);
     await admin(updateIacaCrl, tenantId, { params: { id: iaca.id }, body: { crlPem: await customer.signCrl() } });
     expect((await refusal(load(tenantId))).code).toBe('credential_request_denied');
+  });
+});
+
+describe('signers under a domain that the tenant has lost', () => {
+  let revision = 0;
+  const domainChanged = (tenantId: string, domain: string, isVerified: boolean) =>
+    engines.bus.publish([
+      {
+        id: `domain-${++revision}`,
+        subject: (isVerified ? customDomainVerified : customDomainWithdrawn).subject,
+        headers: { tenantId, requestId: 'domain', occurredAt: new Date().toISOString() },
+        data: { tenantId, domain, revision },
+      },
+    ]);
+  const entriesOf = (crl: string) => crl.match(/Serial Number: \w+[\s\S]*?Certificate Hold/g)?.length ?? 0;
+  const isDenied = (tenantId: string) =>
+    load(tenantId).then(
+      () => false,
+      ({ code, message }: AppError) =>
+        code === 'credential_request_denied' && message === 'the domain of the issuer has been withdrawn',
+    );
+
+  itWithOpenssl('are in the CRL as certificateHold and sign nothing, until the domain is verified again', async () => {
+    const tenantId = newTenant();
+    const elsewhere = await createActive(tenantId);
+    domains.set(tenantId, 'id.acme.example');
+    const iaca = await createActive(tenantId);
+    await activate(tenantId, elsewhere.id, false);
+    await load(tenantId);
+    const [revokedSigner] = await signersOf(tenantId);
+    await revoke(tenantId, revokedSigner!.id);
+    const { certificate } = await load(tenantId);
+    const [, signer] = await signersOf(tenantId);
+    const before = (await iacaOf(tenantId, elsewhere.id)).crl;
+
+    await domainChanged(tenantId, 'id.acme.example', false);
+    await waitUntil(() => isDenied(tenantId), { what: 'the hold' });
+    const held = await crlOf(tenantId, iaca);
+    expect(entriesOf(held)).toBe(1);
+    for (const { certificatePem } of [revokedSigner!, signer!])
+      expect(held).toContain(`Serial Number: ${serialOf(certificatePem!)}`);
+    // The other IACA does not depend on the domain.
+    expect((await iacaOf(tenantId, elsewhere.id)).crl).toEqual(before);
+    expect((await activate(tenantId, elsewhere.id)).active).toBe(true);
+    expect(leafOf(await load(tenantId)).issuer).toContain(hostOf(tenantId));
+    await activate(tenantId, elsewhere.id, false);
+
+    // A CRL that is renewed meanwhile has them too; so has that of another revocation.
+    ahead = 15.1 * DAY_MS;
+    await waitUntil(async () => (await dueOf(tenantId)).includes('crl'), { what: 'the CRL to be due' });
+    await runJob();
+    expect(entriesOf(await crlOf(tenantId, iaca))).toBe(1);
+    ahead = 0;
+
+    await domainChanged(tenantId, 'another.example', true);
+    await domainChanged(tenantId, 'id.acme.example', true);
+    await waitUntil(async () => !(await isDenied(tenantId)), { what: 'the end of the hold' });
+    const released = await crlOf(tenantId, iaca);
+    expect(entriesOf(released)).toBe(0);
+    expect(released).toContain(`Serial Number: ${serialOf(revokedSigner!.certificatePem!)}`);
+    expect(released).not.toContain(serialOf(signer!.certificatePem!));
+    expect((await load(tenantId)).certificate.fingerprint).toBe(certificate.fingerprint);
+  });
+
+  itWithOpenssl('of an unmanaged IACA make its CRL due', async () => {
+    const tenantId = newTenant();
+    const customer = await CustomerIaca.create();
+    const iaca = await createActive(tenantId, { certificatePem: customer.certificatePem });
+    const { id, csrPem } = await requestSigner(tenantId, iaca.id);
+    const certificatePem = await customer.issue(csrPem!);
+    await changeSigner(tenantId, id, { active: true, certificatePem });
+    await load(tenantId);
+    const [domain] = hostsOf(customer.certificatePem);
+    await domainChanged(tenantId, domain!, false);
+    await waitUntil(() => isDenied(tenantId), { what: 'the hold' });
+    expect((await iacaOf(tenantId, iaca.id)).crlDue).toBe(true);
+    customer.revoke(certificatePem);
+    const body = { crlPem: await customer.signCrl() };
+    expect(await admin(updateIacaCrl, tenantId, { params: { id: iaca.id }, body })).toMatchObject({ crlDue: false });
+    await domainChanged(tenantId, domain!, true);
+    // The owner's CRL lists it until another one does not.
+    await waitUntil(
+      async () => (await refusal(load(tenantId))).message === 'no document signer of the issuer is active and valid',
+      { what: 'the end of the hold' },
+    );
+  });
+
+  it('of another tenant at the same domain are not held', async () => {
+    const [first, second] = [newTenant(), newTenant()];
+    for (const tenantId of [first, second]) {
+      domains.set(tenantId, 'handed.example');
+      await createActive(tenantId);
+      await load(tenantId);
+    }
+    await domainChanged(first, 'handed.example', false);
+    await waitUntil(() => isDenied(first), { what: 'the hold' });
+    await domainChanged(second, 'handed.example', true);
+    expect(await isDenied(second)).toBe(false);
+    await domainChanged(first, 'handed.example', true);
+    await waitUntil(async () => !(await isDenied(first)), { what: 'the end of the hold' });
   });
 });

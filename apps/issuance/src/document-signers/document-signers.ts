@@ -58,7 +58,7 @@ export class DocumentSigners {
     const target = { iacaId: found.iaca.iacaId, documents } as const;
     const signer = found.signer ?? find(await this.renew(tenantId, target, withoutRecord(context))).signer;
     if (!signer) throw new Error(`no document signer of ${target.iacaId}`);
-    return this.certified(tenantId, signer);
+    return this.certified(tenantId, signer, found.iaca);
   }
 
   /**
@@ -73,16 +73,27 @@ export class DocumentSigners {
     const target = { iacaId, documents: 'statusList' } as const;
     const usable =
       signer ?? (iaca!.keyId === undefined ? undefined : find(await this.renew(tenantId, target, context)).signer);
-    return usable && this.certified(tenantId, usable);
+    return usable && this.certified(tenantId, usable, iaca!);
   }
 
   private async certified(
     tenantId: string,
     { keyId, iacaId, certificate, fingerprint, data }: StoredX509 & { keyId: string; iacaId: string },
+    { hosts: [domain] = [] }: Pick<StoredX509, 'hosts'>,
   ): Promise<CertifiedSigner> {
     const key = await this.signingKeys.loadSigner(tenantId, keyId);
     const [notBefore, notAfter] = [new Date(data.notBefore), new Date(data.notAfter)];
-    return { ...key, certificate: { x5c: [certificate], fingerprint, notBefore, notAfter, iacaId } };
+    return {
+      ...key,
+      certificate: {
+        x5c: [certificate],
+        fingerprint,
+        notBefore,
+        notAfter,
+        iacaId,
+        ...(domain !== undefined && { domain }),
+      },
+    };
   }
 
   /**

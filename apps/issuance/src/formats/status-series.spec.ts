@@ -22,6 +22,14 @@ describe('the series of status lists of a configuration', () => {
     expect(statusSeriesOf(certified, { ...revocable, issuerKey }, issuer)).toEqual(series);
   });
 
+  it('is another one for configurations with a DID under another domain, with which they end', () => {
+    const at = (did: string) =>
+      statusSeriesOf(certified, { ...revocable, issuerKey: { ...issuerKey, did } }, issuer)?.signer;
+    expect(at('did:web:brand.example')).toEqual({ kind: 'issuerSigner', issuer, did: 'did:web:brand.example' });
+    for (const did of ['did:web:acme.example:x', 'did:key:z6Mk'])
+      expect(at(did)).toEqual({ kind: 'issuerSigner', issuer });
+  });
+
   it('is signed by the pinned key of a DID where that one signs the credentials', () =>
     expect(statusSeriesOf(pinned, { ...revocable, issuerKey }, issuer)?.signer).toEqual({
       kind: 'pinnedKey',
@@ -42,11 +50,19 @@ describe('the series of status lists of a configuration', () => {
   it('is signed by the status list signer of the IACA, once that is known, where a document signer signs', () => {
     const documents: Resources = { signer: { kind: 'documentSigner' }, status: { ...status, tokenType: 'cose' } };
     expect(statusSeriesOf(documents, revocable, issuer)).toBeUndefined();
-    const signer = { certificate: { iacaId: 'iaca-1' } } as IssuingSigner;
+    const signer = { certificate: { iacaId: 'iaca-1', domain: 'brand.example' } } as IssuingSigner;
     expect(statusSeriesOf(documents, revocable, issuer, signer)).toMatchObject({
       tokenType: 'cose',
-      signer: { kind: 'statusListSigner', issuer, iacaId: 'iaca-1', docType: 'org.example.card' },
+      signer: {
+        kind: 'statusListSigner',
+        issuer,
+        iacaId: 'iaca-1',
+        docType: 'org.example.card',
+        domain: 'brand.example',
+      },
     });
+    const unnamed = { certificate: { iacaId: 'iaca-1' } } as IssuingSigner;
+    expect(statusSeriesOf(documents, revocable, issuer, unnamed)?.signer).not.toHaveProperty('domain');
   });
 
   it('does not exist unless the configuration is revocable and the format has a status', () => {

@@ -1,5 +1,6 @@
 import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { issuerHost } from '../credential-configuration/configurations-under.js';
 import { listSeries, type ListSeries } from '../status-list/list-series.js';
 import type { Resources } from './format.js';
 
@@ -16,10 +17,25 @@ export const statusSeriesOf = (
 ): ListSeries | undefined => {
   if (!content.revocable || !status) return undefined;
   const policy = typeof status === 'function' ? status(content) : status;
-  if (signer.kind === 'issuerSigner') return listSeries(policy, { kind: 'issuerSigner', issuer });
+  if (signer.kind === 'issuerSigner') {
+    const { did } = issuerKey ?? {};
+    const host = did && issuerHost(did);
+    return listSeries(policy, {
+      kind: 'issuerSigner',
+      issuer,
+      ...(did !== undefined && host !== undefined && host !== issuerHost(issuer) && { did }),
+    });
+  }
   if (signer.kind === 'documentSigner') {
-    const iacaId = documentSigner?.certificate?.iacaId;
-    return iacaId === undefined ? undefined : listSeries(policy, { kind: 'statusListSigner', issuer, iacaId, docType });
+    const { iacaId, domain } = documentSigner?.certificate ?? {};
+    if (iacaId === undefined) return undefined;
+    return listSeries(policy, {
+      kind: 'statusListSigner',
+      issuer,
+      iacaId,
+      docType,
+      ...(domain !== undefined && { domain }),
+    });
   }
   const { kmsKeyId, verificationMethod } = issuerKey!;
   return listSeries(policy, { kind: 'pinnedKey', keyId: kmsKeyId, verificationMethod });

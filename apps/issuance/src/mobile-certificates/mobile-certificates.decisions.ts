@@ -16,11 +16,12 @@ import type {
   StoredIaca,
   StoredX509,
 } from './mobile-certificates.events.js';
-import type {
-  IacaState,
-  MobileCertificatesState,
-  RequestedSignerState,
-  SignerState,
+import {
+  lostSince,
+  type IacaState,
+  type MobileCertificatesState,
+  type RequestedSignerState,
+  type SignerState,
 } from './mobile-certificates.state.js';
 
 const MAX_IACAS = 3;
@@ -221,6 +222,7 @@ export const findSigner = (
   const active = state.iacas.filter((iaca) => iaca.active && isValid(iaca, now)).reverse();
   let lacksListSigner = false;
   for (const iaca of active) {
+    if (lostSince(state, iaca) !== undefined) continue;
     const signer =
       iaca.keyId === undefined
         ? uploadedSigner(state, iaca, documents, now)
@@ -231,9 +233,11 @@ export const findSigner = (
   }
   throw oauthError(
     'credential_request_denied',
-    active.length
-      ? `no ${lacksListSigner ? 'status list' : 'document'} signer of the issuer is active and valid`
-      : 'no IACA of the issuer is active and valid',
+    active.some((iaca) => iaca.held ?? lostSince(state, iaca))
+      ? 'the domain of the issuer has been withdrawn'
+      : active.length
+        ? `no ${lacksListSigner ? 'status list' : 'document'} signer of the issuer is active and valid`
+        : 'no IACA of the issuer is active and valid',
     { check: 'find-signer' },
   );
 };
@@ -276,7 +280,7 @@ type UploadedSigner = RequestedSignerState & StoredX509;
 /** The one that was changed last. Verifiers reject an mDL whose signer lives longer than 457 days. */
 const uploadedSigner = (
   { signers }: MobileCertificatesState,
-  { iacaId, crl }: IacaState,
+  { iacaId, crl, held }: IacaState,
   documents: Documents,
   now: Date,
 ): UploadedSigner | undefined =>
@@ -291,6 +295,7 @@ const uploadedSigner = (
         !one.isKeyDestroyed &&
         isValid(one, now) &&
         !crl?.revoked.includes(one.serialNumber) &&
+        !held?.some(({ serialNumber }) => serialNumber === one.serialNumber) &&
         (documents !== 'mDL' || daysOf(one) <= LONGEST_MDL_SIGNER_DAYS),
     )
     .sort((a, b) => (a.changedAt! < b.changedAt! ? -1 : 1))
@@ -336,9 +341,9 @@ export const crlPeriod = (
 };
 
 /** Whether the owner of an IACA must upload a CRL. */
-export const isUploadDue = ({ keyId, crl, revoked }: IacaState, now: Date): boolean =>
+export const isUploadDue = ({ keyId, crl, revoked, held = [] }: IacaState, now: Date): boolean =>
   keyId === undefined &&
-  (revoked.some(({ serialNumber }) => !crl?.revoked.includes(serialNumber)) ||
+  ([...revoked, ...held].some(({ serialNumber }) => !crl?.revoked.includes(serialNumber)) ||
     (crl !== undefined && now >= new Date(crl.nextUpdate)));
 
 /** @throws AppError 404; 400 for a managed IACA */
@@ -483,4 +488,26 @@ export const revokeSigner = (state: MobileCertificatesState, id: string, now: Da
     { type: 'DocumentSignerRevoked', data: { documentSignerId: id, revokedAt: wholeSecond(now).toISOString() } },
     ...(signer.isKeyDestroyed ? [] : destroyKeys([signer])),
   ];
+};
+
+/** Idempotent, and ignores events older than the last one. */
+export const recordDomainChange = (
+  state: MobileCertificatesState,
+  { domain, revision, isWithdrawn }: { domain: string; revision: number; isWithdrawn: boolean },
+  changedAt: Date,
+): MobileCertificatesEvent[] => {
+  if (revision <= (state.domainRevision ?? -1)) return [];
+  return isWithdrawn
+    ? [{ type: 'SignersOfDomainHeld', data: { domain, revision, heldAt: wholeSecond(changedAt).toISOString() } }]
+    : [{ type: 'SignersOfDomainReleased', data: { domain, revision } }];
+};
+
+/** Managed IACAs whose CRL changes between two states because signers are held or released. */
+export const iacasToPublish = (
+  before: MobileCertificatesState,
+  after: MobileCertificatesState,
+  now: Date,
+): IacaState[] => {
+  const serials = (iaca: IacaState | undefined) => String(iaca?.held?.map(({ serialNumber }) => serialNumber));
+  return after.iacas.filter((iaca, index) => signsCrls(iaca, now) && serials(iaca) !== serials(before.iacas[index]));
 };

@@ -11,6 +11,8 @@ export interface StoredX509 {
   /** Hex, lower case. */
   serialNumber: string;
   data: CertificateData;
+  /** That its alternative names have, in lower case; absent where they have none. */
+  hosts?: readonly string[];
 }
 
 export interface StoredIaca extends StoredX509 {
@@ -30,7 +32,7 @@ export interface StoredCrl {
   nextUpdate: string;
   /** From then on another one is made; absent for an unmanaged IACA, and where the IACA ends before. */
   dueAt?: string;
-  /** Serial numbers of the signers that it revokes, as far as they are here: hex, lower case. */
+  /** Serial numbers of the signers that it revokes or holds, as far as they are here: hex, lower case. */
   revoked: string[];
 }
 
@@ -78,4 +80,7 @@ export type MobileCertificatesEvent =
   | { type: 'DocumentSignerRevoked'; data: { documentSignerId: string; revokedAt: string } }
   | { type: 'DocumentSignerDeleted'; data: { documentSignerId: string } }
   /** Private keys of what was deleted, revoked or has ended. They are destroyed in the vault before it, or by each reader of this event. */
-  | { type: 'CertificateKeysDestroyed'; data: { destroyedKeys: string[] } };
+  | { type: 'CertificateKeysDestroyed'; data: { destroyedKeys: string[] } }
+  /** The tenant has lost the domain, or verified it again. `revision` of the custom domain's stream, by which repeated events are recognized. */
+  | { type: 'SignersOfDomainHeld'; data: { domain: string; revision: number; heldAt: string } }
+  | { type: 'SignersOfDomainReleased'; data: { domain: string; revision: number } };

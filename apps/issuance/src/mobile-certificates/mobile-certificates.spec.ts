@@ -14,6 +14,7 @@ import {
   findListSigner,
   findSigner,
   iacaContent,
+  iacasToPublish,
   isCrlDue,
   isSignerDue,
   isUploadDue,
@@ -21,6 +22,7 @@ import {
   publishedIacas,
   publishedSigners,
   publishUploadedCrl,
+  recordDomainChange,
   requestSigner,
   requireSigner,
   requireUnmanaged,
@@ -642,6 +644,111 @@ describe('signers of unmanaged IACAs', () => {
     const state = stateOf([...active(managed('m')), issued('s'), revoked('s')]);
     expect(state.iacas[0]!.revoked).toEqual([{ serialNumber: 'serial of s', revokedAt: BEGIN, notAfter: after(457) }]);
     expect(signerView(state.signers[0]!, now)).toMatchObject({ active: false, revocationDate: BEGIN });
+  });
+});
+
+describe('signers under a domain that the tenant has lost', () => {
+  const domain = 'brand.example';
+  const lost = (revision: number, heldAt = BEGIN): MobileCertificatesEvent => ({
+    type: 'SignersOfDomainHeld',
+    data: { domain, revision, heldAt },
+  });
+  const restored = (revision: number): MobileCertificatesEvent => ({
+    type: 'SignersOfDomainReleased',
+    data: { domain, revision },
+  });
+  const branded = <T extends StoredX509>(certificate: T): T => ({ ...certificate, hosts: [domain, 'x.example'] });
+  const heldIn = (events: MobileCertificatesEvent[]) =>
+    stateOf(events).iacas.map(({ held }) => held?.map(({ serialNumber }) => serialNumber));
+  const code = (events: MobileCertificatesEvent[]) => {
+    try {
+      return findSigner(stateOf(events), 'other', now).iaca.iacaId;
+    } catch (error) {
+      return (error as AppError).message;
+    }
+  };
+
+  it('are recorded once, in the order of the changes of the domain', () => {
+    const change = (revision: number, isWithdrawn: boolean) => (state: ReturnType<typeof stateOf>) =>
+      recordDomainChange(state, { domain, revision, isWithdrawn }, at('2026-01-01T10:00:00.900Z'));
+    given(mobileCertificates, [])
+      .when(change(2, true))
+      .then([lost(2)]);
+    given(mobileCertificates, [lost(2)])
+      .when(change(5, false))
+      .then([restored(5)]);
+    for (const [revision, isWithdrawn] of [
+      [2, true],
+      [5, false],
+      [4, true],
+    ] as const)
+      given(mobileCertificates, [lost(2), restored(5)])
+        .when(change(revision, isWithdrawn))
+        .then([]);
+  });
+
+  it('are those whose certificate, or whose IACA, has the domain as alternative name', () => {
+    const signers = [issued('s1'), issued('s2', { documents: 'other' }), issued('other', { iacaId: 'n' })];
+    const own = [...active(branded(managed('m'))), ...active(managed('n')), ...signers];
+    expect(heldIn([...own, lost(2)])).toEqual([['serial of s1', 'serial of s2'], undefined]);
+    expect(heldIn([...own, lost(2), restored(3)])).toEqual([undefined, undefined]);
+    expect(stateOf([...own, lost(2)]).iacas[0]!.held![0]).toEqual({
+      serialNumber: 'serial of s1',
+      revokedAt: BEGIN,
+      notAfter: after(457),
+    });
+    const certificate = branded(x509('r'));
+    const certifiedUnder: MobileCertificatesEvent = {
+      type: 'DocumentSignerUpdated',
+      data: { documentSignerId: 'r', active: true, issued: certificate, changedAt: BEGIN },
+    };
+    expect(heldIn([...active(unmanaged('u')), requested('r'), certifiedUnder, lost(2)])).toEqual([['serial of r']]);
+    // In any order.
+    expect(heldIn([lost(2), ...active(unmanaged('u')), requested('r'), certifiedUnder])).toEqual([['serial of r']]);
+    expect(heldIn([lost(2), ...active(branded(managed('m'))), issued('s')])).toEqual([['serial of s']]);
+    // Those of status lists sign that the documents are invalid.
+    expect(heldIn([...own, issued('list', { documents: 'statusList' }), lost(2)])[0]).toEqual([
+      'serial of s1',
+      'serial of s2',
+    ]);
+    // A revocation is final.
+    expect(heldIn([...own, lost(2), revoked('s1')])[0]).toEqual(['serial of s2']);
+  });
+
+  it('sign nothing; what does not depend on the domain does', () => {
+    const withdrawn = 'the domain of the issuer has been withdrawn';
+    const own = [...active(branded(managed('m'))), issued('s', { documents: 'other' })];
+    expect(code(own)).toBe('m');
+    expect(code([...own, lost(2)])).toBe(withdrawn);
+    expect(code([...own, lost(2), restored(3)])).toBe('m');
+    // Before its first signer is made.
+    expect(code([...active(branded(managed('m'))), lost(2)])).toBe(withdrawn);
+    expect(code([...active(managed('n')), ...own, lost(2)])).toBe('n');
+    const uploaded = [...active(branded(unmanaged('u'))), requested('r'), certified('r')];
+    expect(code(uploaded)).toBe('u');
+    expect(code([...uploaded, lost(2)])).toBe(withdrawn);
+  });
+
+  it('make a CRL of a managed IACA due at once, and an upload of an unmanaged one', () => {
+    const own = [
+      ...active(branded(managed('m'))),
+      ...active(managed('n')),
+      ...active(branded(unmanaged('u'))),
+      ...[issued('s'), requested('r'), certified('r')],
+    ];
+    const [before, held, released] = [own, [...own, lost(2)], [...own, lost(2), restored(3)]].map(stateOf);
+    const ids = (...states: [typeof before, typeof before]) =>
+      iacasToPublish(states[0]!, states[1]!, now).map(({ iacaId }) => iacaId);
+    expect([ids(before, held), ids(held, released), ids(before, released)]).toEqual([['m'], ['m'], []]);
+    expect(iacasToPublish(before!, held!, at(END))).toEqual([]);
+    const dueIn = (state: typeof before) => state!.iacas.map((iaca) => isUploadDue(iaca, now));
+    expect([before, held, released].map(dueIn)).toEqual([
+      [false, false, false],
+      [false, false, true],
+      [false, false, false],
+    ]);
+    const uploaded = [...own, lost(2), published(crlOf('u', '1', { revoked: ['serial of r'] }))];
+    expect(dueIn(stateOf(uploaded))).toEqual([false, false, false]);
   });
 });
 

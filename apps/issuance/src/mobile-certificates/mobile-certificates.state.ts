@@ -25,6 +25,8 @@ export interface IacaState extends StoredIaca, Destroyable {
   crl?: StoredCrl;
   /** Oldest first, without those that had ended before the CRL. */
   revoked: readonly RevokedSigner[];
+  /** Signers under a domain that the tenant has lost (ADR 0081); absent without any. */
+  held?: readonly RevokedSigner[];
 }
 
 export type ManagedSigner = { kind: 'managed'; revokedAt?: string } & IssuedSigner & Destroyable;
@@ -43,12 +45,42 @@ export interface MobileCertificatesState {
   iacas: readonly IacaState[];
   /** Without those of managed IACAs that had ended, and whose keys were destroyed, when the last one was made. */
   signers: readonly SignerState[];
+  /** Domains that the tenant has lost, and since when. */
+  lostDomains?: readonly { domain: string; heldAt: string }[];
+  /** Of the newest change of a domain; absent before the first. */
+  domainRevision?: number;
 }
 
 /** One stream per tenant: the numbers of IACAs and signers are limited, and CRL numbers only grow. */
 export const mobileCertificatesStream = (tenantId: string): string => `mobileCertificates-${tenantId}`;
 
-const evolve = (state: MobileCertificatesState, event: MobileCertificatesEvent): MobileCertificatesState => {
+const evolve = (state: MobileCertificatesState, event: MobileCertificatesEvent): MobileCertificatesState =>
+  holdSigners(applyEvent(state, event));
+
+/** Also signers that are made or certified after the domain was lost; not those of status lists, which show that the documents are invalid. */
+const holdSigners = (state: MobileCertificatesState): MobileCertificatesState => {
+  if (state.lostDomains === undefined) return state;
+  const iacas = state.iacas.map(({ held: _, ...iaca }): IacaState => {
+    const held = state.signers.flatMap((one): RevokedSigner[] => {
+      if (one.iacaId !== iaca.iacaId || one.certificate === undefined || one.revokedAt !== undefined) return [];
+      if (one.documents === 'statusList') return [];
+      const heldAt = lostSince(state, iaca, one as StoredX509);
+      const { serialNumber, data } = one as StoredX509;
+      return heldAt === undefined ? [] : [{ serialNumber, revokedAt: heldAt, notAfter: data.notAfter }];
+    });
+    return { ...iaca, ...(held.length && { held }) };
+  });
+  return { ...state, iacas };
+};
+
+/** Since when the tenant has lost a domain that one of the certificates names. */
+export const lostSince = (
+  { lostDomains = [] }: MobileCertificatesState,
+  ...certificates: readonly Pick<StoredX509, 'hosts'>[]
+): string | undefined =>
+  lostDomains.find(({ domain }) => certificates.some(({ hosts }) => hosts?.includes(domain)))?.heldAt;
+
+const applyEvent = (state: MobileCertificatesState, event: MobileCertificatesEvent): MobileCertificatesState => {
   switch (event.type) {
     case 'IacaCreated':
       return { ...state, iacas: [...state.iacas, { ...event.data, active: false, revoked: [] }] };
@@ -88,8 +120,19 @@ const evolve = (state: MobileCertificatesState, event: MobileCertificatesEvent):
         event.data.destroyedKeys.includes(one.keyId!) ? { ...one, isKeyDestroyed: true } : one;
       return { ...state, iacas: state.iacas.map(mark), signers: state.signers.map(mark) };
     }
+    case 'SignersOfDomainHeld': {
+      const { revision: domainRevision, ...lost } = event.data;
+      return { ...state, domainRevision, lostDomains: [...domainsBeside(state, lost.domain), lost] };
+    }
+    case 'SignersOfDomainReleased': {
+      const { revision: domainRevision, domain } = event.data;
+      return { ...state, domainRevision, lostDomains: domainsBeside(state, domain) };
+    }
   }
 };
+
+const domainsBeside = ({ lostDomains = [] }: MobileCertificatesState, domain: string) =>
+  lostDomains.filter((lost) => lost.domain !== domain);
 
 const changeIaca = (
   state: MobileCertificatesState,
@@ -134,6 +177,8 @@ export const mobileCertificates: Aggregate<MobileCertificatesState, MobileCertif
     DocumentSignerRevoked: 1,
     DocumentSignerDeleted: 1,
     CertificateKeysDestroyed: 1,
+    SignersOfDomainHeld: 1,
+    SignersOfDomainReleased: 1,
   },
   evolve,
 };

@@ -9,12 +9,14 @@ export const storedX509 = ({
   subject,
   notBefore,
   notAfter,
+  hosts,
 }: Certificate): StoredX509 => ({
   certificate: Buffer.from(der).toString('base64'),
   fingerprint,
   serialNumber,
   // The profile of IACAs and document signers requires a subject.
   data: { ...subject!, notBefore: notBefore.toISOString(), notAfter: notAfter.toISOString() },
+  ...(hosts.length && { hosts }),
 });
 
 export const derOf = ({ certificate }: Pick<StoredX509, 'certificate'>): Buffer => Buffer.from(certificate, 'base64');

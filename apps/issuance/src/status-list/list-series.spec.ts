@@ -1,12 +1,13 @@
-import { listPath, listSeries, revocationListUri, seriesName } from './list-series.js';
+import { issuerOf, listPath, listSeries, revocationListUri, seriesName } from './list-series.js';
 
 const policy = { kind: 'tokenStatusList', tokenType: 'jwt', size: 131_072 } as const;
-const ofIssuer = (issuer: string) => listSeries(policy, { kind: 'issuerSigner', issuer });
+const ofIssuer = (issuer: string, did?: string) =>
+  listSeries(policy, { kind: 'issuerSigner', issuer, ...(did !== undefined && { did }) });
 const ofKey = (verificationMethod: string, keyId = 'k1') =>
   listSeries(policy, { kind: 'pinnedKey', keyId, verificationMethod });
 
-const ofIaca = (docType: string, iacaId = 'i1', issuer = 'https://acme.example') =>
-  listSeries(policy, { kind: 'statusListSigner', issuer, iacaId, docType });
+const ofIaca = (docType: string, iacaId = 'i1', issuer = 'https://acme.example', domain?: string) =>
+  listSeries(policy, { kind: 'statusListSigner', issuer, iacaId, docType, ...(domain !== undefined && { domain }) });
 
 describe('a series of status lists', () => {
   it('has two bits for each credential: valid, invalid and suspended', () =>
@@ -38,12 +39,13 @@ describe('a series of status lists', () => {
       ofIssuer('https://id.acme.example'),
       ofKey('did:web:acme.example#k1'),
       ofKey('did:web:acme.example#k2'),
+      ofIssuer('https://acme.example', 'did:web:brand.example'),
       ofIaca('org.example.card'),
       ofIaca('org.example.pass'),
       ofIaca('org.example.card', 'i2'),
       ofIaca('org.example.card', 'i1', 'https://id.acme.example'),
     ].map(seriesName);
-    expect(new Set(names).size).toBe(8);
+    expect(new Set(names).size).toBe(9);
     expect(seriesName(ofIssuer('https://acme.example'))).toBe(names[0]);
     expect(seriesName(ofKey('did:web:acme.example#k1', 'another'))).toBe(names[2]);
   });
@@ -64,4 +66,15 @@ describe('a series of status lists', () => {
     expect(listPath(ofKey('did:web:acme.example#k1'), 'l1')).toBe('/v2/credentials/status-lists/l1/token');
     expect(listPath(ofIaca('org.example.card'), 'l1')).toBe('/v2/credentials/mobile/status-lists/l1/token');
   });
+});
+
+describe('the issuer of the credentials of a list', () => {
+  it.each([
+    [ofIssuer('https://acme.example'), 'https://acme.example'],
+    [ofIssuer('https://acme.example', 'did:web:brand.example'), 'did:web:brand.example'],
+    [ofKey('did:web:brand.example:issuers:x#k1'), 'did:web:brand.example:issuers:x'],
+    [ofKey('did:key:z6Mk#z6Mk'), 'did:key:z6Mk'],
+    [ofIaca('org.example.card'), 'https://acme.example'],
+    [ofIaca('org.example.card', 'i1', 'https://acme.example', 'brand.example'), 'https://brand.example'],
+  ])('%#: is its address or its DID', ({ signer }, issuer) => expect(issuerOf(signer)).toBe(issuer));
 });

@@ -12,6 +12,8 @@ export type ListSigner =
       /** The certified key of a credential issuer identifier, with its certificate in `x5c`. */
       kind: 'issuerSigner';
       issuer: string;
+      /** The did:web of the configurations, where it is under another domain. */
+      did?: string;
     }
   | {
       /** The key of a DID that signs the credentials too. */
@@ -28,7 +30,21 @@ export type ListSigner =
       iacaId: string;
       /** Its configuration has the durations of the tokens. */
       docType: string;
+      /** Alternative name of the IACA. */
+      domain?: string;
     };
+
+/** Credential issuer identifier or DID under whose domain the credentials of the list are issued: all of them are under the same (ADR 0081). */
+export const issuerOf = (signer: ListSigner): string => {
+  switch (signer.kind) {
+    case 'issuerSigner':
+      return signer.did ?? signer.issuer;
+    case 'pinnedKey':
+      return signer.verificationMethod.split('#', 1)[0]!;
+    case 'statusListSigner':
+      return signer.domain === undefined ? signer.issuer : `https://${signer.domain}`;
+  }
+};
 
 /**
  * How the list is signed and encoded: as JWT, as CWT, or as a credential of the data model 1.1 or 2.0. Another type of token is another member,
@@ -79,7 +95,7 @@ export const seriesName = ({ tokenType, signer, revocationLists }: ListSeries): 
 const nameOf = (signer: ListSigner): string => {
   switch (signer.kind) {
     case 'issuerSigner':
-      return signer.issuer;
+      return [signer.issuer, signer.did ?? []].flat().join(' ');
     case 'pinnedKey':
       return signer.verificationMethod;
     case 'statusListSigner':

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import {
   INVALID,
+  invalidStatuses,
   LIST_SIZE,
-  maskStatuses,
   packedStatuses,
   setStatus,
   statusAt,
@@ -72,40 +72,22 @@ describe('packed statuses', () => {
   );
 });
 
-describe('masked statuses', () => {
-  it('are INVALID for masked credentials and unchanged for the others', () =>
+describe('invalid statuses', () => {
+  it('are INVALID for every credential, and need as many bytes', () =>
     fc.assert(
-      fc.property(
-        bitsOf,
-        fc.array(fc.nat(255), { minLength: 1, maxLength: 200 }),
-        fc.array(fc.array(fc.nat(199)), { maxLength: 3 }),
-        (bits, values, masked) => {
-          const statuses = values.map((value) => value % 2 ** bits);
-          const list = packed(bits, statuses);
-          const masks = masked.map((indexes) => {
-            const mask = packedStatuses(statuses.length, 1);
-            for (const index of indexes) setStatus(mask, 1, index % statuses.length, 1);
-            return mask;
-          });
-          const isMasked = (index: number) => masks.some((mask) => statusAt(mask, 1, index) === 1);
-          expect(unpack(maskStatuses(list, bits, masks), bits, statuses.length)).toEqual(
-            statuses.map((status, index) => (isMasked(index) ? INVALID : status)),
-          );
-          expect(unpack(list, bits, statuses.length)).toEqual(statuses);
-        },
-      ),
+      fc.property(bitsOf, fc.integer({ min: 1, max: 500 }), (bits, size) => {
+        const list = invalidStatuses(size, bits);
+        expect(list).toHaveLength(packedStatuses(size, bits).length);
+        expect(unpack(list, bits, size)).toEqual(new Array<number>(size).fill(INVALID));
+      }),
     ));
 
-  it('hide a suspension', () => expect([...maskStatuses(packed(2, [2, 2]), 2, [Uint8Array.of(1)])]).toEqual([0b1001]));
-
-  it('are a copy, also of a Buffer', () => {
-    const stored = Buffer.from([0]);
-    expect([...maskStatuses(stored, 1, [Uint8Array.of(5)])]).toEqual([5]);
-    expect([...stored]).toEqual([0]);
-  });
-
-  it('are not copied without a mask', () => {
-    const list = packed(2, [1, 2]);
-    expect(maskStatuses(list, 2, [])).toBe(list);
-  });
+  it.each([
+    [1, 0xff],
+    [2, 0x55],
+    [4, 0x11],
+    [8, 0x01],
+  ] as [StatusBits, number][])('of %i bits repeat the byte %d', (bits, byte) =>
+    expect(invalidStatuses(16, bits)).toEqual(new Uint8Array(2 * bits).fill(byte)),
+  );
 });

@@ -47,18 +47,8 @@ const locate = (packed: Uint8Array, bits: StatusBits, index: number) => {
 };
 
 /**
- * Statuses to publish while credentials are withdrawn without a change of their status, for example those issued under a domain that the
- * tenant deleted: a masked credential is INVALID.
- * @param masks each one bit for each index, in the layout of `packedStatuses` with 1 bit
- * @returns `packed` itself without masks, otherwise a copy
+ * All statuses of a list, INVALID: what is published while its credentials are withdrawn without a change of their status, because the
+ * tenant has lost the domain of their issuer.
  */
-export const maskStatuses = (packed: Uint8Array, bits: StatusBits, masks: readonly Uint8Array[]): Uint8Array => {
-  if (masks.length === 0) return packed;
-  // `slice` of a Buffer would be a view of the stored row.
-  const served = Uint8Array.from(packed);
-  for (const mask of masks)
-    for (const [byte, masked] of mask.entries())
-      for (let rest = masked; rest !== 0; rest &= rest - 1)
-        setStatus(served, bits, byte * 8 + (31 - Math.clz32(rest & -rest)), INVALID);
-  return served;
-};
+export const invalidStatuses = (size: number, bits: StatusBits): Uint8Array =>
+  packedStatuses(size, bits).fill((0xff / (2 ** bits - 1)) * INVALID);

@@ -13,6 +13,8 @@ import {
   createIaca,
   createStatusListConfiguration,
   createStatusListSigner,
+  customDomainVerified,
+  customDomainWithdrawn,
   deleteIaca,
   deleteStatusListConfiguration,
   deleteStatusListSigner,
@@ -72,6 +74,7 @@ import { issuanceService } from '../index.js';
 import { changeStatus, recordCredential } from '../issued-credential/issued-credential.decisions.js';
 import type { CredentialRecordedData, StatusEntry } from '../issued-credential/issued-credential.events.js';
 import { issuedCredential, issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
+import { withdrawnDomains, withdrawnDomainsStream } from '../withdrawn-domains/withdrawn-domains.state.js';
 import { firstListId } from './first-list-id.js';
 import { listSeries, seriesName, type ListSeries } from './list-series.js';
 import { bitstringStatus, revocationList2020Status } from './bitstring-status-list.js';
@@ -92,6 +95,8 @@ let client: ServiceClient;
 let ahead = 0;
 /** Of the DID. */
 let didKeyId = '';
+/** That dids reserves. */
+let did = DID;
 
 let ids = 0;
 const newId = () => `5${String(++ids).padStart(7, '0')}-0000-4000-8000-000000000000`;
@@ -218,7 +223,7 @@ beforeAll(async () => {
   engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
   engines.bus.serve(reserveIssuerKey.subject, async () => ({
     ok: true,
-    data: { did: DID, verificationMethod: `${DID}#k`, kmsKeyId: didKeyId, algorithm: 'Ed25519' },
+    data: { did, verificationMethod: `${did}#k`, kmsKeyId: didKeyId, algorithm: 'Ed25519' },
   }));
   engines.bus.serve(retrieveBrand.subject, async () => ({ ok: true, data: {} }));
   engines.bus.serve(releaseIssuerKey.subject, async () => ({ ok: true, data: undefined }));
@@ -227,6 +232,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   ahead = 0;
+  did = DID;
 });
 afterAll(async () => {
   await services?.close();
@@ -742,6 +748,7 @@ describe('a status list', () => {
       statuses: '',
       changes: 1,
       dirty: 1,
+      ...{ host: '', masked: 0 },
     };
     const token = {
       ...{
@@ -915,6 +922,151 @@ describe('a list that is a credential', () => {
     const aggregation = await call(retrieveStatusListAggregation, tenantId, { kind: 'public' }, {});
     const uri = `${urlOf(tenantId)}/v2/credentials/status-lists/${firstList(tenantId)}/token`;
     expect(aggregation).toEqual({ status_lists: [uri] });
+  });
+});
+
+describe('while the tenant has lost the domain of the issuer', () => {
+  let revision = 0;
+  const domainChanged = (tenantId: string, domain: string, isVerified: boolean) =>
+    engines.bus.publish([
+      {
+        id: `domain-${++revision}`,
+        subject: (isVerified ? customDomainVerified : customDomainWithdrawn).subject,
+        headers: { tenantId, requestId: 'domain', occurredAt: new Date().toISOString() },
+        data: { tenantId, domain, revision },
+      },
+    ]);
+  const statuses = (token: string) => getListFromStatusListJWT(token).statusList;
+  const isMasked = (token: string) => statuses(token).every((status) => status === 1);
+  const changesOf = async (tenantId: string, listId: string) => (await lists().find({ tenantId, listId }))?.changes;
+  /** A series under the domain, with one credential of each status. */
+  const under = async (tenantId: string, domain: string, signed: 'byDid' | 'byIssuer') => {
+    did = `did:web:${domain}:issuers:x`;
+    didKeyId = (await engines.vault.signingKeys.createSigningKey(tenantId, 'did', 'Ed25519')).keyId;
+    const { create } = signed === 'byDid' ? jwtVcConfigurations : sdJwtConfigurations;
+    await call(create, tenantId, admin, { body: body({ issuerDid: did }) });
+    const series = listSeries(
+      { kind: 'tokenStatusList', tokenType: 'jwt', size: 131_072 },
+      signed === 'byDid'
+        ? { kind: 'pinnedKey', keyId: didKeyId, verificationMethod: `${did}#k` }
+        : { kind: 'issuerSigner', issuer: urlOf(tenantId), did },
+    );
+    const listId = firstListId(tenantId, seriesName(series));
+    const indexes = (await replica().allocate(tenantOf(tenantId), series, 3)).map(({ index }) => index);
+    const ids = await Promise.all(indexes.map((index) => record(tenantId, { listId, index })));
+    await change(tenantId, ids[1]!, 'invalid');
+    await change(tenantId, ids[2]!, 'suspended');
+    const shown = (token: string) => String(indexes.map((index) => statuses(token)[index]));
+    await published(tenantId, listId, (token) => shown(token) === '0,1,2');
+    return { listId, ids, shown };
+  };
+
+  it.each(['byDid', 'byIssuer'] as const)(
+    'every entry of its lists is INVALID, and no status changes: signed %s',
+    async (signed) => {
+      const tenantId = newId();
+      await configure(tenantId, { type: 'Elsewhere' });
+      const { listId, ids, shown } = await under(tenantId, 'brand.example', signed);
+      await domainChanged(tenantId, 'brand.example', true);
+      await domainChanged(tenantId, 'another.example', false);
+      await domainChanged(tenantId, 'brand.example', false);
+      await published(tenantId, listId, isMasked);
+      const { state } = await engines.streams.load(issuedCredential, issuedCredentialStream(tenantId, ids[2]!));
+      expect(state).toMatchObject({ listed: { status: 'suspended' } });
+      // What is signed under the tenant's own address does not depend on the domain.
+      expect(statuses(await published(tenantId, firstList(tenantId))).some((status) => status !== 0)).toBe(false);
+
+      // A status may change, and is published once the domain is verified again.
+      await change(tenantId, ids[2]!, 'invalid');
+      await waitUntil(async () => (await changesOf(tenantId, listId)) === 4, { what: 'the change' });
+      await published(tenantId, listId, isMasked);
+      await domainChanged(tenantId, 'brand.example', true);
+      await published(tenantId, listId, (token) => shown(token) === '0,1,1');
+    },
+  );
+
+  it('every entry of its lists that are credentials is revoked', async () => {
+    const tenantId = newId();
+    did = 'did:web:lists.example';
+    didKeyId = (await engines.vault.signingKeys.createSigningKey(tenantId, 'did', 'Ed25519')).keyId;
+    await call(webSemanticConfigurations.create, tenantId, admin, { body: body({ issuerDid: did }) });
+    const listId = firstListId(tenantId, `bitstring ${did}#k`);
+    const shown = async () => {
+      const text = (await fetchToken(tenantId, listId, {}, retrieveListCredential)).body;
+      const { credentialSubject } = JSON.parse(text) as { credentialSubject: { encodedList: string } };
+      const bits = gunzipSync(Buffer.from(credentialSubject.encodedList.slice(1), 'base64url'));
+      return [bits.length, bits.every((byte) => byte === 0xff), bits.every((byte) => byte === 0)];
+    };
+    const is = (masked: boolean) =>
+      waitUntil(async () => String(await shown()) === String([16_384, masked, !masked]), { what: `masked: ${masked}` });
+    await is(false);
+    await domainChanged(tenantId, 'lists.example', false);
+    await is(true);
+    await domainChanged(tenantId, 'lists.example', true);
+    await is(false);
+  });
+
+  it('a list that is opened meanwhile is masked from its first token, also after a rebuild', async () => {
+    const tenantId = newId();
+    await domainChanged(tenantId, 'early.example', false);
+    didKeyId = (await engines.vault.signingKeys.createSigningKey(tenantId, 'did', 'Ed25519')).keyId;
+    did = 'did:web:early.example';
+    const signer = { kind: 'pinnedKey', keyId: didKeyId, verificationMethod: `${did}#k` } as const;
+    const series = listSeries({ kind: 'tokenStatusList', tokenType: 'jwt', size: 64 }, signer);
+    await waitUntil(
+      async () =>
+        (await engines.streams.load(withdrawnDomains, withdrawnDomainsStream(tenantId))).state.domains.length > 0,
+      { what: 'the withdrawal' },
+    );
+    await replica().ensureSeries(tenantOf(tenantId), series);
+    const listId = firstListId(tenantId, seriesName(series));
+    expect(isMasked(await published(tenantId, listId))).toBe(true);
+    const before = await lists().find({ tenantId, listId });
+    expect(before!.statuses).toEqual(new Uint8Array(16).fill(0x55));
+    await lists().running.rebuild();
+    expect(await lists().find({ tenantId, listId })).toEqual(before);
+    await domainChanged(tenantId, 'early.example', true);
+    await published(tenantId, listId, (token) => statuses(token).every((status) => status === 0));
+    expect(await changesOf(tenantId, listId)).toBe(1);
+    await lists().running.rebuild();
+    expect(await changesOf(tenantId, listId)).toBe(1);
+  });
+
+  it('the lists of another tenant under the same domain are its own', async () => {
+    const [first, second] = [newId(), newId()];
+    const theirs = await under(first, 'handed.example', 'byDid');
+    await domainChanged(first, 'handed.example', true);
+    await domainChanged(first, 'handed.example', false);
+    await domainChanged(second, 'handed.example', true);
+    await published(first, theirs.listId, isMasked);
+    const ours = await under(second, 'handed.example', 'byDid');
+    expect(isMasked(await published(first, theirs.listId))).toBe(true);
+    await domainChanged(second, 'handed.example', false);
+    await published(second, ours.listId, isMasked);
+    await domainChanged(first, 'handed.example', true);
+    await published(first, theirs.listId, (token) => theirs.shown(token) === '0,1,2');
+    expect(isMasked(await published(second, ours.listId))).toBe(true);
+  });
+
+  it('the rows of a purged tenant end', async () => {
+    const tenantId = newId();
+    await domainChanged(tenantId, 'purged.example', false);
+    const rows = () =>
+      lists()
+        .running.db.selectFrom('issuance_withdrawn_domains')
+        .select('domain')
+        .where('tenant_id', '=', tenantId)
+        .execute();
+    await waitUntil(async () => (await rows()).length === 1, { what: 'the row' });
+    await engines.bus.publish([
+      {
+        id: `purged-${tenantId}`,
+        subject: tenantPurged.subject,
+        headers: { tenantId, requestId: 'purge', occurredAt: new Date().toISOString() },
+        data: { tenantId },
+      },
+    ]);
+    await waitUntil(async () => (await rows()).length === 0, { what: 'the end of the row' });
   });
 });
 

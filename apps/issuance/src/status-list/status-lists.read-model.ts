@@ -1,21 +1,22 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { CredentialStatus } from '@attestry/contracts';
 import { readEvent, type Clock, type RecordedEvent } from '@attestry/event-store';
-import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
+import { createTable, insertRows, ReadModels, type Projection, type SelectiveProjection } from '@attestry/read-model';
 import { CLOCK, Health, purgingTenants, ReadModel } from '@attestry/service-kit';
 import type { CredentialStatusChangedData } from '../issued-credential/issued-credential.events.js';
 import { issuedCredential } from '../issued-credential/issued-credential.state.js';
 import { endOfClaim, endOfCredential, type ListEnd } from './list-end.js';
 import { isListCredential, type ListSeries } from './list-series.js';
-import { INVALID, packedStatuses, setStatus, SUSPENDED, VALID } from './packed-statuses.js';
+import { maskingLists, unmasked, type MaskedList, type MaskTables } from './masked-lists.js';
+import { INVALID, invalidStatuses, packedStatuses, setStatus, SUSPENDED, VALID } from './packed-statuses.js';
 import { shardOf } from './shard-of.js';
 import { statusList } from './status-list.state.js';
 
 type DescribedList = ListSeries & { uri: string };
 
-export interface StatusListTables {
+export interface StatusListTables extends MaskTables {
   /** `dirty`: 1 from a change until a token with it is published, or its row of another projection has the time of the next attempt. */
-  issuance_status_lists: {
+  issuance_status_lists: MaskedList & {
     tenant_id: string;
     list_id: string;
     shard: number;
@@ -32,7 +33,7 @@ export interface StatusListTables {
   };
 }
 
-/** A list with the statuses of its credentials. */
+/** A list with the statuses to publish. */
 export interface StoredList extends DescribedList, ListEnd {
   tenantId: string;
   listId: string;
@@ -69,7 +70,7 @@ interface ListChanges extends ListKey {
  * The statuses of each list, one row of packed bits that is changed in place: a change costs the same however many credentials there are.
  * Nothing here but `dirty` is written by others, so that a rebuild gives the same rows.
  */
-export const statusLists: Projection<StatusListTables> = purgingTenants('issuance', {
+const unmaskedLists: SelectiveProjection<StatusListTables> = {
   name: 'issuance.status-lists',
   version: 2,
   categories: [statusList.category, issuedCredential.category],
@@ -78,8 +79,8 @@ export const statusLists: Projection<StatusListTables> = purgingTenants('issuanc
   async create(db) {
     await createTable(db, 'issuance_status_lists', {
       // SQLite does not read the large column where those before it are selected.
-      text: ['tenant_id', 'list_id', 'list', 'ends_at', 'allocation', 'statuses'],
-      integer: ['shard', 'changes', 'dirty'],
+      text: ['tenant_id', 'list_id', 'list', 'host', 'ends_at', 'allocation', 'statuses'],
+      integer: ['shard', 'changes', 'dirty', 'masked'],
       primaryKey: ['tenant_id', 'list_id'],
       indexes: { issuance_status_lists_by_dirty: ['shard', 'dirty'] },
     });
@@ -110,6 +111,7 @@ export const statusLists: Projection<StatusListTables> = purgingTenants('issuanc
             statuses: '',
             changes: 0,
             dirty: 0,
+            ...unmasked(list),
           });
         } else if (event.type === 'CounterBlockClaimed') {
           const { first, count, claimedAt } = event.data;
@@ -153,7 +155,9 @@ export const statusLists: Projection<StatusListTables> = purgingTenants('issuanc
           .execute();
     }
   },
-});
+};
+
+export const statusLists: Projection<StatusListTables> = purgingTenants('issuance', maskingLists(unmaskedLists));
 
 /** In one document: of 131 million credentials. */
 const MOST_URIS = 1000;
@@ -218,15 +222,17 @@ export class StatusListsReadModel extends ReadModel<StatusListTables> {
   async find({ tenantId, listId }: ListKey): Promise<StoredList | undefined> {
     const row = await this.running.db
       .selectFrom('issuance_status_lists')
-      .select(['list', 'statuses', 'changes', 'ends_at', 'allocation'])
+      .select(['list', 'statuses', 'changes', 'ends_at', 'allocation', 'masked'])
       .where('tenant_id', '=', tenantId)
       .where('list_id', '=', listId)
       .executeTakeFirst();
     if (!row) return undefined;
     const described = JSON.parse(row.list) as DescribedList;
+    const { size, bits } = described;
     return {
       ...described,
-      ...{ tenantId, listId, statuses: unpack(described, row.statuses), changes: Number(row.changes) },
+      ...{ tenantId, listId, changes: Number(row.changes) },
+      statuses: Number(row.masked) ? invalidStatuses(size, bits) : unpack(described, row.statuses),
       ...{ endsAt: row.ends_at, isFull: row.allocation === 'full' },
     };
   }

@@ -33,10 +33,24 @@ export class TenantDirectory {
 
   /** `host` canonical. Host, then claim, then the tenant that holds the claim. */
   async byHost(host: string): Promise<TenantEntry | undefined> {
+    const id = await this.ownerOf(host);
+    return id === undefined ? undefined : this.byId(id);
+  }
+
+  /** The deleted tenant that had a host. */
+  async endedByHost(host: string): Promise<{ tenantId: string; isPurged: boolean } | undefined> {
+    const tenantId = await this.ownerOf(host);
+    if (tenantId === undefined) return undefined;
+    const { status } = (await this.streams.load(tenant, tenantStream(tenantId))).state;
+    return status === 'deleted' || status === 'purged' ? { tenantId, isPurged: status === 'purged' } : undefined;
+  }
+
+  /** The claim outlives its tenant. */
+  private async ownerOf(host: string): Promise<string | undefined> {
     const named = splitTenantHost(host, this.config.environments, this.config.publicScheme);
     if (!named) return undefined;
     const claim = (await this.streams.load(subdomain, subdomain.stream(named.environment.id, named.subdomain))).state;
-    return claim.status === 'claimed' ? this.byId(claim.owner) : undefined;
+    return claim.status === 'claimed' ? claim.owner : undefined;
   }
 
   async byId(tenantId: string): Promise<TenantEntry | undefined> {

@@ -3,7 +3,7 @@ import { Operation, type RequestOf } from '@attestry/service-kit';
 import { TenantDirectory, type TenantEntry } from '../directory/tenant-directory.js';
 import { secretIdOf } from '../client-credentials/secret-id.js';
 
-/** Finds active tenants only; with both a host and an id given, the tenant that has both. */
+/** Finds active tenants; with both a host and an id given, the tenant that has both. With a host alone also a deleted one. */
 @Operation(lookUpTenant)
 export class LookUpTenant {
   constructor(private readonly directory: TenantDirectory) {}
@@ -16,6 +16,10 @@ export class LookUpTenant {
         : id !== undefined
           ? await this.directory.byId(id)
           : undefined;
+    if (!found && host !== undefined && id === undefined) {
+      const ended = await this.directory.endedByHost(host);
+      return ended ? { ended } : {};
+    }
     if (!found || (id !== undefined && found.tenant.id !== id)) return {};
     return { tenant: entryView(found) };
   }

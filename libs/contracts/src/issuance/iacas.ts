@@ -221,6 +221,7 @@ export const retrieveIacaCrl = defineOperation({
   http: {
     method: 'GET',
     path: `${path}/:id/crl`,
+    afterDeletion: true,
     success: 200,
     body: 'raw',
     maxBodyBytes: UNREAD_BODY_BYTES,
@@ -245,7 +246,13 @@ export const retrieveIacas = defineOperation({
   since,
   summary: 'Retrieve the certificates of the active IACAs',
   description: 'Trust anchors of `mso_mdoc` credentials; `mdoc_iacas_uri` of the issuer metadata. May be empty.',
-  http: { method: 'GET', path: '/v1/openid/iacas', success: 200, cacheControl: 'public, max-age=300' },
+  http: {
+    method: 'GET',
+    path: '/v1/openid/iacas',
+    success: 200,
+    cacheControl: 'public, max-age=300',
+    afterDeletion: true,
+  },
   access: publicAccess,
   response: IacaList,
 });

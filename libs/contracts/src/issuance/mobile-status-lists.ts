@@ -147,7 +147,13 @@ export const retrieveStatusListDistribution = defineOperation({
   since,
   summary: 'Retrieve the addresses of the status lists of mobile documents',
   description: 'For verifiers that retrieve lists in advance. Without those of IACAs that have ended or were deleted.',
-  http: { method: 'GET', path: `${lists}/distribution`, success: 200, cacheControl: 'public, max-age=60' },
+  http: {
+    method: 'GET',
+    path: `${lists}/distribution`,
+    success: 200,
+    cacheControl: 'public, max-age=60',
+    afterDeletion: true,
+  },
   access: publicAccess,
   response: StatusListDistribution,
 });
@@ -189,6 +195,7 @@ export const retrieveMobileStatusListToken = defineOperation({
   http: {
     method: 'GET',
     path: `${lists}/:id/token`,
+    afterDeletion: true,
     success: 200,
     body: 'raw',
     maxBodyBytes: UNREAD_BODY_BYTES,

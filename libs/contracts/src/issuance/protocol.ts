@@ -249,6 +249,7 @@ export const retrieveJwtVcIssuer = defineOperation({
   http: {
     method: 'GET',
     path: '/.well-known/jwt-vc-issuer',
+    afterDeletion: true,
     success: 200,
     hosts: ['tenant', 'custom-domain'],
     cacheControl: 'public, max-age=300',
@@ -272,6 +273,7 @@ export const retrieveIssuerCa = defineOperation({
   http: {
     method: 'GET',
     path: '/v1/openid/issuer-ca',
+    afterDeletion: true,
     success: 200,
     cacheControl: 'public, max-age=300',
   },
@@ -296,6 +298,7 @@ export const retrieveTypeMetadata = defineOperation({
   http: {
     method: 'GET',
     path: '/v1/openid/types/:type/:version',
+    afterDeletion: true,
     success: 200,
     cacheControl: 'public, max-age=31536000, immutable',
   },

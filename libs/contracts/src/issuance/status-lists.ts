@@ -21,6 +21,7 @@ export const retrieveStatusListToken = defineOperation({
   http: {
     method: 'GET',
     path: '/v2/credentials/status-lists/:id/token',
+    afterDeletion: true,
     success: 200,
     body: 'raw',
     maxBodyBytes: UNREAD_BODY_BYTES,
@@ -50,6 +51,7 @@ export const retrieveListCredential = defineOperation({
     cacheControl: 'public, max-age=1',
     mediaType: 'application/ld+json',
     otherMediaTypes: ['application/vc', 'application/json'],
+    afterDeletion: true,
   },
   access: publicAccess,
   params: StatusListParams,
@@ -64,6 +66,7 @@ export const retrieveStatusListAggregation = defineOperation({
   http: {
     method: 'GET',
     path: '/v2/credentials/status-lists/aggregation',
+    afterDeletion: true,
     success: 200,
     cacheControl: 'public, max-age=60',
   },
@@ -110,6 +113,7 @@ export const revocationListOperations = ({ profile, prefix }: { profile: string;
         // Shorter than it takes until a change is published.
         cacheControl: 'public, max-age=1',
         mediaType: 'application/cwt',
+        afterDeletion: true,
       },
       access: publicAccess,
       params: StatusListParams,

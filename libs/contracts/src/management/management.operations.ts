@@ -728,6 +728,8 @@ export class DirectoryTenant {
 export class DirectoryAnswer {
   /** Absent if no active tenant has this host or id. */
   tenant?: DirectoryTenant;
+  /** The deleted tenant that had this host; absent if there is none. */
+  ended?: { tenantId: string; isPurged: boolean };
 }
 
 export const lookUpTenant = defineOperation({

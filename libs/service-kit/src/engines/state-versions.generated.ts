@@ -18,7 +18,7 @@ export const STATE_VERSIONS: Readonly<Record<string, string>> = {
   linkedDomain: 'E5m_P4AVSqwv0uDk',
   managementClient: 'YiL8i9pG3Tqazb8r',
   managementUser: 'PpuneTneHoVtM-n0',
-  mobileCertificates: '332ILbZZw7GUXJPe',
+  mobileCertificates: '1w-eybOldhem9Ck3',
   persistedCredential: 'BMc5BYGV4w-pfBy5',
   publishedType: 'MQOu5iva9ofntiXg',
   revokedToken: 'MCMjyvpF6FZd4FCJ',

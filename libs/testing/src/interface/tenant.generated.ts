@@ -4351,6 +4351,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -5833,6 +5834,7 @@ export interface operations {
         };
       };
       400: components['responses']['TenantInvalid'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -5870,6 +5872,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -6215,6 +6218,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -7921,6 +7925,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -8397,6 +8402,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -9927,6 +9933,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -10577,6 +10584,7 @@ export interface operations {
         };
       };
       400: components['responses']['TenantInvalid'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -11014,6 +11022,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       406: components['responses']['TenantNotAcceptable'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -11051,6 +11060,7 @@ export interface operations {
         };
       };
       400: components['responses']['TenantInvalid'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -11666,6 +11676,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       406: components['responses']['TenantNotAcceptable'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
