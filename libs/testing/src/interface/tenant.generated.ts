@@ -4392,18 +4392,35 @@ export interface operations {
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.l",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.m",
+           *         "mso_mdoc:org.example.r",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.1e",
+           *         "mso_mdoc:org.example.1m",
            *         "ldp_vc:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.1r",
            *         "jwt_vc_json:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.1w",
+           *         "mso_mdoc:org.example.1x",
+           *         "ldp_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
@@ -4413,8 +4430,16 @@ export interface operations {
            *         "mso_mdoc:org.example.membership",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.2v",
+           *         "ldp_vc:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
-           *         "dc+sd-jwt:StudentCard"
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.36",
+           *         "ldp_vc:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -4549,18 +4574,35 @@ export interface operations {
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.l",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.m",
+           *         "mso_mdoc:org.example.r",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.1e",
+           *         "mso_mdoc:org.example.1m",
            *         "ldp_vc:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.1r",
            *         "jwt_vc_json:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.1w",
+           *         "mso_mdoc:org.example.1x",
+           *         "ldp_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
            *         "jwt_vc_json:UniversityDegree",
@@ -4570,8 +4612,16 @@ export interface operations {
            *         "mso_mdoc:org.example.membership",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.2v",
+           *         "ldp_vc:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
-           *         "dc+sd-jwt:StudentCard"
+           *         "dc+sd-jwt:StudentCard",
+           *         "mso_mdoc:org.example.36",
+           *         "ldp_vc:StudentCard",
+           *         "cwt:StudentCard",
+           *         "cwt_vc:StudentCard"
            *       ],
            *       "response_types_supported": [
            *         "code"
@@ -5825,7 +5875,7 @@ export interface operations {
            * @example {
            *       "iacas": [
            *         {
-           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/23Ez+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *           "certificate": "MIICQjCCAeigAwIBAgIQZddcYCiXlxT/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW+kq3Zb8XnW5mVt1Yc7RfL2+/ILwVYZPk/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+r2e+KtoTX3aYel9j/GijZ5W+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGek/zBIgYOy+fRkIWuU/Q3LFGwK"
            *         }
            *       ]
            *     }
@@ -7405,9 +7455,9 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "type": "StudentCard",
-           *           "profile": "jwt-vc",
-           *           "format": "jwt_vc_json",
+           *           "type": "org.example.r",
+           *           "profile": "mobile",
+           *           "format": "mso_mdoc",
            *           "sessionId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *           "credentialConfigurationId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
            *           "devicePublicKey": {
@@ -7418,7 +7468,17 @@ export interface operations {
            *           },
            *           "issuedDate": "2026-01-15T09:30:00.000Z",
            *           "validFrom": "2026-01-15T09:30:00.000Z",
+           *           "validUntil": "2026-01-15T09:30:00.000Z",
            *           "offerId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "namespaces": {
+           *             "org.example.1": {
+           *               "given_name": {
+           *                 "digestID": 0,
+           *                 "digest": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *               }
+           *             }
+           *           },
+           *           "msoHash": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
            *           "status": "valid",
            *           "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63"
            *         }
@@ -7495,6 +7555,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "isRevoked": false
+           *     }
+           */
           'application/json': components['schemas']['RevocationStatus'];
         };
       };
@@ -7543,6 +7608,12 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "isRevoked": true
+           *     }
+           */
           'application/json': components['schemas']['CredentialRevocationStatus'];
         };
       };
@@ -7604,7 +7675,7 @@ export interface operations {
            *               "mapFrom": "claims.given_name"
            *             }
            *           },
-           *           "revocable": false
+           *           "revocable": true
            *         }
            *       ]
            *     }
@@ -7676,7 +7747,7 @@ export interface operations {
            *           "mapFrom": "claims.given_name"
            *         }
            *       },
-           *       "revocable": false
+           *       "revocable": true
            *     }
            */
           'application/json': components['schemas']['CompactSemanticConfiguration'];
@@ -7731,7 +7802,7 @@ export interface operations {
            *           "mapFrom": "claims.given_name"
            *         }
            *       },
-           *       "revocable": false
+           *       "revocable": true
            *     }
            */
           'application/json': components['schemas']['CompactSemanticConfiguration'];
@@ -7803,7 +7874,7 @@ export interface operations {
            *           "mapFrom": "claims.given_name"
            *         }
            *       },
-           *       "revocable": false
+           *       "revocable": true
            *     }
            */
           'application/json': components['schemas']['CompactSemanticConfiguration'];
@@ -7886,6 +7957,17 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "issuer": "did:web:attestry.example:u",
+           *           "url": "https://university.example/v2/credentials/compact-semantic/revocation-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfRevocationList'];
         };
       };
@@ -7990,6 +8072,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "isRevoked": false
+           *     }
+           */
           'application/json': components['schemas']['RevocationStatus'];
         };
       };
@@ -8038,6 +8125,12 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "isRevoked": true
+           *     }
+           */
           'application/json': components['schemas']['CredentialRevocationStatus'];
         };
       };
@@ -8096,7 +8189,7 @@ export interface operations {
            *               "mapFrom": "claims.given_name"
            *             }
            *           },
-           *           "revocable": false
+           *           "revocable": true
            *         }
            *       ]
            *     }
@@ -8162,7 +8255,7 @@ export interface operations {
            *           "mapFrom": "claims.given_name"
            *         }
            *       },
-           *       "revocable": false
+           *       "revocable": true
            *     }
            */
           'application/json': components['schemas']['CompactConfiguration'];
@@ -8214,7 +8307,7 @@ export interface operations {
            *           "mapFrom": "claims.given_name"
            *         }
            *       },
-           *       "revocable": false
+           *       "revocable": true
            *     }
            */
           'application/json': components['schemas']['CompactConfiguration'];
@@ -8280,7 +8373,7 @@ export interface operations {
            *           "mapFrom": "claims.given_name"
            *         }
            *       },
-           *       "revocable": false
+           *       "revocable": true
            *     }
            */
           'application/json': components['schemas']['CompactConfiguration'];
@@ -8363,6 +8456,17 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "issuer": "did:web:attestry.example:u",
+           *           "url": "https://university.example/v2/credentials/compact/revocation-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfRevocationList'];
         };
       };
@@ -8877,6 +8981,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "status": "valid"
+           *     }
+           */
           'application/json': components['schemas']['CredentialStatusAnswer'];
         };
       };
@@ -8926,6 +9035,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "status": "invalid"
+           *     }
+           */
           'application/json': components['schemas']['CredentialStatusAnswer'];
         };
       };
@@ -8977,7 +9091,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "type": "org.example.l",
+           *           "type": "org.example.m",
            *           "claimMappings": {
            *             "org.example.membership.1": {
            *               "given_name": {
@@ -9135,7 +9249,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "type": "org.example.l",
+           *       "type": "org.example.m",
            *       "claimMappings": {
            *         "org.example.membership.1": {
            *           "given_name": {
@@ -9228,7 +9342,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "type": "org.example.l",
+           *       "type": "org.example.m",
            *       "claimMappings": {
            *         "org.example.membership.1": {
            *           "given_name": {
@@ -9337,9 +9451,16 @@ export interface operations {
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
-           *           "active": false,
-           *           "isManaged": false,
-           *           "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *           "active": true,
+           *           "isManaged": true,
+           *           "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *           "certificateData": {
+           *             "commonName": "university.example DS",
+           *             "country": "ZZ",
+           *             "notBefore": "2026-01-15T09:30:00.000Z",
+           *             "notAfter": "2026-01-15T09:30:00.000Z"
+           *           },
+           *           "certificateFingerprint": "8c7eba18d6d4156ba11bfbcef046a5d0d098b3b0beee96718e91cc007059f6e5"
            *         }
            *       ]
            *     }
@@ -9643,7 +9764,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "fd733eb9d56480cd506f4596b38fe0585b0d842c36c361f377d37e100e87f4ea",
+           *           "certificateFingerprint": "41be065fcabc3edfecc3060f3caaff7ed2b08d214a2e1de92e79567f0b0224eb",
            *           "isManaged": false,
            *           "crl": {
            *             "number": "2",
@@ -9715,10 +9836,10 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "e75556ea3a5bc37f8a445dd3685b9f014f5e325f072b9fa41c2934a0b9226883",
+           *       "certificateFingerprint": "951bbedc5174a6a3cbaa2e73b28f1ac05347b74551a9558b7b97769515577cae",
            *       "isManaged": true,
            *       "crl": {
-           *         "number": "22",
+           *         "number": "43",
            *         "thisUpdate": "2026-01-15T09:30:00.000Z",
            *         "nextUpdate": "2026-01-15T09:30:00.000Z"
            *       },
@@ -9775,7 +9896,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "f7613e50bd6a0d26fedbdd39e2c5ae01c164903603efe5a3fe1592e661f990bc",
+           *       "certificateFingerprint": "f7de27765df21a3114df47765c9902c79d34601f1918e6ac52f38fc0f0ff3c63",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -9844,7 +9965,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "f7613e50bd6a0d26fedbdd39e2c5ae01c164903603efe5a3fe1592e661f990bc",
+           *       "certificateFingerprint": "f7de27765df21a3114df47765c9902c79d34601f1918e6ac52f38fc0f0ff3c63",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -9987,7 +10108,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "fd733eb9d56480cd506f4596b38fe0585b0d842c36c361f377d37e100e87f4ea",
+           *       "certificateFingerprint": "41be065fcabc3edfecc3060f3caaff7ed2b08d214a2e1de92e79567f0b0224eb",
            *       "isManaged": false,
            *       "crl": {
            *         "number": "2",
@@ -10041,6 +10162,26 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "active": true,
+           *           "isManaged": true,
+           *           "certificatePem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+           *           "certificateData": {
+           *             "commonName": "university.example SL",
+           *             "country": "ZZ",
+           *             "notBefore": "2026-01-15T09:30:00.000Z",
+           *             "notAfter": "2026-01-15T09:30:00.000Z"
+           *           },
+           *           "certificateFingerprint": "746191b4c470f452248ec5861af78173e0cfc936e2489e0db5a6f8407610d528"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfStatusListSigner'];
         };
       };
@@ -10087,6 +10228,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "active": false,
+           *       "isManaged": false,
+           *       "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *     }
+           */
           'application/json': components['schemas']['StatusListSigner'];
         };
       };
@@ -10126,6 +10276,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "active": false,
+           *       "isManaged": false,
+           *       "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *     }
+           */
           'application/json': components['schemas']['StatusListSigner'];
         };
       };
@@ -10174,6 +10333,15 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "active": false,
+           *       "isManaged": false,
+           *       "csrPem": "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----"
+           *     }
+           */
           'application/json': components['schemas']['StatusListSigner'];
         };
       };
@@ -10254,6 +10422,18 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "listSize": 100000,
+           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+Gbo0ZPSdRcgbYu/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn+b+VCB/SvTbmX2MA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/2J1R7BZTqFEyV4BT+qJ4Nxma8HMH6wAFKVQ/igIgU87BmU+z9U6e/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m="
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfMobileStatusList'];
         };
       };
@@ -10288,6 +10468,14 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *       "listSize": 100000,
+           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+Gbo0ZPSdRcgbYu/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn+b+VCB/SvTbmX2MA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/2J1R7BZTqFEyV4BT+qJ4Nxma8HMH6wAFKVQ/igIgU87BmU+z9U6e/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/d5Un+sLHtd4tz/xr09zN"
+           *     }
+           */
           'application/json': components['schemas']['MobileStatusList'];
         };
       };
@@ -10365,6 +10553,22 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "docType": "org.example.w",
+           *           "timeToLiveDuration": {
+           *             "days": 1
+           *           },
+           *           "expiryDuration": {
+           *             "days": 2
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfStatusListConfiguration'];
         };
       };
@@ -10417,6 +10621,18 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "docType": "org.iso.18013.5.1.mDL",
+           *       "timeToLiveDuration": {
+           *         "days": 1
+           *       },
+           *       "expiryDuration": {
+           *         "days": 2
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['StatusListConfiguration'];
         };
       };
@@ -10456,6 +10672,18 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "docType": "org.example.w",
+           *       "timeToLiveDuration": {
+           *         "days": 1
+           *       },
+           *       "expiryDuration": {
+           *         "days": 2
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['StatusListConfiguration'];
         };
       };
@@ -10509,6 +10737,18 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "docType": "org.example.w",
+           *       "timeToLiveDuration": {
+           *         "days": 1
+           *       },
+           *       "expiryDuration": {
+           *         "days": 2
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['StatusListConfiguration'];
         };
       };
@@ -10580,6 +10820,17 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "status_lists": {
+           *             "uri": "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['StatusListDistribution'];
         };
       };
@@ -11051,8 +11302,16 @@ export interface operations {
           /**
            * @example {
            *       "status_lists": [
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token"
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b68/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token"
            *       ]
            *     }
            */
@@ -11181,7 +11440,7 @@ export interface operations {
            *           "created": "2026-01-15T09:30:00.000Z",
            *           "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "proofPurpose": "assertionMethod",
-           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
+           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
            *         }
            *       }
            *     }
@@ -11257,6 +11516,11 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "isRevoked": false
+           *     }
+           */
           'application/json': components['schemas']['RevocationStatus'];
         };
       };
@@ -11665,6 +11929,36 @@ export interface operations {
           'application/json': {
             [key: string]: unknown;
           };
+          /**
+           * @example {
+           *       "@context": [
+           *         "https://www.w3.org/ns/credentials/v2"
+           *       ],
+           *       "id": "https://university.example/v2/credentials/web-semantic/revocation-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": [
+           *         "VerifiableCredential",
+           *         "BitstringStatusListCredential"
+           *       ],
+           *       "issuer": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "validFrom": "2026-01-15T09:30:00.000Z",
+           *       "validUntil": "2026-01-15T09:30:00.000Z",
+           *       "credentialSubject": {
+           *         "id": "https://university.example/v2/credentials/web-semantic/revocation-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#list",
+           *         "type": "BitstringStatusList",
+           *         "statusPurpose": "revocation",
+           *         "ttl": 300000,
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2"
+           *       },
+           *       "proof": {
+           *         "type": "DataIntegrityProof",
+           *         "cryptosuite": "eddsa-rdfc-2022",
+           *         "created": "2026-01-15T09:30:00.000Z",
+           *         "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *         "proofPurpose": "assertionMethod",
+           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *       }
+           *     }
+           */
           'application/ld+json': {
             [key: string]: unknown;
           };
