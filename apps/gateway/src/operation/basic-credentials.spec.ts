@@ -67,10 +67,11 @@ describe('client credentials in the Authorization header (RFC 6749 section 2.3.1
   });
 
   it('of any length are read in linear time', async () => {
-    const start = performance.now();
+    const start = process.threadCpuUsage();
     for (const text of [':'.repeat(1e6), 'a'.repeat(1e6), `a:${'%41'.repeat(3e5)}`, `a:${'+'.repeat(1e6)}%`])
       await errorOf(() => withBasicCredentials({ client_secret: 'x' }, basic(text)));
     await errorOf(() => withBasicCredentials(grant, `Basic ${' '.repeat(1e6)}!`));
-    expect(performance.now() - start).toBeLessThan(1000);
+    const { user, system } = process.threadCpuUsage(start);
+    expect((user + system) / 1000).toBeLessThan(1000);
   });
 });

@@ -779,7 +779,10 @@ describe('signers of status lists', () => {
     expect(publishedSigners(state, now, 'status list').map((one) => one.documentSignerId)).toEqual(['l']);
     given(mobileCertificates, own)
       .when((before) => deleteSigner(before, 'l', 'status list'))
-      .then([{ type: 'DocumentSignerDeleted', data: { documentSignerId: 'l' } }]);
+      .then([
+        { type: 'DocumentSignerDeleted', data: { documentSignerId: 'l' } },
+        { type: 'CertificateKeysDestroyed', data: { destroyedKeys: ['key of l'] } },
+      ]);
     const full = stateOf([...own, listed('l2'), listed('l3'), ...['a', 'b', 'c', 'd'].map((id) => requested(id))]);
     const { data } = listed('l4') as Extract<MobileCertificatesEvent, { type: 'DocumentSignerRequested' }>;
     expect(refusal(() => requestSigner(full, data, now))).toBe(
