@@ -1165,7 +1165,10 @@ describe('a status list of mobile documents', () => {
   it('is signed by another signer in time, which is made while the last one is valid', async () => {
     const tenantId = newId();
     const iaca = await createAuthority(tenantId);
-    const listId = await open(tenantId, iaca.id);
+    const [status] = await replica().allocate(tenantOf(tenantId), mobileSeries(tenantId, iaca.id), 1);
+    const { listId } = status!;
+    // Without an end, so that the list has none.
+    await record(tenantId, status!, { format: 'mso_mdoc' });
     const { x5chain } = await publishedMobile(tenantId, listId, iaca);
     const dueOf = async (days: number) =>
       (await services.app.get(DueCertificates, { strict: false }).due(new Date(Date.now() + days * 86_400_000), 1000))
