@@ -37,7 +37,7 @@ export const credentialDeletion = ({ profile, prefix }: { profile: string; prefi
     since: 'v2.1.0',
     summary: `Delete the record of an issued ${profile} credential`,
     description:
-      'Removes the metadata and the persisted credential. A credential with a status is revoked for good; without one it is not revoked.',
+      'Removes the metadata and the persisted credential. A credential with a status is revoked for good; without one it is not revoked. Credentials of deleted users do not exist.',
     http: { method: 'DELETE', path: `/v2/credentials/${profile}/:id`, success: 204 },
     access: requires('credentials:delete'),
     analytics: {

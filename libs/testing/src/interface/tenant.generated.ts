@@ -879,7 +879,7 @@ export interface paths {
     post?: never;
     /**
      * Delete the record of an issued compact-semantic credential
-     * @description Removes the metadata and the persisted credential. A credential with a status is revoked for good; without one it is not revoked. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     * @description Removes the metadata and the persisted credential. A credential with a status is revoked for good; without one it is not revoked. Credentials of deleted users do not exist. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     delete: operations['deleteIssuedCredentialCompactSemantic'];
     options?: never;
@@ -1015,7 +1015,7 @@ export interface paths {
     post?: never;
     /**
      * Delete the record of an issued compact credential
-     * @description Removes the metadata and the persisted credential. A credential with a status is revoked for good; without one it is not revoked. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     * @description Removes the metadata and the persisted credential. A credential with a status is revoked for good; without one it is not revoked. Credentials of deleted users do not exist. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     delete: operations['deleteIssuedCredentialCompact'];
     options?: never;
@@ -1567,7 +1567,7 @@ export interface paths {
     post?: never;
     /**
      * Delete the record of an issued web-semantic credential
-     * @description Removes the metadata and the persisted credential. A credential with a status is revoked for good; without one it is not revoked. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     * @description Removes the metadata and the persisted credential. A credential with a status is revoked for good; without one it is not revoked. Credentials of deleted users do not exist. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     delete: operations['deleteIssuedCredentialWebSemantic'];
     options?: never;
