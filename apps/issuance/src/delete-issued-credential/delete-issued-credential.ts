@@ -21,7 +21,7 @@ export class DeleteIssuedCredential {
 
   async execute({ params }: RequestOf<RegistryOperations['delete']>, context: ClientContext): Promise<void> {
     const tenantId = context.tenant.id;
-    const { format } = this.formats.ofCall(context);
+    const { format, resources } = this.formats.ofCall(context);
     const row = await this.users.credentialsOf(tenantId, format).where('id', '=', params.id).executeTakeFirst();
     if (!row) throw notFound();
     const events = eventContext(context);
@@ -30,7 +30,7 @@ export class DeleteIssuedCredential {
     const deleted = await this.streams.runDecision(
       issuedCredential,
       issuedCredentialStream(tenantId, params.id),
-      (state) => deleteCredential(state, issued, this.clock.now()),
+      (state) => deleteCredential(state, issued, this.clock.now(), resources.revocation === 'reversible'),
       events,
       { unit: { further: [erased] } },
     );

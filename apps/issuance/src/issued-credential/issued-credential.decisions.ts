@@ -21,15 +21,19 @@ export const recordCredential = (
   return [{ type: 'CredentialRecorded', data }];
 };
 
-/** One with a status is revoked for good. Also of a credential that an earlier release issued, which has no stream yet (ADR 0070). */
+/**
+ * Also of a credential that an earlier release issued, which has no stream yet (ADR 0070). One with a status is revoked for good where revocation
+ * `isReversible`; elsewhere it keeps its status.
+ */
 export const deleteCredential = (
   state: IssuedCredentialState,
   issued: Omit<CredentialDeletedData, 'deletedAt'>,
   now: Date,
+  isReversible: boolean,
 ): IssuedCredentialEvent[] => {
   if (state.status === 'deleted') throw notFound();
-  const hasStatus = state.status === 'recorded' && state.listed;
-  const revoked = hasStatus ? changeStatus(state, { format: state.format, status: 'invalid' }, now) : [];
+  const isRevoked = isReversible && state.status === 'recorded' && state.listed;
+  const revoked = isRevoked ? changeStatus(state, { format: state.format, status: 'invalid' }, now) : [];
   return [...revoked, { type: 'CredentialDeleted', data: { ...issued, deletedAt: now.toISOString() } }];
 };
 

@@ -79,19 +79,16 @@ describe('a deleted credential', () => {
   it('is deleted once, also where an earlier release issued it without a stream', () => {
     for (const history of [[recorded], []]) {
       given(issuedCredential, history)
-        .when((state) => deleteCredential(state, issued, now))
+        .when((state) => deleteCredential(state, issued, now, true))
         .then([deleted]);
       given(issuedCredential, [...history, deleted])
-        .when((state) => deleteCredential(state, issued, now))
+        .when((state) => deleteCredential(state, issued, now, true))
         .thenThrows('NotFound');
     }
   });
 
-  it('with a status is revoked for good, unless it is invalid already', () => {
-    const remove = (state: IssuedCredentialState) => deleteCredential(state, issued, now);
-    after([withStatus])
-      .when(remove)
-      .then([changed('valid', 'invalid'), deleted]);
+  it('with a status is revoked for good where revocation is reversible, unless it is invalid already', () => {
+    const remove = (state: IssuedCredentialState) => deleteCredential(state, issued, now, true);
     const suspended = [withStatus, changed('valid', 'suspended')];
     after(suspended)
       .when(remove)
@@ -101,7 +98,7 @@ describe('a deleted credential', () => {
       .then([deleted]);
   });
 
-  it('is revoked for good if it has a status', () => {
+  it('is revoked for good if it has a status and revocation is reversible', () => {
     const revoked = changed('valid', 'invalid');
     for (const [history, events] of [
       [[withStatus], [revoked, deleted]],
@@ -112,8 +109,11 @@ describe('a deleted credential', () => {
       ],
     ])
       after(history!)
-        .when((state) => deleteCredential(state, issued, now))
+        .when((state) => deleteCredential(state, issued, now, true))
         .then(events!);
+    after([withStatus])
+      .when((state) => deleteCredential(state, issued, now, false))
+      .then([deleted]);
     const state = stateAfter(issuedCredential, [withStatus, revoked, deleted]);
     for (const status of ['valid', 'invalid'] as const)
       expect(refusal(() => changeStatus(state, { format, status, isReversible: true }, now)).code).toBe('NotFound');

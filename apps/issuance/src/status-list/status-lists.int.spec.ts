@@ -514,12 +514,12 @@ describe('a status list', () => {
     expect((others as PageOf<RevocationList>).data).toEqual([
       expect.objectContaining({ url: expect.stringContaining('/compact-semantic/revocation-lists/') as string }),
     ]);
-    for (const refused of [
+    const refused = [
       fetchList(listId, compactSemanticRevocationLists as never),
       fetchList(listId, compactRevocationLists, {}, newId()),
       fetchList(newId()),
-    ])
-      expect((await refusal(refused)).kind).toBe('notFound');
+    ];
+    for (const { kind } of await Promise.all(refused.map(refusal))) expect(kind).toBe('notFound');
   });
 
   it('is no revocation list unless its series says so', async () => {
