@@ -300,7 +300,7 @@ describe('a managed IACA', () => {
 });
 
 describe('document signers of a managed IACA', () => {
-  it('are made when they are needed, once for all requests, and for mDL apart', async () => {
+  it('are made when they are needed, once for all requests, and for mDL apart [T115]', async () => {
     const tenantId = newTenant();
     const denied = await refusal(load(tenantId));
     expect([denied.code, denied.message]).toEqual([
@@ -337,7 +337,7 @@ describe('document signers of a managed IACA', () => {
     expect(listed[0]).not.toHaveProperty('csrPem');
   });
 
-  it('are renewed in time, once, by the holder of the lease; keys are destroyed a day after their last use [T169]', async () => {
+  it('are renewed in time, once, by the holder of the lease; keys are destroyed a day after their last use [T115, T169]', async () => {
     const tenantId = newTenant();
     await createActive(tenantId, { country: 'AU' });
     const first = await load(tenantId);
@@ -392,7 +392,7 @@ describe('document signers of a managed IACA', () => {
     expect(await signersOf(tenantId)).toHaveLength(3);
   });
 
-  it('are not made beyond the end of the IACA', async () => {
+  it('are not made beyond the end of the IACA [T115]', async () => {
     const tenantId = newTenant();
     const notAfter = new Date(Math.floor(Date.now() / 1000) * 1000 + 20 * DAY_MS).toISOString();
     const { id } = await createActive(tenantId, { notAfter });

@@ -154,13 +154,18 @@ const refusal = async (promise: Promise<unknown>): Promise<AppError> => {
   throw new Error('it was not refused');
 };
 /** Waits for the projection and the publisher. */
-const published = async (tenantId: string, listId: string, when: (token: string) => boolean = () => true) => {
+const published = async (
+  tenantId: string,
+  listId: string,
+  when: (token: string) => boolean = () => true,
+  timeoutMs = 10_000,
+) => {
   let token = '';
   const isPublished = async () => {
     token = (await fetchToken(tenantId, listId)).body;
     return when(token);
   };
-  await waitUntil(isPublished, { what: 'the token of the list' });
+  await waitUntil(isPublished, { what: 'the token of the list', timeoutMs });
   return token;
 };
 const statusIn = (token: string, index: number): number => getListFromStatusListJWT(token).getStatus(index);
@@ -241,7 +246,7 @@ afterAll(async () => {
 });
 
 describe('indexes', () => {
-  it('are given out once, by all processes together, also when requests come at once and processes end', async () => {
+  it('are given out once, by all processes together, also when requests come at once and processes end [T144]', async () => {
     const tenantId = newId();
     const series = seriesOf(tenantId, 5000);
     const seen = new Set<string>();
@@ -772,7 +777,8 @@ describe('a status list', () => {
       .execute();
     const [allocated] = await replica().allocate(tenantOf(tenantId), seriesOf(tenantId), 1);
     await change(tenantId, await record(tenantId, allocated!), 'invalid');
-    await published(tenantId, key.listId, (current) => statusIn(current, allocated!.index) === 1);
+    // 300 lists fail first.
+    await published(tenantId, key.listId, (current) => statusIn(current, allocated!.index) === 1, 30_000);
 
     const now = () => engines.clock.now();
     const dueAt = async (time: Date) =>
