@@ -52,6 +52,7 @@ describe(`a tenant whose streams hold ${LENGTH} events each`, () => {
     platform = world.platform as PlatformProcess;
     long = await makeStreams(world, world.tenant, world.own.jwtVc);
     quarter = await makeStreams(world, world.other, world.foreign.jwtVc);
+    await matchConfigurations(quarter.tenant, long.tenant);
     await platform.end();
     await lengthenStreams(platform.dataDir, quarter, LENGTH / 4);
     await lengthenStreams(platform.dataDir, long, LENGTH);
@@ -190,6 +191,19 @@ const makeStreams = async (
     code: grant['pre-authorized_code'],
     accessToken,
   };
+};
+
+/** Issuer metadata contain them all: what is compared differs in the length of streams alone. */
+const matchConfigurations = async (fewer: TenantUnderTest, more: TenantUnderTest): Promise<void> => {
+  const countOf = async ({ api }: TenantUnderTest): Promise<number> =>
+    Object.keys((await api.metadata()).body['credential_configurations_supported'] as object).length;
+  const missing = (await countOf(more)) - (await countOf(fewer));
+  for (let n = 0; n < missing; n++) {
+    const name = `Further${n}`;
+    const claimMappings = { given_name: { mapFrom: 'claims.given_name' } };
+    const request = { type: name, name, issuer: { name: 'Acme' }, claimMappings };
+    expectStatus(await fewer.api.jwtVc.create(request), 201);
+  }
 };
 
 /** As after a release that folds states in another way. */

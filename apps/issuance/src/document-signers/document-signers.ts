@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { isMdlDocType } from '@attestry/cose';
 import { Streams, withoutRecord, type Clock, type EventContext, type Fence, type Ids } from '@attestry/event-store';
-import { KeyNotFound, pooledBytes, SigningKeys } from '@attestry/keys';
+import { pooledBytes, SigningKeys } from '@attestry/keys';
 import { CLOCK, IDS } from '@attestry/service-kit';
 import { CertificateKeys, type MakeKeys } from '../certificate-keys/certificate-keys.js';
 import type { CertifiedSigner } from '../issuer-certificates/issuer-signers.js';
@@ -63,13 +63,13 @@ export class DocumentSigners {
 
   /**
    * The signer of the status lists of an IACA; undefined where its owner has uploaded none that is active and valid.
-   * @throws KeyNotFound when the IACA was deleted or has ended: there will be no other
+   * @throws IacaEnded when there will be no other
    */
   async loadListSigner(tenantId: string, iacaId: string, context: EventContext): Promise<CertifiedSigner | undefined> {
     const find = (state: MobileCertificatesState) => findListSigner(state, iacaId, this.clock.now());
     const { state } = await this.streams.load(mobileCertificates, mobileCertificatesStream(tenantId));
     const { hasEnded, iaca, signer } = find(state);
-    if (hasEnded) throw new KeyNotFound(iacaId);
+    if (hasEnded) throw new IacaEnded(iacaId);
     const target = { iacaId, documents: 'statusList' } as const;
     const usable =
       signer ?? (iaca!.keyId === undefined ? undefined : find(await this.renew(tenantId, target, context)).signer);
@@ -185,3 +185,8 @@ export class DocumentSigners {
 /** Common name of a signer: that of its IACA with another ending, at most 64 characters. */
 export const signerName = (iacaName: string, signed?: Documents): string =>
   `${iacaName.replace(/ IACA$/, '').slice(0, 61)} ${signed === 'statusList' ? 'SL' : 'DS'}`;
+
+/** The IACA was deleted, or is no longer valid. */
+export class IacaEnded extends Error {
+  override readonly name = 'IacaEnded';
+}

@@ -4,7 +4,7 @@ import { LeasedWorker, Leases, Streams, type Clock, type Term } from '@attestry/
 import { KeyNotFound, SigningKeys } from '@attestry/keys';
 import { Canonicalization } from '@attestry/linked-data';
 import { CLOCK, FailingRows, Health, LOGGER, serviceContext, type Logger } from '@attestry/service-kit';
-import { DocumentSigners } from '../document-signers/document-signers.js';
+import { DocumentSigners, IacaEnded } from '../document-signers/document-signers.js';
 import { IssuerSigners, type IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import {
   DEFAULT_TIMES,
@@ -29,7 +29,9 @@ const MOST = 256;
 /** Signed at once: compression and signatures are made on the threads of libuv's pool. */
 const AT_ONCE = 8;
 /** Until another try where no signer is active. */
-const POSTPONED_MS = 60_000;
+const UNSIGNED_MS = 60_000;
+/** Until another try where the key does not exist. */
+const WITHOUT_KEY_MS = 3_600_000;
 /** Between two attempts at a list that cannot be signed, but did not change. */
 const BACK_OFF = { firstMs: PAUSE_MS, maxMs: 60_000 };
 /** In readiness. */
@@ -37,7 +39,7 @@ const BEHIND = 'the statuses are behind: tokens are not signed until they contai
 
 /**
  * Signs the tokens of lists whose statuses changed, and replaces others at half of their time to live. Each shard of the lists is published
- * by the holder of its lease, whose epoch fences the writes.
+ * by the holder of its lease; the revision of the token's row orders the writes (ADR 0077).
  */
 @Injectable()
 export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -87,7 +89,7 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
   }
 
   /** @returns how many lists were published, have ended, or are tried again later */
-  async publishShard(shard: number, term: Pick<Term, 'epoch' | 'isHeld'>): Promise<number> {
+  async publishShard(shard: number, term: Pick<Term, 'isHeld'>): Promise<number> {
     if (!(await this.areCurrent())) return 0;
     const [dirty, due] = await Promise.all([
       this.lists.listDirty(shard, MOST),
@@ -98,14 +100,8 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     let done = 0;
     while (done < keys.length && term.isHeld && (await this.areCurrent())) {
       const batch = keys.slice(done, done + AT_ONCE);
-      const outcomes = await Promise.allSettled(batch.map((key) => this.publish(key, term.epoch)));
-      for (const [n, outcome] of outcomes.entries()) {
-        const key = batch[n]!;
-        const pauseMs = outcome.status === 'rejected' && this.failing.add(nameOf(key), outcome.reason, { ...key });
-        if (pauseMs === false) this.failing.remove(nameOf(key), { ...key });
-        else if (pauseMs === undefined) outages.push((outcome as PromiseRejectedResult).reason);
-        else await this.postpone(key, pauseMs, term.epoch);
-      }
+      const outcomes = await Promise.allSettled(batch.map((key) => this.publish(key)));
+      for (const outcome of outcomes) if (outcome.status === 'rejected') outages.push(outcome.reason);
       done += batch.length;
     }
     if (outages.length) throw outages[0];
@@ -123,35 +119,46 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     return !isBehind;
   }
 
-  /** In this order: without a row of its token, which is due at once when it is made, the list is published then. */
-  private async postpone(key: ListKey, pauseMs: number, epoch: number): Promise<void> {
-    await this.published.postpone(key, new Date(this.clock.now().getTime() + pauseMs), epoch);
-    await this.lists.markPostponed(key);
+  /**
+   * Signs and stores a token, or sets the time of the next attempt.
+   * @throws StaleEpoch when another process has published the list in the meantime; the failures of engines
+   */
+  async publish(key: ListKey): Promise<void> {
+    // Before the statuses.
+    const revision = await this.published.findRevision(key);
+    const list = revision === undefined ? undefined : await this.lists.find(key);
+    // Not projected yet, or its tenant was purged: the row of its token is due at once when it is made.
+    if (revision === undefined || !list) return this.published.postpone(key, this.after(PAUSE_MS));
+    try {
+      await this.sign(list, revision);
+      this.failing.remove(nameOf(key), { ...key });
+    } catch (error) {
+      const pauseMs = this.failing.add(nameOf(key), error, { ...key });
+      if (pauseMs === undefined) throw error;
+      await this.postpone(list, pauseMs);
+    }
   }
 
-  /**
-   * @returns whether it was published
-   * @throws StaleEpoch when a later holder of the lease has published it
-   */
-  async publish(key: ListKey, epoch: number): Promise<boolean> {
-    const list = await this.lists.find(key);
+  private after(ms: number): Date {
+    return new Date(this.clock.now().getTime() + ms);
+  }
+
+  /** What changed since the list was read leaves it dirty. */
+  private async postpone(list: StoredList, pauseMs: number): Promise<void> {
+    await this.published.postpone(list, this.after(pauseMs));
+    await this.lists.markPublished(list);
+  }
+
+  private async sign(list: StoredList, revision: number): Promise<void> {
     const now = this.clock.now();
-    if (!list) {
-      // Not projected yet, or its tenant was purged.
-      await this.postpone(key, PAUSE_MS, epoch);
-      return false;
-    }
-    if (hasEnded(list, now)) return this.retire(list, epoch);
+    if (hasEnded(list, now)) return this.retire(list, revision);
     const { timeToLive, lifetime } = await this.loadTimes(list);
     let expiresAt = new Date(now.getTime() + lifetime * 1000);
     let token: string;
     let revocationList: string | undefined;
     try {
       const signer = await this.loadSigner(list);
-      if (!signer) {
-        await this.postpone(key, POSTPONED_MS, epoch);
-        return false;
-      }
+      if (!signer) return this.postpone(list, UNSIGNED_MS);
       // The IACA ends with its signers at the earliest.
       const { notAfter = expiresAt } = signer.certificate ?? {};
       if (notAfter < expiresAt) expiresAt = notAfter;
@@ -164,13 +171,14 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
       };
       const uri = revocationListUri(list, list.listId);
       [token, revocationList] = await Promise.all([
-        signStatusList(unsigned, signer, (documents) => this.canonicalization.hashes(key.tenantId, documents)),
+        signStatusList(unsigned, signer, (documents) => this.canonicalization.hashes(list.tenantId, documents)),
         uri === undefined ? undefined : signRevocationList(unsigned, uri, signer),
       ]);
     } catch (error) {
-      // The DID or the tenant was deleted: no verifier has a key for another token.
+      if (error instanceof IacaEnded) return this.retire(list, revision);
       if (!(error instanceof KeyNotFound)) throw error;
-      return this.retire(list, epoch);
+      // The DID or the tenant was deleted, or another signer follows.
+      return this.postpone(list, WITHOUT_KEY_MS);
     }
     const dueAt = new Date(now.getTime() + (timeToLive / 2) * 1000);
     const published = {
@@ -179,16 +187,14 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
       expiresAt,
       ...(revocationList !== undefined && { revocationList: withEtag(revocationList) }),
     };
-    const isStored = await this.published.store(key, published, epoch);
+    await this.published.store(list, published, revision);
     await this.lists.markPublished(list);
-    return isStored;
   }
 
   /** The last token is served until it is replaced after another change, or deleted with the tenant. */
-  private async retire(list: StoredList, epoch: number): Promise<false> {
-    await this.published.retire(list, epoch);
+  private async retire(list: StoredList, revision: number): Promise<void> {
+    await this.published.retire(list, revision);
     await this.lists.markPublished(list);
-    return false;
   }
 
   /** Undefined where the owner of the IACA has uploaded no signer that is active. */

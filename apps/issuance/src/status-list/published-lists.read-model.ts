@@ -34,8 +34,8 @@ export interface PublishedListTables {
     opened_at: string;
     revocation_list: string | null;
     revocation_etag: string | null;
-    /** Of the lease under which it was signed. */
-    epoch: number;
+    /** Counts the tokens. */
+    revision: number;
   };
 }
 
@@ -89,7 +89,7 @@ export const publishedLists: Projection<PublishedListTables> = purgingTenants('i
         'opened_at',
       ],
       nullableText: ['iaca_id', 'token', 'etag', 'expires_at', 'revocation_list', 'revocation_etag'],
-      integer: ['shard', 'size', 'epoch'],
+      integer: ['shard', 'size', 'revision'],
       primaryKey: ['tenant_id', 'list_id'],
       indexes: {
         issuance_status_list_tokens_by_due: ['shard', 'due_at'],
@@ -121,7 +121,7 @@ export const publishedLists: Projection<PublishedListTables> = purgingTenants('i
         opened_at: data.openedAt,
         revocation_list: null,
         revocation_etag: null,
-        epoch: 0,
+        revision: 0,
       });
     }
     await insertRows(trx, 'issuance_status_list_tokens', opened);
@@ -236,44 +236,58 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
   }
 
   /**
-   * @returns false when the list has no row: it is not projected yet, or its tenant was purged
-   * @throws StaleEpoch when a later holder of the lease has published the list
+   * To be read before the statuses: a token replaces only the one that it was made after, so that none hides a later status. Absent: not
+   * projected yet, or purged.
    */
-  store(list: ListKey, published: NewToken, epoch: number): Promise<boolean> {
+  async findRevision({ tenantId, listId }: ListKey): Promise<number | undefined> {
+    const row = await this.running.db
+      .selectFrom('issuance_status_list_tokens')
+      .select('revision')
+      .where('tenant_id', '=', tenantId)
+      .where('list_id', '=', listId)
+      .executeTakeFirst();
+    return row && Number(row.revision);
+  }
+
+  /** @throws StaleEpoch when another process has published the list since the revision was read */
+  store(list: ListKey, published: NewToken, revision: number): Promise<void> {
     const { token, etag, dueAt, expiresAt, revocationList } = published;
     const values = { token, etag, due_at: dueAt.toISOString(), expires_at: expiresAt.toISOString() };
     const revocation = revocationList && {
       revocation_list: revocationList.token,
       revocation_etag: revocationList.etag,
     };
-    return this.replace(list, { ...values, ...revocation }, epoch);
+    return this.replace(list, { ...values, ...revocation }, revision);
   }
 
-  /** Never, unless the list changes. */
-  retire(list: ListKey, epoch: number): Promise<boolean> {
-    return this.replace(list, { due_at: NEVER }, epoch);
+  /** Never, unless the list changes. @throws StaleEpoch as `store` */
+  retire(list: ListKey, revision: number): Promise<void> {
+    return this.replace(list, { due_at: NEVER }, revision);
   }
 
   /** Not before this time, unless the list changes: so that others that are due come first. */
-  postpone(list: ListKey, until: Date, epoch: number): Promise<boolean> {
-    return this.replace(list, { due_at: until.toISOString() }, epoch);
+  async postpone({ tenantId, listId }: ListKey, until: Date): Promise<void> {
+    await this.running.db
+      .updateTable('issuance_status_list_tokens')
+      .set({ due_at: until.toISOString() })
+      .where('tenant_id', '=', tenantId)
+      .where('list_id', '=', listId)
+      .execute();
   }
 
   private async replace(
     { tenantId, listId }: ListKey,
     values: Partial<PublishedListTables['issuance_status_list_tokens']>,
-    epoch: number,
-  ): Promise<boolean> {
+    revision: number,
+  ): Promise<void> {
     const { numUpdatedRows } = await this.running.db
       .updateTable('issuance_status_list_tokens')
-      .set({ ...values, epoch })
+      .set({ ...values, revision: revision + 1 })
       .where('tenant_id', '=', tenantId)
       .where('list_id', '=', listId)
-      .where('epoch', '<=', epoch)
+      .where('revision', '=', revision)
       .executeTakeFirstOrThrow();
-    if (numUpdatedRows === 1n) return true;
-    if (await this.find({ tenantId, listId }))
-      throw new StaleEpoch(`status list ${listId} was published after epoch ${epoch}`);
-    return false;
+    if (numUpdatedRows !== 1n)
+      throw new StaleEpoch(`status list ${listId} was published or purged after revision ${revision}`);
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { CredentialStatus } from '@attestry/contracts';
 import { readEvent, type Clock, type RecordedEvent } from '@attestry/event-store';
@@ -25,6 +26,8 @@ export interface StatusListTables extends MaskTables {
     /** `ListEnd.endsAt` */
     ends_at: string;
     allocation: 'open' | 'full';
+    /** Of the last change of a status. */
+    changed_at: string;
     /** base64 of the packed statuses; empty until the first change, as most lists have none. */
     statuses: string;
     /** Counts them. */
@@ -79,10 +82,10 @@ const unmaskedLists: SelectiveProjection<StatusListTables> = {
   async create(db) {
     await createTable(db, 'issuance_status_lists', {
       // SQLite does not read the large column where those before it are selected.
-      text: ['tenant_id', 'list_id', 'list', 'host', 'ends_at', 'allocation', 'statuses'],
+      text: ['tenant_id', 'list_id', 'list', 'host', 'ends_at', 'allocation', 'changed_at', 'statuses'],
       integer: ['shard', 'changes', 'dirty', 'masked'],
       primaryKey: ['tenant_id', 'list_id'],
-      indexes: { issuance_status_lists_by_dirty: ['shard', 'dirty'] },
+      indexes: { issuance_status_lists_by_dirty: ['shard', 'dirty', 'changed_at'] },
     });
   },
   async project(trx, events: readonly RecordedEvent[]) {
@@ -108,6 +111,7 @@ const unmaskedLists: SelectiveProjection<StatusListTables> = {
             list: JSON.stringify(list satisfies DescribedList),
             ends_at: endOfClaim(openedAt),
             allocation: 'open',
+            changed_at: openedAt,
             statuses: '',
             changes: 0,
             dirty: 0,
@@ -144,6 +148,7 @@ const unmaskedLists: SelectiveProjection<StatusListTables> = {
         for (const { index, status } of changes) setStatus(statuses, list.bits, index, STATUS_TYPE[status]);
         values.statuses = Buffer.from(statuses).toString('base64');
         values.changes = Number(packed.changes) + changes.length;
+        values.changed_at = changes.at(-1)!.changedAt;
         values.dirty = 1;
       }
       if (Object.keys(values).length)
@@ -167,15 +172,15 @@ const RECENT_MS = 60_000;
 /** Between two checks, for all shards of the process together; more often while tokens are not signed. */
 const CHECK_MS = 10_000;
 const RECHECK_MS = 3000;
-/** For the projection to reach what is stored at the time of a check. */
-const CATCH_UP_MS = 1000;
+/** How long a run waits for a check. */
+const PATIENCE_MS = 1000;
 
 @Injectable()
 export class StatusListsReadModel extends ReadModel<StatusListTables> {
   /** When everything that was stored was found to be projected, milliseconds. */
   private coveredAt = -Infinity;
   private checkedAt = -Infinity;
-  private checking = Promise.resolve();
+  private checking: Promise<void> | undefined;
 
   constructor(
     readModels: ReadModels,
@@ -193,27 +198,29 @@ export class StatusListsReadModel extends ReadModel<StatusListTables> {
     if (!this.running.readsOwnVersion || !this.running.health.healthy) return false;
     const now = this.clock.now().getTime();
     const isRecent = () => isWithin(RECENT_MS, this.coveredAt, now);
-    if (!isWithin(isRecent() ? CHECK_MS : RECHECK_MS, this.checkedAt, now)) {
+    if (!this.checking && !isWithin(isRecent() ? CHECK_MS : RECHECK_MS, this.checkedAt, now)) {
       this.checkedAt = now;
-      this.checking = this.check(now);
+      this.checking = this.check(now).finally(() => (this.checking = undefined));
       // Handled below; while the last one is recent, nothing waits for it.
       void Promise.allSettled([this.checking]);
     }
-    if (!isRecent()) await this.checking;
+    if (!isRecent() && this.checking) await Promise.race([this.checking, setTimeout(PATIENCE_MS)]);
     return isRecent();
   }
 
+  /** A projection that is always a little behind reaches what was stored at the time of the check in time. */
   private async check(now: number): Promise<void> {
-    if (await this.running.waitForHead(CATCH_UP_MS)) this.coveredAt = now;
+    if (await this.running.waitForHead(RECENT_MS)) this.coveredAt = now;
   }
 
-  /** Lists with changes that are not published. */
+  /** Lists with changes that are not published, those first that have not changed for the longest time. */
   async listDirty(shard: number, limit: number): Promise<ListKey[]> {
     const rows = await this.running.db
       .selectFrom('issuance_status_lists')
       .select(['tenant_id', 'list_id'])
       .where('shard', '=', shard)
       .where('dirty', '=', 1)
+      .orderBy('changed_at')
       .limit(limit)
       .execute();
     return rows.map((row) => ({ tenantId: row.tenant_id, listId: row.list_id }));
@@ -250,21 +257,12 @@ export class StatusListsReadModel extends ReadModel<StatusListTables> {
     return described.filter(({ tokenType }) => !isListCredential(tokenType)).map(({ uri }) => uri);
   }
 
-  /** A token with so many changes is published, or the list has ended: what changed meanwhile leaves it dirty. */
-  markPublished({ tenantId, listId, changes, endsAt }: Pick<StoredList, keyof ListKey | 'changes' | 'endsAt'>) {
-    return this.clean({ tenantId, listId }, { changes, ends_at: endsAt });
-  }
-
-  /** The row of its token has the time of the next attempt, which publishes all changes. */
-  markPostponed(key: ListKey) {
-    return this.clean(key, {});
-  }
-
-  private async clean({ tenantId, listId }: ListKey, unchanged: { changes?: number; ends_at?: string }) {
+  /** A token with so many changes is published, or the row of the token has the time of the next: what changed meanwhile leaves it dirty. */
+  async markPublished({ tenantId, listId, changes, endsAt }: Pick<StoredList, keyof ListKey | 'changes' | 'endsAt'>) {
     await this.running.db
       .updateTable('issuance_status_lists')
       .set({ dirty: 0 })
-      .where((row) => row.and({ tenant_id: tenantId, list_id: listId, ...unchanged }))
+      .where((row) => row.and({ tenant_id: tenantId, list_id: listId, changes, ends_at: endsAt }))
       .execute();
   }
 }
