@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { analyticsService } from '@attestry/analytics';
-import { listDids, listEvents, listUsers } from '@attestry/contracts';
+import { listCredentials, listDids, listEvents, listUsers } from '@attestry/contracts';
 import { didsService } from '@attestry/dids';
 import { issuanceService } from '@attestry/issuance';
 import { openEngines, parseConfig, ServiceClient, startServices } from '@attestry/service-kit';
@@ -35,6 +35,9 @@ const TABLES = {
       case i % 2 when 0 then 'SUCCESS' else 'FAIL' end, ${time}, printf('%010d1', i), 1, 0, ${time} from n`,
   did: `(tenant_id, did, id, created_at, registered, keys, document, signs_p256, signs_ed25519)
     select :tenant, 'did:web:example.com:' || i, ${uuid}, ${time}, 1767225600000 + i * 10, '[]', '{}', 0, 1 from n`,
+  issuance_credentials: `(tenant_id, id, user_id, issued_at, configuration_id, format, type, status, record)
+    select :tenant, ${uuid}, ${uuid}, ${time}, printf('%08x-0000-4000-8000-000000000000', i % 5),
+      case i % 2 when 0 then 'dc+sd-jwt' else 'mso_mdoc' end, 'Bench', case i % 10 when 0 then 'invalid' else 'valid' end, '{}' from n`,
   issuance_users: `(tenant_id, id, sealed_claims, created_at) select :tenant, ${uuid}, null, ${time} from n`,
 };
 
@@ -46,6 +49,9 @@ const CALLS = [
   ['events of any client', listEvents, { clientIds: ['*'] }],
   ['DIDs', listDids, {}],
   ['users', listUsers, {}],
+  ['credentials', listCredentials, {}],
+  ['credentials by status', listCredentials, { status: 'invalid' }],
+  ['credentials by format', listCredentials, { format: 'mso_mdoc' }],
 ];
 
 /** The table of the projection that is read, in whichever file it is. */
