@@ -219,13 +219,13 @@ describe('docs/guides', () => {
     }
   });
 
-  it('mdoc.md leads from an IACA to a document that a verifier accepts', async () => {
+  it('mdoc.md leads from an IACA to a document that a verifier accepts until it is revoked', async () => {
     const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'mdoc-guide');
     const [helpers] = blocksOf('first-tenant.md', 'sh');
-    const { code, output, errors } = await run([helpers!, `TENANT=${tenant.url}`, ...blocksOf('mdoc.md', 'sh')], {
-      TENANT_TOKEN: tenant.api.client.token!,
-      CREDENTIAL: '',
-    });
+    const prepared = [helpers!, `TENANT=${tenant.url}`];
+    const env = { TENANT_TOKEN: tenant.api.client.token!, CREDENTIAL: '' };
+    const blocks = blocksOf('mdoc.md', 'sh');
+    const { code, output, errors } = await run([...prepared, ...blocks.slice(0, -1)], env);
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
     const [, , iaca, active, , uri, listed, lists] = output.map((text) => text.trim());
     expect([active, JSON.parse(listed!)]).toEqual(['true', expect.objectContaining({ data: [] })]);
@@ -239,6 +239,18 @@ describe('docs/guides', () => {
     const { uri: list } = (await mdocStatus(got!.credential as string))!;
     await waitUntil(async () => (await hostFetch(list)).ok, { what: 'the token of the list' });
     await verifyMdocStatus(got!.credential as string, [iaca!]);
+
+    const isListed = async () => expectStatus(await tenant.api.credentials(), 200).data.length > 0;
+    await waitUntil(isListed, { what: 'the document in the list' });
+    const revoked = await run([...prepared, ...blocks.slice(-1)], env);
+    expect({ code: revoked.code, errors: revoked.errors }).toEqual({ code: 0, errors: '' });
+    const statuses = ['suspended', 'valid', 'invalid', 'invalid'].map((status) => JSON.stringify({ status }));
+    expect(revoked.output[2]!.trim().split('\n')).toEqual(statuses);
+    const refusal = () => verifyMdocStatus(got!.credential as string, [iaca!]).catch(({ message }: Error) => message);
+    await waitUntil(async () => (await refusal()) === 'Status is not valid', {
+      what: 'the revocation',
+      timeoutMs: 5000,
+    });
   });
 
   it('webhooks.md verifies a delivery and refuses a modified one', async () => {
