@@ -56,9 +56,14 @@ const decodeSign1 = async (bytes: Uint8Array): Promise<DecodedSign1> => {
 /** Claim keys of RFC 8392 §4. */
 const KEY = { iss: 1, sub: 2, exp: 4, nbf: 5 } as const;
 
+/** Claim keys of the entry of a Token Status List (Token Status List §6.3) and of a revocation list. */
+const STATUS = 65535;
+const REVOCATION = -65537;
+
 /**
- * Verifies a `cwt` or `cwt_vc` with WebCrypto and the key that its `kid` names in the DID document of the issuer, and its times.
- * @throws Error with what was found
+ * Verifies a `cwt` or `cwt_vc` with WebCrypto and the key that its `kid` names in the DID document of the issuer, its times, and, where it
+ * has them, its status in both lists.
+ * @throws Error with what was found; `Status is not valid` if one of the lists has it as revoked
  */
 export const verifyCwt = async (credential: string): Promise<DecodedCwt> => {
   const decoded = await decodeCwt(credential);
@@ -67,6 +72,10 @@ export const verifyCwt = async (credential: string): Promise<DecodedCwt> => {
   const now = Date.now() / 1000;
   if ((claims.get(KEY.nbf) as number) > now) throw new Error('the credential is not valid yet');
   if (claims.has(KEY.exp) && (claims.get(KEY.exp) as number) <= now) throw new Error('the credential has expired');
+  if (claims.has(STATUS) || claims.has(REVOCATION)) {
+    const { invalid, revoked } = await fetchCwtStatus(decoded);
+    if (invalid || revoked) throw new Error('Status is not valid');
+  }
   return decoded;
 };
 
@@ -79,13 +88,13 @@ const verifySignature = async ({ alg, kid, signature, signed }: DecodedSign1, is
     throw new Error('the signature is invalid');
 };
 
-/** Where the status of a `cwt` or `cwt_vc` is published: claims 65535 (Token Status List §6.3) and −65537. */
+/** Where the status of a `cwt` or `cwt_vc` is published: claims 65535 and −65537. */
 export const cwtStatusOf = ({ claims }: DecodedCwt) => {
-  const { idx, uri } = asObject((claims.get(65535) as Map<string, unknown>).get('status_list')) as {
+  const { idx, uri } = asObject((claims.get(STATUS) as Map<string, unknown>).get('status_list')) as {
     idx: number;
     uri: string;
   };
-  const revocation = claims.get(-65537) as Map<number, unknown>;
+  const revocation = claims.get(REVOCATION) as Map<number, unknown>;
   return { index: idx, uri, revocation: { index: revocation.get(2), uri: revocation.get(3) as string } };
 };
 
