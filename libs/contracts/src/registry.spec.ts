@@ -15,6 +15,96 @@ const WITHOUT_OBJECT: ReadonlySet<string> = new Set([
   'issuance.exchange-token',
   'issuance.issue-credential',
 ]);
+/** Prefixes of the events of every recorded operation on credentials (specification notes). Written out, so that no table proves itself. */
+const PREFIXES_OF_CREDENTIALS: Record<string, string> = {
+  // Configurations
+  'issuance.create-credential-configuration.mobile': 'MOBILE_CREDENTIAL_CONFIGURATION_CREATE',
+  'issuance.list-credential-configurations.mobile': 'MOBILE_CREDENTIAL_CONFIGURATION_RETRIEVE_LIST',
+  'issuance.retrieve-credential-configuration.mobile': 'MOBILE_CREDENTIAL_CONFIGURATION_RETRIEVE',
+  'issuance.update-credential-configuration.mobile': 'MOBILE_CREDENTIAL_CONFIGURATION_UPDATE',
+  'issuance.delete-credential-configuration.mobile': 'MOBILE_CREDENTIAL_CONFIGURATION_DELETE',
+  'issuance.create-credential-configuration.compact': 'CREDENTIAL_COMPACT_CREDENTIAL_CONFIGURATION_CREATE',
+  'issuance.list-credential-configurations.compact': 'CREDENTIAL_COMPACT_CREDENTIAL_CONFIGURATION_RETRIEVE_LIST',
+  'issuance.retrieve-credential-configuration.compact': 'CREDENTIAL_COMPACT_CREDENTIAL_CONFIGURATION_RETRIEVE',
+  'issuance.update-credential-configuration.compact': 'CREDENTIAL_COMPACT_CREDENTIAL_CONFIGURATION_UPDATE',
+  'issuance.delete-credential-configuration.compact': 'CREDENTIAL_COMPACT_CREDENTIAL_CONFIGURATION_DELETE',
+  'issuance.create-credential-configuration.compact-semantic':
+    'CREDENTIAL_COMPACT_SEMANTIC_CREDENTIAL_CONFIGURATION_CREATE',
+  'issuance.list-credential-configurations.compact-semantic':
+    'CREDENTIAL_COMPACT_SEMANTIC_CREDENTIAL_CONFIGURATION_RETRIEVE_LIST',
+  'issuance.retrieve-credential-configuration.compact-semantic':
+    'CREDENTIAL_COMPACT_SEMANTIC_CREDENTIAL_CONFIGURATION_RETRIEVE',
+  'issuance.update-credential-configuration.compact-semantic':
+    'CREDENTIAL_COMPACT_SEMANTIC_CREDENTIAL_CONFIGURATION_UPDATE',
+  'issuance.delete-credential-configuration.compact-semantic':
+    'CREDENTIAL_COMPACT_SEMANTIC_CREDENTIAL_CONFIGURATION_DELETE',
+  'issuance.create-credential-configuration.web-semantic': 'CREDENTIAL_WEB_SEMANTIC_CREDENTIAL_CONFIGURATION_CREATE',
+  'issuance.list-credential-configurations.web-semantic':
+    'CREDENTIAL_WEB_SEMANTIC_CREDENTIAL_CONFIGURATION_RETRIEVE_LIST',
+  'issuance.retrieve-credential-configuration.web-semantic':
+    'CREDENTIAL_WEB_SEMANTIC_CREDENTIAL_CONFIGURATION_RETRIEVE',
+  'issuance.update-credential-configuration.web-semantic': 'CREDENTIAL_WEB_SEMANTIC_CREDENTIAL_CONFIGURATION_UPDATE',
+  'issuance.delete-credential-configuration.web-semantic': 'CREDENTIAL_WEB_SEMANTIC_CREDENTIAL_CONFIGURATION_DELETE',
+  'issuance.create-credential-configuration.sd-jwt': 'CREDENTIAL_SD_JWT_CREDENTIAL_CONFIGURATION_CREATE',
+  'issuance.list-credential-configurations.sd-jwt': 'CREDENTIAL_SD_JWT_CREDENTIAL_CONFIGURATION_RETRIEVE_LIST',
+  'issuance.retrieve-credential-configuration.sd-jwt': 'CREDENTIAL_SD_JWT_CREDENTIAL_CONFIGURATION_RETRIEVE',
+  'issuance.update-credential-configuration.sd-jwt': 'CREDENTIAL_SD_JWT_CREDENTIAL_CONFIGURATION_UPDATE',
+  'issuance.delete-credential-configuration.sd-jwt': 'CREDENTIAL_SD_JWT_CREDENTIAL_CONFIGURATION_DELETE',
+  'issuance.create-credential-configuration.jwt-vc': 'CREDENTIAL_JWT_VC_CREDENTIAL_CONFIGURATION_CREATE',
+  'issuance.list-credential-configurations.jwt-vc': 'CREDENTIAL_JWT_VC_CREDENTIAL_CONFIGURATION_RETRIEVE_LIST',
+  'issuance.retrieve-credential-configuration.jwt-vc': 'CREDENTIAL_JWT_VC_CREDENTIAL_CONFIGURATION_RETRIEVE',
+  'issuance.update-credential-configuration.jwt-vc': 'CREDENTIAL_JWT_VC_CREDENTIAL_CONFIGURATION_UPDATE',
+  'issuance.delete-credential-configuration.jwt-vc': 'CREDENTIAL_JWT_VC_CREDENTIAL_CONFIGURATION_DELETE',
+  // Certificates and signers
+  'issuance.create-iaca': 'MOBILE_CREDENTIAL_IACA_CREATE',
+  'issuance.list-iacas': 'MOBILE_CREDENTIAL_IACA_RETRIEVE_LIST',
+  'issuance.retrieve-iaca': 'MOBILE_CREDENTIAL_IACA_RETRIEVE',
+  'issuance.update-iaca': 'MOBILE_CREDENTIAL_IACA_UPDATE',
+  'issuance.delete-iaca': 'MOBILE_CREDENTIAL_IACA_DELETE',
+  'issuance.update-iaca-crl': 'MOBILE_CREDENTIAL_IACA_CRL_UPDATE',
+  'issuance.create-document-signer': 'MOBILE_CREDENTIAL_DOCUMENT_SIGNER_CREATE',
+  'issuance.list-document-signers': 'MOBILE_CREDENTIAL_DOCUMENT_SIGNER_RETRIEVE_LIST',
+  'issuance.retrieve-document-signer': 'MOBILE_CREDENTIAL_DOCUMENT_SIGNER_RETRIEVE',
+  'issuance.update-document-signer': 'MOBILE_CREDENTIAL_DOCUMENT_SIGNER_UPDATE',
+  'issuance.delete-document-signer': 'MOBILE_CREDENTIAL_DOCUMENT_SIGNER_DELETE',
+  'issuance.revoke-document-signer': 'MOBILE_CREDENTIAL_DOCUMENT_SIGNER_REVOKE',
+  'issuance.create-document-signer.status-list': 'MOBILE_CREDENTIAL_STATUS_LIST_SIGNER_CREATE',
+  'issuance.list-document-signers.status-list': 'MOBILE_CREDENTIAL_STATUS_LIST_SIGNER_RETRIEVE_LIST',
+  'issuance.retrieve-document-signer.status-list': 'MOBILE_CREDENTIAL_STATUS_LIST_SIGNER_RETRIEVE',
+  'issuance.update-document-signer.status-list': 'MOBILE_CREDENTIAL_STATUS_LIST_SIGNER_UPDATE',
+  'issuance.delete-document-signer.status-list': 'MOBILE_CREDENTIAL_STATUS_LIST_SIGNER_DELETE',
+  // Status lists and revocation lists
+  'issuance.create-status-list-configuration': 'MOBILE_CREDENTIAL_STATUS_LIST_CONFIGURATION_CREATE',
+  'issuance.list-status-list-configurations': 'MOBILE_CREDENTIAL_STATUS_LIST_CONFIGURATION_RETRIEVE_LIST',
+  'issuance.retrieve-status-list-configuration': 'MOBILE_CREDENTIAL_STATUS_LIST_CONFIGURATION_RETRIEVE',
+  'issuance.update-status-list-configuration': 'MOBILE_CREDENTIAL_STATUS_LIST_CONFIGURATION_UPDATE',
+  'issuance.delete-status-list-configuration': 'MOBILE_CREDENTIAL_STATUS_LIST_CONFIGURATION_DELETE',
+  'issuance.list-mobile-status-lists': 'MOBILE_CREDENTIAL_STATUS_LIST_RETRIEVE_LIST',
+  'issuance.retrieve-mobile-status-list': 'MOBILE_CREDENTIAL_STATUS_LIST_RETRIEVE',
+  'issuance.list-revocation-lists.compact': 'CREDENTIAL_COMPACT_REVOCATION_LISTS_RETRIEVE',
+  'issuance.list-revocation-lists.compact-semantic': 'CREDENTIAL_COMPACT_SEMANTIC_REVOCATION_LISTS_RETRIEVE',
+  // Statuses and revocation
+  'issuance.set-credential-status.mobile': 'MOBILE_CREDENTIAL_STATUS_SET',
+  'issuance.retrieve-credential-status.mobile': 'MOBILE_CREDENTIAL_STATUS_RETRIEVE',
+  'issuance.set-credential-status.sd-jwt': 'CREDENTIAL_SD_JWT_STATUS_SET',
+  'issuance.retrieve-credential-status.sd-jwt': 'CREDENTIAL_SD_JWT_STATUS_RETRIEVE',
+  'issuance.set-credential-status.jwt-vc': 'CREDENTIAL_JWT_VC_STATUS_SET',
+  'issuance.retrieve-credential-status.jwt-vc': 'CREDENTIAL_JWT_VC_STATUS_RETRIEVE',
+  'issuance.set-revocation-status.compact': 'CREDENTIAL_COMPACT_REVOCATION_SET_STATUS',
+  'issuance.retrieve-revocation-status.compact': 'CREDENTIAL_COMPACT_REVOCATION_RETRIEVE_STATUS',
+  'issuance.set-revocation-status.compact-semantic': 'CREDENTIAL_COMPACT_SEMANTIC_REVOCATION_SET_STATUS',
+  'issuance.retrieve-revocation-status.compact-semantic': 'CREDENTIAL_COMPACT_SEMANTIC_REVOCATION_RETRIEVE_STATUS',
+  'issuance.set-revocation-status.web-semantic': 'CREDENTIAL_WEB_SEMANTIC_REVOCATION_SET_STATUS',
+  'issuance.retrieve-revocation-status.web-semantic': 'CREDENTIAL_WEB_SEMANTIC_REVOCATION_RETRIEVE',
+  // Issued credentials
+  'issuance.list-credentials': 'CREDENTIAL_RETRIEVE_LIST',
+  'issuance.list-issued-credentials.web-semantic': 'CREDENTIAL_WEB_SEMANTIC_RETRIEVE_LIST',
+  'issuance.retrieve-issued-credential.web-semantic': 'CREDENTIAL_WEB_SEMANTIC_RETRIEVE',
+  'issuance.delete-issued-credential.web-semantic': 'CREDENTIAL_WEB_SEMANTIC_DELETE',
+  'issuance.delete-issued-credential.compact': 'CREDENTIAL_COMPACT_DELETE',
+  'issuance.delete-issued-credential.compact-semantic': 'CREDENTIAL_COMPACT_SEMANTIC_DELETE',
+  'issuance.delete-issued-credential.mobile': 'USER_CREDENTIAL_DELETE',
+};
 const described = OPERATIONS.map((operation) => [operation.name, operation] as const);
 const overHttp = described.filter(([, { http }]) => http);
 
@@ -120,6 +210,14 @@ describe('analytics of operations', () => {
 
   it('have unique prefixes', () => {
     expect(repeated(recorded.map(([, { analytics }]) => analytics!.prefix))).toEqual([]);
+  });
+
+  it('have the specified prefixes where they are about credentials, their certificates, statuses and lists [T119]', () => {
+    const ofCredentials = overHttp.filter(([, { http }]) => /^\/v2\/credentials\b/.test(http!.path));
+    const prefixes = ofCredentials.flatMap(([name, { analytics }]) => (analytics ? [[name, analytics.prefix]] : []));
+    expect(Object.fromEntries(prefixes)).toEqual(PREFIXES_OF_CREDENTIALS);
+    const publicDocuments = ofCredentials.filter(([, { analytics }]) => !analytics);
+    expect(publicDocuments.map(([, { access }]) => access.kind)).toEqual(publicDocuments.map(() => 'public'));
   });
 
   it.each(recorded)('%s has a prefix in capitals and a category in lower case', (_name, { analytics }) => {

@@ -7,6 +7,7 @@ import {
   invalid,
   listEvents,
   retrieveTenant,
+  rotateClientSecret,
   webSemanticConfigurations,
   type Operation,
   type OperationRequest,
@@ -85,6 +86,23 @@ describe('the shape of requests', () => {
       'issuer.name',
       'credentialBranding.backgroundColor',
       'expiresIn.years',
+    ]);
+  });
+
+  it.each<[unknown, string, string]>([
+    ['60', 'must be an integer', 'must be an integer'],
+    [null, 'must be an integer', 'must be an integer'],
+    [0.5, 'must be an integer', 'must be an integer'],
+    [-1, 'must not be negative', 'must not be negative'],
+    [604_801, 'must be at most 10 minutes', 'must be at most 604800 (7 days)'],
+  ])('names the type before the bounds of a number: %j', (value, ofOffers, ofSecrets) => {
+    for (const unit of ['minutes', 'seconds'])
+      expect(
+        details(createPreAuthorizedOffer, { body: { credentials: [UUID], expiresIn: { [unit]: value } } }),
+      ).toMatchObject([{ msg: ofOffers, param: `expiresIn.${unit}`, location: 'body' }]);
+    const params = { tenantId: UUID, clientId: 'a'.repeat(32) };
+    expect(details(rotateClientSecret, { params, body: { overlapSeconds: value } })).toMatchObject([
+      { msg: ofSecrets, param: 'overlapSeconds', location: 'body' },
     ]);
   });
 

@@ -596,6 +596,10 @@ describe('an unmanaged IACA', () => {
     expect(await faultsOf(create(tenantId, { certificatePem: broken }))).toEqual([
       ['certificatePem', 'must be an X.509 certificate: its content cannot be decoded'],
     ]);
+    const { certificatePem: longest } = await CustomerIaca.create(21 * 366);
+    expect(await faultsOf(create(tenantId, { certificatePem: longest }))).toEqual([
+      ['certificatePem', 'must be correct: notAfter must be at most 20 years after notBefore'],
+    ]);
     ahead = 3651 * DAY_MS;
     expect((await faultsOf(create(tenantId, { certificatePem: customer.certificatePem })))[0]).toEqual([
       'certificatePem',

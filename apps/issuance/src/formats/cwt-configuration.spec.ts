@@ -66,6 +66,10 @@ describe('rules of both configurations', () => {
     [mapping('a\ud800', 1), body('claimMappings.a\ud800', 'must be well-formed Unicode')],
     [mapping('x', null), body('claimMappings.x', 'must not have a null defaultValue')],
     [{ claimMappings: { x: {} } }, body('claimMappings.x', 'must have mapFrom or defaultValue')],
+    [
+      { claimMappings: { x: { defaultValue: 1, required: 'yes' } } },
+      body('claimMappings.x', 'must have true or false in required'),
+    ],
   ])('name the fault in %j', (more, detail) => {
     for (const format of Object.values(formats)) expect(format.faultsOf(request(more))).toEqual([detail]);
   });

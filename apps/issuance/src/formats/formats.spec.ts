@@ -147,47 +147,72 @@ describe('rules of a configuration', () => {
       }),
     ).toEqual([]));
 
-  it.each([
-    ['type', { type: 'VerifiableCredential' }],
-    ['type', { type: '@graph' }],
-    ['type', { type: 'a<b' }],
-    ['additionalTypes.0', { additionalTypes: ['VerifiableCredential'] }],
-    ['additionalTypes.0', { additionalTypes: ['Membership'] }],
-    ['additionalTypes.1', { additionalTypes: ['Card', 'Card'] }],
-    ['issuer.logoUrl', { issuer: { name: 'A', logoUrl: 'http://acme.example/logo.png' } }],
-    ['issuer.logoUrl', { issuer: { name: 'A', logoUrl: 'javascript:alert(1)' } }],
-    ['issuer.iconUrl', { issuer: { name: 'A', iconUrl: 'data:text/html,<script>' } }],
-    ['credentialBranding.watermarkImageUrl', { credentialBranding: { watermarkImageUrl: 'ftp://x.example' } }],
-    ['display.0.logo.uri', { display: [{ logo: { uri: 'http://acme.example/logo.png' } }] }],
-    ['display.1.background_image.uri', { display: [{}, { locale: 'de', background_image: { uri: 'javascript:x' } }] }],
-    ['display.2.locale', { display: [{ locale: 'de-CH' }, {}, { locale: 'DE-ch' }] }],
-    ['display.1.locale', { display: [{}, {}] }],
-    ['expiresIn', { expiresIn: {} }],
-    ['expiresIn', { expiresIn: { days: 0, hours: 0 } }],
-    ['claimSourceId', { claimSourceId: 'x' }],
-    ['contexts.1', { contexts: ['https://a.example/c', 'https://a.example/c'] }],
-    ['claimMappings.id', mapping({ defaultValue: 1 }, 'id')],
-    ['claimMappings.type', mapping({ defaultValue: 1 }, 'type')],
-    ['claimMappings.@type', mapping({ defaultValue: 1 }, '@type')],
-    ['claimMappings.constructor', mapping({ defaultValue: 1 }, 'constructor')],
-    ['claimMappings.given name', mapping({ defaultValue: 1 }, 'given name')],
-    ['claimMappings._:b', mapping({ defaultValue: 1 }, '_:b')],
-    ['claimMappings.', mapping({ defaultValue: 1 }, '')],
-    ['claimMappings.x', mapping('claims.x')],
-    ['claimMappings.x', mapping(['claims.x'])],
-    ['claimMappings.x', mapping(null)],
-    ['claimMappings.x', mapping({})],
-    ['claimMappings.x', mapping({ required: true })],
-    ['claimMappings.x', mapping({ mapFrom: 1 })],
-    ['claimMappings.x', mapping({ mapFrom: 'claims' })],
-    ['claimMappings.x', mapping({ mapFrom: 'user.name' })],
-    ['claimMappings.x', mapping({ mapFrom: 'claims.x', required: 'yes' })],
-    ['claimMappings.x', mapping({ mapFrom: 'claims.x', type: 'string' })],
-    ['claimMappings.x', mapping({ defaultValue: null })],
-    ['claimMappings.x', mapping({ defaultValue: { a: [{ '@context': 'https://evil.example' }] } })],
-    ['claimMappings', { claimMappings: Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`c${i}`, {}])) }],
-    ['claimMappings', mapping({ defaultValue: 'é'.repeat(33_000) })],
-  ])('refuses %s in %j', (param, more) => expect(params(more)).toEqual([param]));
+  const AT = 'must not start with @';
+  const IRI = 'must have only characters that are allowed in an IRI';
+  const IMAGE = 'must be an https URL or a data URL of an image';
+  const RESERVED = 'is a reserved name';
+  const PATH_FAULT =
+    "must have a path such as claims.name, claims['name'] or authenticationProvider.subjectId in mapFrom";
+  it.each<[string, object, string]>([
+    ['type', { type: 'VerifiableCredential' }, 'must not be VerifiableCredential'],
+    ['type', { type: '@graph' }, AT],
+    ['type', { type: 'a<b' }, IRI],
+    ['additionalTypes.0', { additionalTypes: ['VerifiableCredential'] }, 'must not be VerifiableCredential'],
+    ['additionalTypes.0', { additionalTypes: ['Membership'] }, 'must not repeat a type'],
+    ['additionalTypes.1', { additionalTypes: ['Card', 'Card'] }, 'must not repeat a type'],
+    ['issuer.logoUrl', { issuer: { name: 'A', logoUrl: 'http://acme.example/logo.png' } }, IMAGE],
+    ['issuer.logoUrl', { issuer: { name: 'A', logoUrl: 'javascript:alert(1)' } }, IMAGE],
+    ['issuer.iconUrl', { issuer: { name: 'A', iconUrl: 'data:text/html,<script>' } }, IMAGE],
+    ['credentialBranding.watermarkImageUrl', { credentialBranding: { watermarkImageUrl: 'ftp://x.example' } }, IMAGE],
+    ['display.0.logo.uri', { display: [{ logo: { uri: 'http://acme.example/logo.png' } }] }, IMAGE],
+    [
+      'display.1.background_image.uri',
+      { display: [{}, { locale: 'de', background_image: { uri: 'javascript:x' } }] },
+      IMAGE,
+    ],
+    ['display.2.locale', { display: [{ locale: 'de-CH' }, {}, { locale: 'DE-ch' }] }, 'must not repeat a language'],
+    ['display.1.locale', { display: [{}, {}] }, 'is required: another entry has none'],
+    ['expiresIn', { expiresIn: {} }, 'must be longer than 0'],
+    ['expiresIn', { expiresIn: { days: 0, hours: 0 } }, 'must be longer than 0'],
+    ['claimSourceId', { claimSourceId: 'x' }, 'is not supported yet'],
+    ['contexts.1', { contexts: ['https://a.example/c', 'https://a.example/c'] }, 'must not repeat a context'],
+    ['claimMappings.id', mapping({ defaultValue: 1 }, 'id'), RESERVED],
+    ['claimMappings.type', mapping({ defaultValue: 1 }, 'type'), RESERVED],
+    ['claimMappings.@type', mapping({ defaultValue: 1 }, '@type'), AT],
+    ['claimMappings.constructor', mapping({ defaultValue: 1 }, 'constructor'), RESERVED],
+    ['claimMappings.given name', mapping({ defaultValue: 1 }, 'given name'), IRI],
+    ['claimMappings._:b', mapping({ defaultValue: 1 }, '_:b'), IRI],
+    ['claimMappings.', mapping({ defaultValue: 1 }, ''), 'must have a name of 1 to 1024 characters'],
+    ['claimMappings.x', mapping('claims.x'), 'must be an object'],
+    ['claimMappings.x', mapping(['claims.x']), 'must be an object'],
+    ['claimMappings.x', mapping(null), 'must be an object'],
+    ['claimMappings.x', mapping({}), 'must have mapFrom or defaultValue'],
+    ['claimMappings.x', mapping({ required: true }), 'must have mapFrom or defaultValue'],
+    ['claimMappings.x', mapping({ mapFrom: 1 }), PATH_FAULT],
+    ['claimMappings.x', mapping({ mapFrom: 'claims' }), PATH_FAULT],
+    ['claimMappings.x', mapping({ mapFrom: 'user.name' }), PATH_FAULT],
+    ['claimMappings.x', mapping({ mapFrom: 'claims.x', required: 'yes' }), 'must have true or false in required'],
+    [
+      'claimMappings.x',
+      mapping({ mapFrom: 'claims.x', type: 'string' }),
+      'must not have the member type; allowed: mapFrom, defaultValue, required and display',
+    ],
+    ['claimMappings.x', mapping({ defaultValue: null }), 'must not have a null defaultValue'],
+    [
+      'claimMappings.x',
+      mapping({ defaultValue: { a: [{ '@context': 'https://evil.example' }] } }),
+      'must not have JSON-LD keywords in defaultValue',
+    ],
+    [
+      'claimMappings',
+      { claimMappings: Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`c${i}`, {}])) },
+      'must have at most 200 entries',
+    ],
+    ['claimMappings', mapping({ defaultValue: 'é'.repeat(33_000) }), 'must be at most 64 KiB of JSON'],
+  ])('refuses %s in %j: %s', (param, more, msg) => {
+    const found = configurationFaults(request(more as Partial<WebSemanticConfigurationRequest>), 'ldp_vc');
+    expect(found).toEqual([expect.objectContaining({ param, msg, location: 'body' })]);
+  });
 
   const body = (param: string, msg: string, value?: unknown) => ({
     msg,

@@ -2,16 +2,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type {
-  AppError,
-  ClientContext,
-  CredentialFormat,
-  ListCredentialsQuery,
-  PageOf,
-  TenantCredential,
+import {
+  listCredentials,
+  type AppError,
+  type ClientContext,
+  type CredentialFormat,
+  type ListCredentialsQuery,
+  type PageOf,
+  type TenantCredential,
 } from '@attestry/contracts';
 import { createTable, insertRows, type Projection, type RunningProjection } from '@attestry/read-model';
-import { openEngines, parseConfig, serviceContext, type Engines } from '@attestry/service-kit';
+import { checkRequest, openEngines, parseConfig, serviceContext, type Engines } from '@attestry/service-kit';
 import { chosenEngines, plansOf, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { sql, type Kysely } from 'kysely';
 import type { IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
@@ -179,6 +180,72 @@ describe('the list of credentials', () => {
     ] as const)
       await expect(list(tenantId, { ...filters, cursor: cursor! })).rejects.toMatchObject({ code: 'InvalidCursor' });
   });
+});
+
+describe('the filters of the list of credentials', () => {
+  const check = (query: object) => checkRequest(listCredentials, { params: {}, body: {}, query }).query;
+  const TIME = 'must be an ISO 8601 date or time';
+  const FORMAT = 'must be one of: ldp_vc, jwt_vc_json, dc+sd-jwt, cwt, cwt_vc, mso_mdoc';
+  const STATUS = 'must be one of: valid, suspended, invalid';
+
+  it.each<[keyof ListCredentialsQuery, unknown, string]>([
+    ['userId', 'ann', 'must be a UUID'],
+    ['userId', '', 'must be a UUID'],
+    ['userId', `${uuid(1)}0`, 'must be a UUID'],
+    ['userId', [uuid(1), uuid(2)], 'must be a string'],
+    ['credentialConfigurationId', 'Membership', 'must be a UUID'],
+    ['credentialConfigurationId', [uuid(1)], 'must be a string'],
+    ['status', 'revoked', STATUS],
+    ['status', 'Valid', STATUS],
+    ['status', '', STATUS],
+    ['status', ['valid', 'invalid'], STATUS],
+    ['format', 'jwt_vc', FORMAT],
+    ['format', 'sd-jwt', FORMAT],
+    ['format', '', FORMAT],
+    ['format', ['cwt'], FORMAT],
+    ['issuedFrom', 'yesterday', TIME],
+    ['issuedFrom', '', TIME],
+    ['issuedFrom', '2026-02-30', TIME],
+    ['issuedFrom', '2026-W01-1', TIME],
+    ['issuedFrom', [timeOf(0)], TIME],
+    ['issuedTo', '1767225600', TIME],
+    ['issuedTo', '2026-01-01T25:00:00Z', TIME],
+    ['limit', '0', 'must be at least 1'],
+    ['limit', '1001', 'must be at most 1000'],
+    ['limit', 'ten', 'must be an integer'],
+    ['cursor', ['x'], 'must be a string'],
+  ])('%s refuses %j: %s', (param, value, msg) =>
+    expect(() => check({ [param]: value })).toThrow(
+      expect.objectContaining({
+        kind: 'invalid',
+        details: [expect.objectContaining({ msg, param, location: 'query' })],
+      }),
+    ),
+  );
+
+  it('report every fault at once', () =>
+    expect(() => check({ userId: 'x', status: 'x', format: 'x', issuedFrom: 'x', issuedTo: 'x' })).toThrow(
+      expect.objectContaining({
+        details: ['userId', 'status', 'format', 'issuedFrom', 'issuedTo'].map((param) =>
+          expect.objectContaining({ param }),
+        ),
+      }),
+    ));
+
+  it.each<ListCredentialsQuery>([
+    { userId: uuid(1), credentialConfigurationId: uuid(2), status: 'valid', format: 'cwt' },
+    { issuedFrom: '2026-01-01', issuedTo: '2026-01-01T10:00:00+02:00' },
+  ])('accept %j', (query) => expect(check(query)).toEqual(query));
+
+  it('reads a date alone as its first moment in UTC, and times with any offset', async () => {
+    const first = await list(FEW.tenantId, { issuedFrom: '2026-01-01', issuedTo: '2026-01-01' });
+    expect(first.data.map(({ id }) => id)).toEqual([uuid(0), uuid(1)]);
+    const offset = { issuedFrom: '2026-01-01T02:00:02+02:00', issuedTo: '2025-12-31T23:00:02-01:00' };
+    expect((await list(FEW.tenantId, offset)).data.map(({ id }) => id)).toEqual([uuid(2), uuid(3)]);
+  });
+
+  it('have no credentials from a period that ends before it begins', async () =>
+    expect(await list(FEW.tenantId, { issuedFrom: timeOf(9), issuedTo: timeOf(3) })).toEqual({ data: [] }));
 });
 
 /** The events of a user and of a credential of theirs. */

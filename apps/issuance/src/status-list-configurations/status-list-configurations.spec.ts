@@ -38,6 +38,12 @@ describe('a status list configuration', () => {
     given(statusListConfigurations, many)
       .when((state) => createConfiguration(state, mdl))
       .thenThrows('Conflict');
+    expect(() => createConfiguration(stateOf(...many), mdl)).toThrow(
+      'A tenant can have at most 100 status list configurations',
+    );
+    given(statusListConfigurations, many.slice(1))
+      .when((state) => createConfiguration(state, mdl))
+      .then([created(mdl)]);
   });
 
   it.each([

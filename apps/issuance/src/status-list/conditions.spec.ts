@@ -1,4 +1,4 @@
-import { chooseMediaType, isUnchanged } from './conditions.js';
+import { chooseMediaType, isUnchanged, notSigned } from './conditions.js';
 
 const JWT = 'application/statuslist+jwt';
 
@@ -43,4 +43,13 @@ describe('If-None-Match', () => {
     ['a', false],
     ['', false],
   ])('%j: %s', (header, unchanged) => expect(isUnchanged(header, '"a"')).toBe(unchanged));
+});
+
+describe('a list without a token', () => {
+  it('is unavailable, and can be retried after a second', () =>
+    expect(notSigned()).toMatchObject({
+      kind: 'unavailable',
+      message: 'The first token of the status list is not signed yet',
+      headers: { 'retry-after': '1' },
+    }));
 });

@@ -1319,7 +1319,10 @@ describe('a status list of mobile documents', () => {
         (due) => due.listId === listId,
       );
     await waitUntil(postponed, { what: 'the list to be postponed' });
-    expect((await refusal(get(tenantId, listId))).kind).toBe('unavailable');
+    expect(await refusal(get(tenantId, listId))).toMatchObject({
+      kind: 'unavailable',
+      message: 'The first token of the status list is not signed yet',
+    });
     const make = () => of<StatusListSigner>(createStatusListSigner, tenantId, { body: { iacaId: iaca.id } });
     const signer = await make();
     expect(signer).toEqual({

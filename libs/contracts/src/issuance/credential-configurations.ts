@@ -1,7 +1,7 @@
-import { IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { calledForTenant, defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { BoundedText, LanguageTag, Nested, Optional, Uuid } from '../validators.js';
+import { BoundedText, combine, LanguageTag, Nested, Optional, Uuid } from '../validators.js';
 
 const Amount =
   (max: number): PropertyDecorator =>
@@ -22,6 +22,9 @@ export class Duration {
   @Amount(525600000) minutes?: number;
   @Amount(31536000000) seconds?: number;
 }
+
+export const IsDuration = (): PropertyDecorator =>
+  Nested(Duration, { message: 'must be an object with years, months, weeks, days, hours, minutes or seconds' });
 
 /** Source of a claim: `mapFrom`, with `defaultValue` as its fallback, or `defaultValue` alone for a static claim. */
 export interface ClaimMapping {
@@ -99,10 +102,36 @@ export class CredentialDisplay {
 }
 
 /** Names in `credential_definition.type`: only characters that RFC 6749 §3.3 allows in a scope. */
-export const CREDENTIAL_TYPE_PATTERN = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/;
+const CREDENTIAL_TYPE_PATTERN = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/;
+const TYPE_FAULT = 'must have 1 to 1024 characters that are allowed in a scope (RFC 6749 section 3.3)';
+const ENTRY_FAULT = 'must contain only strings of 1 to 1024 characters without white space';
 
-export const TYPE_FAULT = 'must have 1 to 1024 characters that are allowed in a scope (RFC 6749 section 3.3)';
-export const ENTRY_FAULT = 'must contain only strings of 1 to 1024 characters without white space';
+export const CredentialType = (): PropertyDecorator =>
+  combine(
+    IsString({ message: 'must be a string' }),
+    Matches(CREDENTIAL_TYPE_PATTERN, { message: TYPE_FAULT }),
+    MaxLength(1024, { message: TYPE_FAULT }),
+  );
+
+/** May be absent; at most `max` types or URLs. */
+export const OptionalEntries = (max: number): PropertyDecorator =>
+  combine(
+    Optional(),
+    IsArray({ message: 'must be an array' }),
+    ArrayMaxSize(max, { message: `must have at most ${max} entries` }),
+    IsString({ each: true, message: 'must contain only strings' }),
+    Matches(/^\S{1,1024}$/, { each: true, message: ENTRY_FAULT }),
+    MaxLength(1024, { each: true, message: ENTRY_FAULT }),
+  );
+
+/** May be absent. */
+export const MaxIssuances = (): PropertyDecorator =>
+  combine(
+    Optional(),
+    IsInt({ message: 'must be an integer' }),
+    Min(1, { message: 'must be at least 1' }),
+    Max(1000, { message: 'must be at most 1000' }),
+  );
 
 export class ConfigurationParams {
   /** Id of the credential configuration. */

@@ -1,25 +1,19 @@
-import { IsString, Matches, MaxLength } from 'class-validator';
 import { defineOperation, publicAccess, requires, UNREAD_BODY_BYTES } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { Nested, Uuid } from '../validators.js';
-import { CREDENTIAL_TYPE_PATTERN, Duration, TYPE_FAULT } from './credential-configurations.js';
+import { Uuid } from '../validators.js';
+import { CredentialType, Duration, IsDuration } from './credential-configurations.js';
 import { StatusListParams } from './status-lists.js';
-
-const DURATION_FAULT = 'must be an object with years, months, weeks, days, hours, minutes or seconds';
 
 export class UpdateStatusListConfigurationRequest {
   /** For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, and when a status changes. */
-  @Nested(Duration, { message: DURATION_FAULT }) timeToLiveDuration: Duration;
+  @IsDuration() timeToLiveDuration: Duration;
   /** For how long a token is valid that could not be replaced: at least `timeToLiveDuration`, at most 30 days. */
-  @Nested(Duration, { message: DURATION_FAULT }) expiryDuration: Duration;
+  @IsDuration() expiryDuration: Duration;
 }
 
 export class StatusListConfigurationRequest extends UpdateStatusListConfigurationRequest {
   /** Document type: `type` of a configuration of mobile documents. Unique among the tenant's configurations of status lists. */
-  @IsString({ message: 'must be a string' })
-  @Matches(CREDENTIAL_TYPE_PATTERN, { message: TYPE_FAULT })
-  @MaxLength(1024, { message: TYPE_FAULT })
-  docType: string;
+  @CredentialType() docType: string;
 }
 
 export class StatusListConfiguration {

@@ -1,7 +1,7 @@
 import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
 import { defineOperation, publicAccess, requires } from '../operation.js';
 import { CORE_AUTHORIZE_PARAMETERS } from '../tenant-config/authentication-providers.js';
-import { IsRecord, BoundedJson, BoundedText, Nested, Optional, Rule, Uuid } from '../validators.js';
+import { combine, IsRecord, BoundedJson, BoundedText, Nested, Optional, Rule, Uuid } from '../validators.js';
 import { CLAIM_BOUNDS } from './claim-bounds.js';
 import type { CredentialFormat } from './formats.js';
 
@@ -12,18 +12,18 @@ export class TransactionCodeConfiguration {
   @Optional() @BoundedText(300) description?: string;
 }
 
+const LifetimePart = (max: number): PropertyDecorator =>
+  combine(
+    Optional(),
+    IsInt({ message: 'must be an integer' }),
+    Min(0, { message: 'must not be negative' }),
+    Max(max, { message: 'must be at most 10 minutes' }),
+  );
+
 /** Lifetime of an offer: more than 0 and at most 10 minutes in total. */
 export class OfferLifetime {
-  @Optional()
-  @IsInt({ message: 'must be an integer' })
-  @Min(0, { message: 'must not be negative' })
-  @Max(10, { message: 'must be at most 10 minutes' })
-  minutes?: number;
-  @Optional()
-  @IsInt({ message: 'must be an integer' })
-  @Min(0, { message: 'must not be negative' })
-  @Max(600, { message: 'must be at most 10 minutes' })
-  seconds?: number;
+  @LifetimePart(10) minutes?: number;
+  @LifetimePart(600) seconds?: number;
 }
 
 /** Fault of parameters that a wallet adds to its authorization request. */

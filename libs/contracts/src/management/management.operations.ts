@@ -108,9 +108,10 @@ export const MAX_SECRET_OVERLAP_SECONDS = 604_800;
 export class RotateClientSecretRequest {
   /** Seconds for which the previous secret stays valid; 0 revokes it immediately. Default: set by the operator, usually 86400 (one day). */
   @Optional()
-  @IsInt({ message: 'must be an integer' })
-  @Min(0, { message: 'must not be negative' })
   @Max(MAX_SECRET_OVERLAP_SECONDS, { message: `must be at most ${MAX_SECRET_OVERLAP_SECONDS} (7 days)` })
+  @Min(0, { message: 'must not be negative' })
+  // Declared last, checked first.
+  @IsInt({ message: 'must be an integer' })
   overlapSeconds?: number;
 }
 

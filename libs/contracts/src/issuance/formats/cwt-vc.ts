@@ -1,6 +1,4 @@
-import { ArrayMaxSize, IsArray, IsString, Matches, MaxLength } from 'class-validator';
-import { Optional } from '../../validators.js';
-import { configurationOperations, ENTRY_FAULT } from '../credential-configurations.js';
+import { configurationOperations, OptionalEntries } from '../credential-configurations.js';
 import { credentialDeletion } from '../credential-registry.js';
 import { revocationOperations } from '../credential-status.js';
 import { revocationListOperations } from '../status-lists.js';
@@ -8,13 +6,7 @@ import { CompactConfiguration, CompactConfigurationRequest } from './cwt.js';
 
 export class CompactSemanticConfigurationRequest extends CompactConfigurationRequest {
   /** URLs of further JSON-LD contexts of the credentials, beside that of the VC Data Model 1.1. They are not fetched. */
-  @Optional()
-  @IsArray({ message: 'must be an array' })
-  @ArrayMaxSize(10, { message: 'must have at most 10 entries' })
-  @IsString({ each: true, message: 'must contain only strings' })
-  @Matches(/^\S{1,1024}$/, { each: true, message: ENTRY_FAULT })
-  @MaxLength(1024, { each: true, message: ENTRY_FAULT })
-  contexts?: string[];
+  @OptionalEntries(10) contexts?: string[];
 }
 
 export class CompactSemanticConfiguration extends CompactConfiguration {

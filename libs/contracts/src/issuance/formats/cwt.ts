@@ -1,12 +1,13 @@
-import { IsBoolean, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
-import { BoundedJson, BoundedText, IsRecord, Nested, NestedList, Optional } from '../../validators.js';
+import { IsBoolean } from 'class-validator';
+import { BoundedJson, BoundedText, IsRecord, NestedList, Optional } from '../../validators.js';
 import {
   configurationOperations,
-  CREDENTIAL_TYPE_PATTERN,
   CredentialDisplay,
+  CredentialType,
   Duration,
+  IsDuration,
   MAX_DISPLAY_ENTRIES,
-  TYPE_FAULT,
+  MaxIssuances,
   type ClaimMapping,
 } from '../credential-configurations.js';
 import { credentialDeletion } from '../credential-registry.js';
@@ -17,10 +18,7 @@ export class CompactConfigurationRequest {
   /**
    * Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`.
    */
-  @IsString({ message: 'must be a string' })
-  @Matches(CREDENTIAL_TYPE_PATTERN, { message: TYPE_FAULT })
-  @MaxLength(1024, { message: TYPE_FAULT })
-  type: string;
+  @CredentialType() type: string;
 
   /** did:web of the tenant whose P-256 key signs the credentials. Default: the first one. Cannot be changed later. */
   @Optional() @BoundedText(2048, 7) issuer?: string;
@@ -32,16 +30,10 @@ export class CompactConfigurationRequest {
   @IsRecord() @BoundedJson({ entries: 200, text: 65_536, values: 20_000 }) claimMappings: Record<string, ClaimMapping>;
 
   /** Validity of the credentials, at least 2 hours. Default: they do not expire. */
-  @Optional()
-  @Nested(Duration, { message: 'must be an object with years, months, weeks, days, hours, minutes or seconds' })
-  expiresIn?: Duration;
+  @Optional() @IsDuration() expiresIn?: Duration;
 
   /** Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
-  @Optional()
-  @IsInt({ message: 'must be an integer' })
-  @Min(1, { message: 'must be at least 1' })
-  @Max(1000, { message: 'must be at most 1000' })
-  maxIssuances?: number;
+  @MaxIssuances() maxIssuances?: number;
 
   /**
    * Whether each credential has an entry in a status list and in a revocation list, so that it can be revoked and restored. Default: true. A

@@ -1,34 +1,26 @@
-import { ArrayMaxSize, IsArray, IsBoolean, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IsBoolean } from 'class-validator';
 import { BoundedJson, BoundedText, IsRecord, Nested, NestedList, Optional } from '../../validators.js';
 import {
   configurationOperations,
-  CREDENTIAL_TYPE_PATTERN,
   CredentialBranding,
   CredentialDisplay,
   CredentialIssuer,
+  CredentialType,
   Duration,
-  ENTRY_FAULT,
+  IsDuration,
   MAX_DISPLAY_ENTRIES,
-  TYPE_FAULT,
+  MaxIssuances,
+  OptionalEntries,
   type ClaimMapping,
 } from '../credential-configurations.js';
 import { statusOperations } from '../credential-status.js';
 
 export class JwtVcConfigurationRequest {
   /** Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
-  @IsString({ message: 'must be a string' })
-  @Matches(CREDENTIAL_TYPE_PATTERN, { message: TYPE_FAULT })
-  @MaxLength(1024, { message: TYPE_FAULT })
-  type: string;
+  @CredentialType() type: string;
 
   /** Further credential types. */
-  @Optional()
-  @IsArray({ message: 'must be an array' })
-  @ArrayMaxSize(20, { message: 'must have at most 20 entries' })
-  @IsString({ each: true, message: 'must contain only strings' })
-  @Matches(/^\S{1,1024}$/, { each: true, message: ENTRY_FAULT })
-  @MaxLength(1024, { each: true, message: ENTRY_FAULT })
-  additionalTypes?: string[];
+  @OptionalEntries(20) additionalTypes?: string[];
 
   /** Display name of the credential. */
   @BoundedText(1024, 1) name: string;
@@ -53,16 +45,10 @@ export class JwtVcConfigurationRequest {
   @IsRecord() @BoundedJson({ entries: 200, text: 65_536, values: 20_000 }) claimMappings: Record<string, ClaimMapping>;
 
   /** Validity of the credentials. Default: they do not expire. */
-  @Optional()
-  @Nested(Duration, { message: 'must be an object with years, months, weeks, days, hours, minutes or seconds' })
-  expiresIn?: Duration;
+  @Optional() @IsDuration() expiresIn?: Duration;
 
   /** Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
-  @Optional()
-  @IsInt({ message: 'must be an integer' })
-  @Min(1, { message: 'must be at least 1' })
-  @Max(1000, { message: 'must be at most 1000' })
-  maxIssuances?: number;
+  @MaxIssuances() maxIssuances?: number;
 
   /**
    * Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the

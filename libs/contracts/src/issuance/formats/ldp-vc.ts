@@ -1,6 +1,6 @@
-import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsString, Matches, MaxLength } from 'class-validator';
+import { IsBoolean, IsIn } from 'class-validator';
 import { Optional } from '../../validators.js';
-import { configurationOperations, ENTRY_FAULT } from '../credential-configurations.js';
+import { configurationOperations, OptionalEntries } from '../credential-configurations.js';
 import { registryOperations } from '../credential-registry.js';
 import { revocationOperations } from '../credential-status.js';
 import { JwtVcConfiguration, jwtVcConfigurations, JwtVcConfigurationRequest } from './jwt-vc-json.js';
@@ -11,13 +11,7 @@ const PROOF_TYPES: readonly ProofType[] = ['eddsa-rdfc-2022', 'ecdsa-rdfc-2019',
 
 export class WebSemanticConfigurationRequest extends JwtVcConfigurationRequest {
   /** URLs of further JSON-LD contexts of the credentials. Each is fetched once, when it is configured. */
-  @Optional()
-  @IsArray({ message: 'must be an array' })
-  @ArrayMaxSize(10, { message: 'must have at most 10 entries' })
-  @IsString({ each: true, message: 'must contain only strings' })
-  @Matches(/^\S{1,1024}$/, { each: true, message: ENTRY_FAULT })
-  @MaxLength(1024, { each: true, message: ENTRY_FAULT })
-  contexts?: string[];
+  @OptionalEntries(10) contexts?: string[];
 
   /**
    * Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `ecdsa-rdfc-2019`, for the same model, signs with a P-256 key of the issuer DID, the

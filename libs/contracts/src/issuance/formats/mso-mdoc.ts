@@ -1,13 +1,14 @@
-import { IsBoolean, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IsBoolean } from 'class-validator';
 import { BoundedJson, BoundedText, IsRecord, Nested, NestedList, Optional } from '../../validators.js';
 import {
   Color,
   configurationOperations,
-  CREDENTIAL_TYPE_PATTERN,
   CredentialDisplay,
+  CredentialType,
   Duration,
+  IsDuration,
   MAX_DISPLAY_ENTRIES,
-  TYPE_FAULT,
+  MaxIssuances,
   type ClaimMapping,
 } from '../credential-configurations.js';
 import { credentialDeletion } from '../credential-registry.js';
@@ -46,10 +47,7 @@ export class MobileConfigurationRequest {
    * Document type, such as `org.iso.18013.5.1.mDL`, unique among the tenant's configurations of this format. Must not be
    * `VerifiableCredential`.
    */
-  @IsString({ message: 'must be a string' })
-  @Matches(CREDENTIAL_TYPE_PATTERN, { message: TYPE_FAULT })
-  @MaxLength(1024, { message: TYPE_FAULT })
-  type: string;
+  @CredentialType() type: string;
 
   /** Mapping of each element, by namespace and element identifier. For `org.iso.18013.5.1.mDL` the mandatory elements are required. */
   @IsRecord()
@@ -60,8 +58,7 @@ export class MobileConfigurationRequest {
    * Validity of the credentials from issuance, at least 2 hours. Credentials that would be valid for more than 427 days (mobile driving
    * licences) or 3,620 days, or after the certificate of their signer, are denied.
    */
-  @Nested(Duration, { message: 'must be an object with years, months, weeks, days, hours, minutes or seconds' })
-  expiresIn: Duration;
+  @IsDuration() expiresIn: Duration;
 
   /** Begin of the validity. Default, also if the claim has no value: the time of issuance. */
   @Optional() @Nested(TimeMapping) validFrom?: TimeMapping;
@@ -79,11 +76,7 @@ export class MobileConfigurationRequest {
   @Optional() @NestedList(CredentialDisplay, MAX_DISPLAY_ENTRIES) display?: CredentialDisplay[];
 
   /** Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
-  @Optional()
-  @IsInt({ message: 'must be an integer' })
-  @Min(1, { message: 'must be at least 1' })
-  @Max(1000, { message: 'must be at most 1000' })
-  maxIssuances?: number;
+  @MaxIssuances() maxIssuances?: number;
 
   /**
    * Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the

@@ -1,0 +1,118 @@
+import {
+  AppError,
+  CONFIGURATION_OPERATIONS,
+  createStatusListConfiguration,
+  type ErrorDetail,
+  type Operation,
+  updateStatusListConfiguration,
+} from '@attestry/contracts';
+import { checkRequest } from '@attestry/service-kit';
+
+const FORMATS = Object.keys(CONFIGURATION_OPERATIONS) as (keyof typeof CONFIGURATION_OPERATIONS)[];
+const id = '11111111-1111-4111-8111-111111111111';
+
+const TYPE = 'must have 1 to 1024 characters that are allowed in a scope (RFC 6749 section 3.3)';
+const DURATION = 'must be an object with years, months, weeks, days, hours, minutes or seconds';
+const ENTRY = 'must contain only strings of 1 to 1024 characters without white space';
+
+const detailsOf = (operation: Operation, body: object): ErrorDetail[] => {
+  try {
+    checkRequest(operation, { params: operation.params ? { id } : {}, query: {}, body });
+  } catch (error) {
+    if (error instanceof AppError) return error.details!;
+    throw error;
+  }
+  return [];
+};
+/** Of the example of the interface definition with other values for some members: the parameter and text of each fault. */
+const faultsOf = (operation: Operation, changes: object): string[] =>
+  detailsOf(operation, { ...(operation.example as object), ...changes }).map(({ param, msg, location }) => {
+    expect(location).toBe('body');
+    return `${param} ${msg}`;
+  });
+
+describe.each(FORMATS)('the request of a configuration: %s', (format) => {
+  const { create, update } = CONFIGURATION_OPERATIONS[format];
+
+  it('is accepted as the interface definition shows it, with every limit reached', () => {
+    for (const changes of [
+      {},
+      { type: `!#[]~${'t'.repeat(1019)}`, maxIssuances: 1000, expiresIn: { days: 1 } },
+      { type: 't', maxIssuances: 1 },
+    ])
+      expect([faultsOf(create, changes), faultsOf(update, changes)]).toEqual([[], []]);
+  });
+
+  it.each<[object, string]>([
+    [{ type: 'white space' }, `type ${TYPE}`],
+    [{ type: '' }, `type ${TYPE}`],
+    [{ type: 'a"b' }, `type ${TYPE}`],
+    [{ type: 'a\\b' }, `type ${TYPE}`],
+    [{ type: 'Größe' }, `type ${TYPE}`],
+    [{ type: 't'.repeat(1025) }, `type ${TYPE}`],
+    [{ type: 7 }, 'type must be a string'],
+    [{ type: undefined }, 'type is required'],
+    [{ claimMappings: undefined }, 'claimMappings is required'],
+    [{ claimMappings: [] }, 'claimMappings must be an object'],
+    [{ expiresIn: 'P1D' }, `expiresIn ${DURATION}`],
+    [{ expiresIn: 3600 }, `expiresIn ${DURATION}`],
+    [{ expiresIn: [] }, `expiresIn ${DURATION}`],
+    [{ expiresIn: null }, `expiresIn ${DURATION}`],
+    [{ expiresIn: { days: 1.5 } }, 'expiresIn.days must be an integer'],
+    [{ maxIssuances: 1.5 }, 'maxIssuances must be an integer'],
+    [{ maxIssuances: '1' }, 'maxIssuances must be an integer'],
+    [{ maxIssuances: null }, 'maxIssuances must be an integer'],
+    [{ maxIssuances: 0 }, 'maxIssuances must be at least 1'],
+    [{ maxIssuances: 1001 }, 'maxIssuances must be at most 1000'],
+  ])('with %j is refused: %s', (changes, fault) =>
+    expect([faultsOf(create, changes), faultsOf(update, changes)]).toEqual([[fault], [fault]]),
+  );
+});
+
+describe.each(['ldp_vc', 'cwt_vc'] as const)('the contexts of a configuration: %s', (format) =>
+  it.each<[unknown, string]>([
+    ['https://a.example/c', 'must be an array'],
+    [Array.from({ length: 11 }, (_, n) => `https://a.example/${n}`), 'must have at most 10 entries'],
+    [[1], 'must contain only strings'],
+    [['https://a.example/c', null], 'must contain only strings'],
+    [['https://a.example/white space'], ENTRY],
+    [[''], ENTRY],
+    [[`https://a.example/${'c'.repeat(1007)}`], ENTRY],
+  ])('with %j are refused: %s', (contexts, msg) => {
+    const { create, update } = CONFIGURATION_OPERATIONS[format];
+    for (const operation of [create, update]) expect(faultsOf(operation, { contexts })).toEqual([`contexts ${msg}`]);
+  }),
+);
+
+describe.each(['ldp_vc', 'jwt_vc_json'] as const)('the further types of a configuration: %s', (format) =>
+  it.each<[unknown, string]>([
+    ['Card', 'must be an array'],
+    [Array.from({ length: 21 }, (_, n) => `Card${n}`), 'must have at most 20 entries'],
+    [[1], 'must contain only strings'],
+    [['white space'], ENTRY],
+    [['c'.repeat(1025)], ENTRY],
+  ])('with %j are refused: %s', (additionalTypes, msg) =>
+    expect(faultsOf(CONFIGURATION_OPERATIONS[format].create, { additionalTypes })).toEqual([`additionalTypes ${msg}`]),
+  ),
+);
+
+describe('the request of a status list configuration', () => {
+  it.each(['timeToLiveDuration', 'expiryDuration'])('has an object as %s', (name) => {
+    for (const operation of [createStatusListConfiguration, updateStatusListConfiguration]) {
+      for (const value of ['PT1H', 3600, null, []])
+        expect(faultsOf(operation, { [name]: value })).toEqual([`${name} ${DURATION}`]);
+      expect(faultsOf(operation, { [name]: undefined })).toEqual([`${name} is required`]);
+      expect(faultsOf(operation, { [name]: { hours: 0.5 } })).toEqual([`${name}.hours must be an integer`]);
+    }
+  });
+
+  it.each<[unknown, string]>([
+    ['white space', TYPE],
+    ['', TYPE],
+    ['d'.repeat(1025), TYPE],
+    [7, 'must be a string'],
+    [undefined, 'is required'],
+  ])('with the docType %j is refused: %s', (docType, msg) =>
+    expect(faultsOf(createStatusListConfiguration, { docType })).toEqual([`docType ${msg}`]),
+  );
+});
