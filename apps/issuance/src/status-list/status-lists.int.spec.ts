@@ -1000,23 +1000,23 @@ describe('while the tenant has lost the domain of the issuer', () => {
           { kind: 'tokenStatusList', tokenType: 'cose', size: 131_072, revocationLists },
           { kind: 'pinnedKey', keyId, verificationMethod: `${issuer}#k` },
         );
-      const allocated = await replica().allocate(tenantOf(tenantId), series('did:web:cwt.example'), 2);
-      const [{ listId, index: own }, { index: other }] = allocated as [StatusEntry, StatusEntry];
+      const [first, second] = await replica().allocate(tenantOf(tenantId), series('did:web:cwt.example'), 2);
+      const { listId, index: own } = first!;
       const [elsewhere] = await replica().allocate(tenantOf(tenantId), series(DID), 1);
       const credentialId = await record(tenantId, { listId, index: own }, { format });
-      const lists = async (id: string) =>
+      const bothOf = async (id: string) =>
         [(await fetchToken(tenantId, id)).base64!, (await fetchToken(tenantId, id, {}, retrieve)).base64!] as const;
       const shows = (statuses: [number, number]) =>
         waitUntil(
           async () => {
-            const [token, list] = await lists(listId);
-            const shown = [own, other].flatMap((index) => cwtStatuses(token, list, index));
+            const [token, list] = await bothOf(listId);
+            const shown = [own, second!.index].flatMap((index) => cwtStatuses(token, list, index));
             return String(shown) === String(statuses.flatMap((status) => [status, status]));
           },
           { what: `the statuses ${statuses.join(', ')}` },
         );
       const bytesOf = async (id: string) => {
-        const bytes = cwtLists(...(await lists(id)));
+        const bytes = cwtLists(...(await bothOf(id)));
         expect(bytes.map(({ length }) => length)).toEqual([16_384, 16_384]);
         return bytes;
       };
