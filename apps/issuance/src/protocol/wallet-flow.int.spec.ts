@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createPublicKey, generateKeyPairSync, verify, X509Certificate, type KeyObject } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, randomUUID, verify, X509Certificate, type KeyObject } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { compactVerify, decodeJwt, decodeProtectedHeader, importJWK, jwtVerify, SignJWT, type JWK } from 'jose';
 import {
@@ -286,6 +286,8 @@ const verified = async (credential: unknown): Promise<JwtVc> => {
   return JSON.parse(Buffer.from(payload).toString()) as JwtVc;
 };
 
+/** DID of the next configurations; without one it is that of the key, or a did:web where the format needs one. */
+let issuerDid: string | undefined;
 const issuerKeys = new Map<string, IssuerKey & { publicJwk: PublicJwk }>();
 let jwtVc: string;
 let ldpVc: string;
@@ -300,8 +302,8 @@ const open = async () => {
   engines.bus.serve(reserveIssuerKey.subject, async (data) => {
     const { algorithms, method } = (data as { body: ReserveIssuerKeyRequest }).body;
     const { publicJwk: _, ...key } = issuerKeys.get(algorithms[0]!)!;
-    const web = { did: 'did:web:acme.example', verificationMethod: 'did:web:acme.example#k123456789' };
-    return { ok: true, data: { ...key, ...(method && web) } };
+    const did = issuerDid ?? (method && 'did:web:acme.example');
+    return { ok: true, data: { ...key, ...(did && { did, verificationMethod: `${did}#k123456789` }) } };
   });
   engines.bus.serve(retrieveBrand.subject, async (_data, { tenant }) => ({
     ok: true,
@@ -2054,5 +2056,50 @@ describe('the index of a credential in its status list [T148]', () => {
     const other = await start(revocable);
     const next = indexesOf(await collect(other.token, await proofs(10, await nonceFor())));
     expect(next.filter((index) => stored.includes(index))).toEqual([]);
+  });
+});
+
+describe('a credential of an issuer whose domain the tenant has lost', () => {
+  /** Above those of the tests before, which are of the same tenant. */
+  let revision = 100;
+
+  it.each([
+    ['cwt', {}, compactConfigurations],
+    ['cwt_vc', {}, compactSemanticConfigurations],
+    ['ldp_vc', { proofType: 'eddsa-rdfc-2022' }, webSemanticConfigurations],
+    ['ldp_vc', { proofType: 'Ed25519Signature2018' }, webSemanticConfigurations],
+  ] as const)('is refused, until the domain is verified again: %s %j [T192]', async (format, more, operations) => {
+    const domain = `${randomUUID()}.example`;
+    issuerDid = `did:web:${domain}`;
+    const isJson = format === 'ldp_vc';
+    const body = {
+      ...{ type: `Lost${domain.slice(0, 8)}`, claimMappings: { given_name: { mapFrom: 'claims.given_name' } } },
+      ...(isJson && { name: 'Lost', issuer: { name: 'Acme' } }),
+      ...{ revocable: false, ...more },
+    };
+    const { id } = (await admin(operations.create, { body }).finally(() => (issuerDid = undefined))) as {
+      id: string;
+    };
+    const outcome = async () => {
+      const { token } = await start(id);
+      const proofs = { jwt: [await prove(makeHolder(), await nonceFor(), 'did:key')] };
+      return collect(token, { credential_configuration_id: id, proofs }).then(
+        ({ credentials }) => `issued ${credentials.length}`,
+        ({ code, message }: AppError) => `${code}: ${message}`,
+      );
+    };
+    const publish = (type: typeof customDomainVerified) =>
+      engines.bus.publish([
+        { id: `lost-${++revision}`, subject: type.subject, data: { tenantId: TENANT, domain, revision } },
+      ]);
+    const denied = 'credential_request_denied: the domain of the issuer has been withdrawn';
+    expect(await outcome()).toBe('issued 1');
+    await publish(customDomainWithdrawn);
+    await eventually(async () => (await outcome()) !== 'issued 1');
+    expect(await outcome()).toBe(denied);
+    await publish(customDomainVerified);
+    await eventually(async () => (await outcome()) !== denied);
+    expect(await outcome()).toBe('issued 1');
+    await admin(operations.delete, { params: { id } });
   });
 });

@@ -16,6 +16,8 @@ import {
   jwtVcStatus,
   listCredentials,
   listUserCredentials,
+  mobileRegistry,
+  mobileStatus,
   recordSubject,
   sdJwtStatus,
   webSemanticRegistry,
@@ -157,9 +159,10 @@ const listed = async (id: string) => {
 const changesOf = (id: string, tenantId = ACME) => engines.events.readStream(issuedCredentialStream(tenantId, id));
 
 describe.each([
-  ['sd-jwt', sdJwtStatus, jwtVcStatus, { format: 'dc+sd-jwt', profile: 'sd-jwt' }],
-  ['jwt-vc', jwtVcStatus, sdJwtStatus, { format: 'jwt_vc_json', profile: 'jwt-vc' }],
-] as const)('the status of a %s credential', (profile, operations, others, ofFormat) => {
+  ['sd-jwt', 'CREDENTIAL_SD_JWT_STATUS', sdJwtStatus, jwtVcStatus, { format: 'dc+sd-jwt', profile: 'sd-jwt' }],
+  ['jwt-vc', 'CREDENTIAL_JWT_VC_STATUS', jwtVcStatus, mobileStatus, { format: 'jwt_vc_json', profile: 'jwt-vc' }],
+  ['mobile', 'MOBILE_CREDENTIAL_STATUS', mobileStatus, sdJwtStatus, { format: 'mso_mdoc', profile: 'mobile' }],
+] as const)('the status of a %s credential', (profile, prefix, operations, others, ofFormat) => {
   const status = { ...ofFormat, status: ENTRY };
 
   it('is set, retrieved and listed, with an event for each change [T150, T151]', async () => {
@@ -199,13 +202,12 @@ describe.each([
     await set(id, { status: 'invalid', reason: 'Device lost' }, operations);
     const stored = (await changesOf(id)).at(-1)!;
     expect(stored.metadata.record).toMatchObject({
-      prefix: operations.set.analytics!.prefix,
+      prefix: `${prefix}_SET`,
       outcome: 'SUCCESS',
       object: { type: 'credential', id },
       metadata: { userId, credentialConfigurationId, status: 'invalid', reason: 'Device lost' },
     });
-    expect(operations.set.analytics!.prefix).toBe(`CREDENTIAL_${profile.toUpperCase().replace('-', '_')}_STATUS_SET`);
-    expect(operations.retrieve.analytics!.prefix).toMatch(/_STATUS_RETRIEVE$/);
+    expect(operations.retrieve.analytics!.prefix).toBe(`${prefix}_RETRIEVE`);
   });
 
   it('does not change when it is set again, whatever the reason [T151]', async () => {
@@ -463,6 +465,51 @@ describe.each([
     await listed(id);
     const refused = [remove(id, BETA), remove(foreign), remove(randomUUID())];
     for (const { code } of await Promise.all(refused.map(refusal))) expect(code).toBe('NotFound');
+    await remove(id);
+    expect((await changesOf(id)).map(({ type }) => type)).toEqual(['CredentialRecorded', 'CredentialDeleted']);
+    expect(await changesOf(foreign)).toHaveLength(1);
+  });
+});
+
+describe('the deletion of a mobile document', () => {
+  const ofFormat = { format: 'mso_mdoc', profile: 'mobile' } as const;
+  const remove = (id: string, tenantId = ACME) => call(mobileRegistry.delete, { params: { id } }, tenantId);
+
+  it('ends its metadata and keeps its status, which can be neither changed nor read any more [T171]', async () => {
+    for (const former of ['valid', 'suspended', 'invalid']) {
+      const { credentialId: id } = await issue(await newUser(), { ...ofFormat, status: ENTRY });
+      await set(id, { status: former }, mobileStatus);
+      expect(await listed(id)).toMatchObject({ status: former });
+      const before = await changesOf(id);
+      expect(await remove(id)).toBeUndefined();
+      const stored = await changesOf(id);
+      // No change of the status, which its list goes on to publish.
+      expect(stored.slice(0, -1)).toEqual(before);
+      expect(stored.at(-1)!.type).toBe('CredentialDeleted');
+      expect(stored.at(-1)!.metadata.record).toMatchObject({
+        prefix: 'USER_CREDENTIAL_DELETE',
+        outcome: 'SUCCESS',
+        object: { type: 'credential', id },
+      });
+      expect(await listed(id)).toBeUndefined();
+      for (const refused of [
+        set(id, { status: 'valid' }, mobileStatus),
+        set(id, { status: 'invalid' }, mobileStatus),
+        retrieve(id, mobileStatus),
+        remove(id),
+      ])
+        expect((await refusal(refused)).code).toBe('NotFound');
+      expect(await changesOf(id)).toEqual(stored);
+    }
+  });
+
+  it('reaches no other tenant or format, and needs no status [T171]', async () => {
+    const { credentialId: id } = await issue(await newUser(), ofFormat);
+    const { credentialId: foreign } = await issue(await newUser());
+    await listed(id);
+    const refused = [remove(id, BETA), remove(foreign), remove(randomUUID())];
+    for (const { code } of await Promise.all(refused.map(refusal))) expect(code).toBe('NotFound');
+    expect((await refusal(remove('no-uuid'))).details).toMatchObject([{ param: 'id', msg: 'must be a UUID' }]);
     await remove(id);
     expect((await changesOf(id)).map(({ type }) => type)).toEqual(['CredentialRecorded', 'CredentialDeleted']);
     expect(await changesOf(foreign)).toHaveLength(1);

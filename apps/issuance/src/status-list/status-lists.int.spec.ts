@@ -129,11 +129,15 @@ const body = (more: object = {}) => ({
 });
 const configure = (tenantId: string, more: object = {}) =>
   call(sdJwtConfigurations.create, tenantId, admin, { body: body(more) }) as Promise<{ id: string }>;
+type ListRetrieval =
+  | typeof retrieveStatusListToken
+  | typeof retrieveListCredential
+  | (typeof compactRevocationLists | typeof compactSemanticRevocationLists)['retrieve'];
 const fetchToken = async (
   tenantId: string,
   listId: string,
   headers: Record<string, string> = {},
-  operation: typeof retrieveStatusListToken | typeof retrieveListCredential = retrieveStatusListToken,
+  operation: ListRetrieval = retrieveStatusListToken,
 ) => {
   const raw = { method: 'GET', url: '/', headers, text: '' };
   const request = { params: { id: listId }, raw };
@@ -167,6 +171,20 @@ const published = async (
   };
   await waitUntil(isPublished, { what: 'the token of the list', timeoutMs });
   return token;
+};
+const claimsOfCwt = (base64: string) => {
+  const { contents } = decode<Tag>(Buffer.from(base64, 'base64'), { ignoreGlobalTags: true });
+  return decode<Map<number, unknown>>((contents as Uint8Array[])[2]!, { preferMap: true });
+};
+/** The bytes of a status list with 1 bit for each credential, and of its revocation list. */
+const cwtLists = (token: string, revocationList: string): [Buffer, Buffer] => {
+  const { lst, bits } = Object.fromEntries(claimsOfCwt(token).get(65533) as Map<string, unknown>);
+  expect(bits).toBe(1);
+  return [inflateSync(lst as Uint8Array), gunzipSync(claimsOfCwt(revocationList).get(-65538) as Uint8Array)];
+};
+const cwtStatuses = (token: string, revocationList: string, index: number): [number, number] => {
+  const [statuses, bitstring] = cwtLists(token, revocationList);
+  return [(statuses[index >> 3]! >> (index & 7)) & 1, (bitstring[index >> 3]! >> (7 - (index & 7))) & 1];
 };
 const statusIn = (token: string, index: number): number => getListFromStatusListJWT(token).getStatus(index);
 
@@ -440,10 +458,8 @@ describe('a status list', () => {
     await published(tenantId, listId);
     const { headers, base64, body: text } = await fetchToken(tenantId, listId, { accept });
     expect([headers['content-type'], text]).toEqual([accept, undefined]);
-    const { tag, contents } = decode<Tag>(Buffer.from(base64!, 'base64'), { ignoreGlobalTags: true });
-    expect(tag).toBe(18);
-    const claims = decode<Map<number, unknown>>((contents as Uint8Array[])[2]!, { preferMap: true });
-    expect(claims.get(2)).toBe(`${urlOf(tenantId)}/v2/credentials/status-lists/${listId}/token`);
+    expect(decode<Tag>(Buffer.from(base64!, 'base64'), { ignoreGlobalTags: true }).tag).toBe(18);
+    expect(claimsOfCwt(base64!).get(2)).toBe(`${urlOf(tenantId)}/v2/credentials/status-lists/${listId}/token`);
     const again = await fetchToken(tenantId, listId, { 'if-none-match': headers['etag']! });
     expect(again).toEqual({ status: 304, headers: { etag: headers['etag'], vary: 'Accept' } });
     const error = await refusal(fetchToken(tenantId, listId, { accept: 'application/statuslist+jwt' }));
@@ -462,30 +478,16 @@ describe('a status list', () => {
     await replica().ensureSeries(tenantOf(tenantId), series);
     await replica().ensureSeries(tenantOf(tenantId), seriesAs('compact-semantic'));
     const listId = firstListId(tenantId, seriesName(series));
-    const raw = { method: 'GET', url: '/', headers: {}, text: '' };
-    const fetchList = async (id = listId, { retrieve } = compactRevocationLists, headers = {}, of = tenantId) => {
-      const request = { params: { id }, raw: { ...raw, headers } };
-      return ((await call(retrieve as typeof retrieveStatusListToken, of, { kind: 'public' }, request)) as HttpAnswer)
-        .$http as { status?: number; headers: Record<string, string>; base64: string };
-    };
+    const fetchList = (id = listId, { retrieve } = compactRevocationLists, headers = {}, of = tenantId) =>
+      fetchToken(of, id, headers, retrieve);
     await waitUntil(() => fetchList(), { what: 'the revocation list' });
 
     const [allocated] = await replica().allocate(tenantOf(tenantId), series, 1);
     const { index, uri, revocationUri } = allocated!;
     expect(uri).toBe(`${urlOf(tenantId)}/v2/credentials/status-lists/${listId}/token`);
     expect(revocationUri).toBe(`${urlOf(tenantId)}/v2/credentials/compact/revocation-lists/${listId}`);
-    const claimsOf = (base64: string) => {
-      const { contents } = decode<Tag>(Buffer.from(base64, 'base64'), { ignoreGlobalTags: true });
-      return decode<Map<number, unknown>>((contents as Uint8Array[])[2]!, { preferMap: true });
-    };
-    const statuses = async () => {
-      const [token, list] = [await fetchToken(tenantId, listId), await fetchList()];
-      const { lst, bits } = Object.fromEntries(claimsOf(token.base64!).get(65533) as Map<string, unknown>);
-      expect(bits).toBe(1);
-      const ofToken = inflateSync(lst as Uint8Array)[index >> 3]! >> (index & 7);
-      const ofList = gunzipSync(claimsOf(list.base64).get(-65538) as Uint8Array)[index >> 3]! >> (7 - (index & 7));
-      return [ofToken & 1, ofList & 1];
-    };
+    const statuses = async () =>
+      cwtStatuses((await fetchToken(tenantId, listId)).base64!, (await fetchList()).base64!, index);
     expect(await statuses()).toEqual([0, 0]);
     const { headers } = await fetchList();
     expect(headers).toEqual({ etag: expect.any(String) as string, 'content-type': 'application/cwt' });
@@ -1005,16 +1007,74 @@ describe('while the tenant has lost the domain of the issuer', () => {
     },
   );
 
-  it('every entry of its lists that are credentials is revoked', async () => {
+  it.each([
+    ['compact', 'cwt', compactRevocationLists],
+    ['compact-semantic', 'cwt_vc', compactSemanticRevocationLists],
+  ] as const)(
+    'every entry of both of its lists is revoked, and no status changes: %s',
+    async (revocationLists, format, { retrieve }) => {
+      const tenantId = newId();
+      const { keyId } = await engines.vault.signingKeys.createSigningKey(tenantId, 'did', 'P-256');
+      const series = (issuer: string) =>
+        listSeries(
+          { kind: 'tokenStatusList', tokenType: 'cose', size: 131_072, revocationLists },
+          { kind: 'pinnedKey', keyId, verificationMethod: `${issuer}#k` },
+        );
+      const [first, second] = await replica().allocate(tenantOf(tenantId), series('did:web:cwt.example'), 2);
+      const { listId, index: own } = first!;
+      const [elsewhere] = await replica().allocate(tenantOf(tenantId), series(DID), 1);
+      const credentialId = await record(tenantId, { listId, index: own }, { format });
+      const bothOf = async (id: string) =>
+        [(await fetchToken(tenantId, id)).base64!, (await fetchToken(tenantId, id, {}, retrieve)).base64!] as const;
+      const shows = (statuses: [number, number]) =>
+        waitUntil(
+          async () => {
+            const [token, list] = await bothOf(listId);
+            const shown = [own, second!.index].flatMap((index) => cwtStatuses(token, list, index));
+            return String(shown) === String(statuses.flatMap((status) => [status, status]));
+          },
+          { what: `the statuses ${statuses.join(', ')}` },
+        );
+      const bytesOf = async (id: string) => {
+        const bytes = cwtLists(...(await bothOf(id)));
+        expect(bytes.map(({ length }) => length)).toEqual([16_384, 16_384]);
+        return bytes;
+      };
+      const isMaskedList = async () => (await bytesOf(listId)).every((bytes) => bytes.every((byte) => byte === 0xff));
+      await shows([0, 0]);
+      await change(tenantId, credentialId, 'invalid', format);
+      await shows([1, 0]);
+
+      await domainChanged(tenantId, 'cwt.example', false);
+      await waitUntil(isMaskedList, { what: 'the mask in both lists' });
+      for (const bytes of await bytesOf(elsewhere!.listId)) expect(bytes.every((byte) => byte === 0)).toBe(true);
+      const { state } = await engines.streams.load(issuedCredential, issuedCredentialStream(tenantId, credentialId));
+      expect(state).toMatchObject({ listed: { status: 'invalid' } });
+      const before = (await changesOf(tenantId, listId))!;
+      await change(tenantId, credentialId, 'valid', format);
+      await change(tenantId, credentialId, 'invalid', format);
+      await waitUntil(async () => (await changesOf(tenantId, listId)) === before + 2, { what: 'the changes' });
+      await waitUntil(isMaskedList, { what: 'the mask in both lists' });
+      await domainChanged(tenantId, 'cwt.example', true);
+      await shows([1, 0]);
+    },
+  );
+
+  it.each([
+    ['bitstring', 'eddsa-rdfc-2022', 'u'],
+    ['revocationList2020', 'Ed25519Signature2018', ''],
+  ])('every entry of its lists that are credentials is revoked: %s', async (tokenType, proofType, multibase) => {
     const tenantId = newId();
     did = 'did:web:lists.example';
     didKeyId = (await engines.vault.signingKeys.createSigningKey(tenantId, 'did', 'Ed25519')).keyId;
-    await call(webSemanticConfigurations.create, tenantId, admin, { body: body({ issuerDid: did }) });
-    const listId = firstListId(tenantId, `bitstring ${did}#k`);
+    await call(webSemanticConfigurations.create, tenantId, admin, { body: body({ issuerDid: did, proofType }) });
+    const listId = firstListId(tenantId, `${tokenType} ${did}#k`);
     const shown = async () => {
       const text = (await fetchToken(tenantId, listId, {}, retrieveListCredential)).body;
       const { credentialSubject } = JSON.parse(text) as { credentialSubject: { encodedList: string } };
-      const bits = gunzipSync(Buffer.from(credentialSubject.encodedList.slice(1), 'base64url'));
+      const { encodedList } = credentialSubject;
+      expect(encodedList.startsWith(multibase)).toBe(true);
+      const bits = gunzipSync(Buffer.from(encodedList.slice(multibase.length), 'base64url'));
       return [bits.length, bits.every((byte) => byte === 0xff), bits.every((byte) => byte === 0)];
     };
     const is = (masked: boolean) =>
