@@ -766,7 +766,7 @@ describe('a status list', () => {
       statuses: '',
       changes: 1,
       dirty: 1,
-      ...{ host: '', masked: 0 },
+      masked: 0,
     };
     const token = {
       ...{
