@@ -3,12 +3,13 @@ import { webcrypto, X509Certificate as NodeCertificate } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { X509CrlEntryParams } from '@peculiar/x509';
+import type { JsonGeneralName, X509CrlEntryParams } from '@peculiar/x509';
 
 const DAY_MS = 86_400_000;
 const SIGNING = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const SUBJECT = 'C=AU, ST=AU-NSW, CN=Customer IACA';
 const ADDRESS = 'https://customer.example';
+const NAMES: JsonGeneralName[] = [{ type: 'url', value: ADDRESS }];
 const EXTENDED_KEY_USAGE = '2.5.29.37';
 const load = () => import('@peculiar/x509');
 
@@ -23,7 +24,7 @@ export class CustomerIaca {
   ) {}
 
   /** Of a certificate that began two days ago. */
-  static async create(days = 3650): Promise<CustomerIaca> {
+  static async create(days = 3650, issuerNames = NAMES): Promise<CustomerIaca> {
     const x509 = await load();
     const keys = await webcrypto.subtle.generateKey(SIGNING, true, ['sign', 'verify']);
     const notBefore = wholeSecond(Date.now() - 2 * DAY_MS);
@@ -38,7 +39,7 @@ export class CustomerIaca {
           new x509.BasicConstraintsExtension(true, 0, true),
           new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
           await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-          new x509.IssuerAlternativeNameExtension([{ type: 'url', value: ADDRESS }]),
+          new x509.IssuerAlternativeNameExtension(issuerNames),
           new x509.CRLDistributionPointsExtension([`${ADDRESS}/crl`]),
         ],
       },
@@ -48,7 +49,7 @@ export class CustomerIaca {
   }
 
   /** A certificate for the request of a document signer or a status list signer, with the extended key usage that it asks for, PEM. */
-  async issue(csrPem: string, days = 457): Promise<string> {
+  async issue(csrPem: string, days = 457, issuerNames = NAMES): Promise<string> {
     const x509 = await load();
     const { publicKey, extensions } = new x509.Pkcs10CertificateRequest(csrPem);
     const notBefore = wholeSecond(Date.now());
@@ -66,7 +67,7 @@ export class CustomerIaca {
           await x509.SubjectKeyIdentifierExtension.create(publicKey),
           new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
           ...extensions.filter(({ type }) => type === EXTENDED_KEY_USAGE),
-          new x509.IssuerAlternativeNameExtension([{ type: 'url', value: ADDRESS }]),
+          new x509.IssuerAlternativeNameExtension(issuerNames),
           new x509.CRLDistributionPointsExtension([`${ADDRESS}/crl`]),
         ],
       },

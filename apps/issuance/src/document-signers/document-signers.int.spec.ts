@@ -849,6 +849,39 @@ describe('signers under a domain that the tenant has lost', () => {
     );
   });
 
+  it('are held for each name of their own certificate too, of which their lists are', async () => {
+    const tenantId = newTenant();
+    const customer = await CustomerIaca.create();
+    const [address] = hostsOf(customer.certificatePem);
+    const iaca = await createActive(tenantId, { certificatePem: customer.certificatePem });
+    const certify = async (...hosts: string[]) => {
+      const { id, csrPem } = await requestSigner(tenantId, iaca.id);
+      const names = hosts.map((host) => ({ type: 'url' as const, value: `https://${host}` }));
+      return changeSigner(tenantId, id, { active: true, certificatePem: await customer.issue(csrPem!, 300, names) });
+    };
+    const plain = await certify(address!);
+    expect((await load(tenantId)).certificate.domains).toEqual([address]);
+    const named = await certify('x.example', 'a.example');
+    const { certificate } = await load(tenantId);
+    expect(certificate.fingerprint).toBe(named.certificateFingerprint);
+    expect(certificate.domains).toEqual(['a.example', address, 'x.example']);
+    await domainChanged(tenantId, 'x.example', false);
+    const signedBy = async ({ certificateFingerprint }: DocumentSigner) =>
+      (await load(tenantId)).certificate.fingerprint === certificateFingerprint;
+    await waitUntil(() => signedBy(plain), { what: 'the hold' });
+    await domainChanged(tenantId, 'a.example', false);
+    await domainChanged(tenantId, address!, false);
+    await waitUntil(() => isDenied(tenantId), { what: 'the hold of both' });
+    await domainChanged(tenantId, 'x.example', true);
+    await domainChanged(tenantId, address!, true);
+    // Another name of it is still lost.
+    await waitUntil(async () => !(await isDenied(tenantId)) && (await signedBy(plain)), {
+      what: 'the end of one hold',
+    });
+    await domainChanged(tenantId, 'a.example', true);
+    await waitUntil(() => signedBy(named), { what: 'the end of the other' });
+  });
+
   it('of another tenant at the same domain are not held', async () => {
     const [first, second] = [newTenant(), newTenant()];
     for (const tenantId of [first, second]) {

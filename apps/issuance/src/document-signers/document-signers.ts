@@ -28,6 +28,9 @@ import {
 } from '../mobile-certificates/mobile-certificates.state.js';
 import { derOf, storedX509 } from '../mobile-certificates/stored-x509.js';
 
+/** What a tenant can have as a domain: the host of an email address may be any text. */
+const DOMAIN = /^[a-z0-9.-]{1,253}$/;
+
 /**
  * The keys that sign mobile documents. Those of managed IACAs are made when they are first needed, and renewed. The stream is read for each
  * request, so that a signer that was revoked signs nothing more in any process.
@@ -78,10 +81,11 @@ export class DocumentSigners {
 
   private async certified(
     tenantId: string,
-    { keyId, iacaId, certificate, fingerprint, data }: StoredX509 & { keyId: string; iacaId: string },
-    { hosts: [domain] = [] }: Pick<StoredX509, 'hosts'>,
+    { keyId, iacaId, certificate, fingerprint, data, hosts = [] }: StoredX509 & { keyId: string; iacaId: string },
+    iaca: Pick<StoredX509, 'hosts'>,
   ): Promise<CertifiedSigner> {
     const key = await this.signingKeys.loadSigner(tenantId, keyId);
+    const domains = [...new Set([...(iaca.hosts ?? []), ...hosts])].filter((host) => DOMAIN.test(host)).sort();
     const [notBefore, notAfter] = [new Date(data.notBefore), new Date(data.notAfter)];
     return {
       ...key,
@@ -91,7 +95,7 @@ export class DocumentSigners {
         notBefore,
         notAfter,
         iacaId,
-        ...(domain !== undefined && { domain }),
+        ...(domains.length && { domains }),
       },
     };
   }

@@ -50,7 +50,9 @@ describe('the series of status lists of a configuration', () => {
   it('is signed by the status list signer of the IACA, once that is known, where a document signer signs', () => {
     const documents: Resources = { signer: { kind: 'documentSigner' }, status: { ...status, tokenType: 'cose' } };
     expect(statusSeriesOf(documents, revocable, issuer)).toBeUndefined();
-    const signer = { certificate: { iacaId: 'iaca-1', domain: 'brand.example' } } as IssuingSigner;
+    const signer = {
+      certificate: { iacaId: 'iaca-1', domains: ['brand.example', 'signer.example'] },
+    } as unknown as IssuingSigner;
     expect(statusSeriesOf(documents, revocable, issuer, signer)).toMatchObject({
       tokenType: 'cose',
       signer: {
@@ -58,11 +60,11 @@ describe('the series of status lists of a configuration', () => {
         issuer,
         iacaId: 'iaca-1',
         docType: 'org.example.card',
-        domain: 'brand.example',
+        domains: ['brand.example', 'signer.example'],
       },
     });
     const unnamed = { certificate: { iacaId: 'iaca-1' } } as IssuingSigner;
-    expect(statusSeriesOf(documents, revocable, issuer, unnamed)?.signer).not.toHaveProperty('domain');
+    expect(statusSeriesOf(documents, revocable, issuer, unnamed)?.signer).not.toHaveProperty('domains');
   });
 
   it('does not exist unless the configuration is revocable and the format has a status', () => {

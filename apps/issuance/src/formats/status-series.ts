@@ -27,14 +27,14 @@ export const statusSeriesOf = (
     });
   }
   if (signer.kind === 'documentSigner') {
-    const { iacaId, domain } = documentSigner?.certificate ?? {};
+    const { iacaId, domains } = documentSigner?.certificate ?? {};
     if (iacaId === undefined) return undefined;
     return listSeries(policy, {
       kind: 'statusListSigner',
       issuer,
       iacaId,
       docType,
-      ...(domain !== undefined && { domain }),
+      ...(domains && { domains }),
     });
   }
   const { kmsKeyId, verificationMethod } = issuerKey!;

@@ -34,8 +34,8 @@ export interface SignerCertificate {
   notAfter: Date;
   /** Of the IACA that certified a signer of mobile documents or of their status lists. */
   iacaId?: string;
-  /** Alternative name of that IACA. */
-  domain?: string;
+  /** Alternative names of that IACA and of the signer, sorted; absent without any. */
+  domains?: readonly string[];
 }
 
 export type CertifiedSigner = Signer & { certificate: SignerCertificate };

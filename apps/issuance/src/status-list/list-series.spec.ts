@@ -1,4 +1,4 @@
-import { issuerOf, listPath, listSeries, revocationListUri, seriesName } from './list-series.js';
+import { hostsOf, listPath, listSeries, revocationListUri, seriesName } from './list-series.js';
 
 const policy = { kind: 'tokenStatusList', tokenType: 'jwt', size: 131_072 } as const;
 const ofIssuer = (issuer: string, did?: string) =>
@@ -6,8 +6,8 @@ const ofIssuer = (issuer: string, did?: string) =>
 const ofKey = (verificationMethod: string, keyId = 'k1') =>
   listSeries(policy, { kind: 'pinnedKey', keyId, verificationMethod });
 
-const ofIaca = (docType: string, iacaId = 'i1', issuer = 'https://acme.example', domain?: string) =>
-  listSeries(policy, { kind: 'statusListSigner', issuer, iacaId, docType, ...(domain !== undefined && { domain }) });
+const ofIaca = (docType: string, iacaId = 'i1', issuer = 'https://acme.example', domains?: string[]) =>
+  listSeries(policy, { kind: 'statusListSigner', issuer, iacaId, docType, ...(domains && { domains }) });
 
 describe('a series of status lists', () => {
   it('has two bits for each credential: valid, invalid and suspended', () =>
@@ -44,8 +44,11 @@ describe('a series of status lists', () => {
       ofIaca('org.example.pass'),
       ofIaca('org.example.card', 'i2'),
       ofIaca('org.example.card', 'i1', 'https://id.acme.example'),
+      // Signers of one IACA with other names.
+      ofIaca('org.example.card', 'i1', 'https://acme.example', ['a.example']),
+      ofIaca('org.example.card', 'i1', 'https://acme.example', ['a.example', 'b.example']),
     ].map(seriesName);
-    expect(new Set(names).size).toBe(9);
+    expect(new Set(names).size).toBe(11);
     expect(seriesName(ofIssuer('https://acme.example'))).toBe(names[0]);
     expect(seriesName(ofKey('did:web:acme.example#k1', 'another'))).toBe(names[2]);
   });
@@ -68,13 +71,18 @@ describe('a series of status lists', () => {
   });
 });
 
-describe('the issuer of the credentials of a list', () => {
+describe('the hosts under which the credentials of a list are issued', () => {
   it.each([
-    [ofIssuer('https://acme.example'), 'https://acme.example'],
-    [ofIssuer('https://acme.example', 'did:web:brand.example'), 'did:web:brand.example'],
-    [ofKey('did:web:brand.example:issuers:x#k1'), 'did:web:brand.example:issuers:x'],
-    [ofKey('did:key:z6Mk#z6Mk'), 'did:key:z6Mk'],
-    [ofIaca('org.example.card'), 'https://acme.example'],
-    [ofIaca('org.example.card', 'i1', 'https://acme.example', 'brand.example'), 'https://brand.example'],
-  ])('%#: is its address or its DID', ({ signer }, issuer) => expect(issuerOf(signer)).toBe(issuer));
+    [ofIssuer('https://acme.example'), ['acme.example']],
+    [ofIssuer('https://acme.example', 'did:web:brand.example'), ['acme.example', 'brand.example']],
+    [ofKey('did:web:brand.example:issuers:x#k1'), ['brand.example']],
+    [ofKey('did:key:z6Mk#z6Mk'), []],
+    [ofIaca('org.example.card'), ['acme.example']],
+    [
+      ofIaca('org.example.card', 'i1', 'https://acme.example', ['acme.example', 'brand.example', 'other.example']),
+      ['acme.example', 'brand.example', 'other.example'],
+    ],
+  ])('%#: are those of its address, its DID and its certificates', ({ signer }, hosts) =>
+    expect(hostsOf(signer)).toEqual(hosts),
+  );
 });

@@ -4,6 +4,7 @@ import {
   retrieveStatusListToken,
   type CredentialProfile,
 } from '@attestry/contracts';
+import { issuerHost } from '../credential-configuration/configurations-under.js';
 import type { StatusBits } from './packed-statuses.js';
 
 /** Whose key signs the tokens of a list: a verifier that trusts the credentials of the list trusts it already (ADR 0077). */
@@ -30,21 +31,23 @@ export type ListSigner =
       iacaId: string;
       /** Its configuration has the durations of the tokens. */
       docType: string;
-      /** Alternative name of the IACA. */
-      domain?: string;
+      /** Alternative names of the IACA and of the document signer: signers with other names have other lists. */
+      domains?: readonly string[];
     };
 
-/** Credential issuer identifier or DID under whose domain the credentials of the list are issued: all of them are under the same (ADR 0081). */
-export const issuerOf = (signer: ListSigner): string => {
+/** Under which all credentials of the list are issued: without one of them they are invalid (ADR 0081). */
+export const hostsOf = (signer: ListSigner): string[] => {
+  const of = (issuer = '') => issuerHost(issuer) ?? [];
   switch (signer.kind) {
     case 'issuerSigner':
-      return signer.did ?? signer.issuer;
+      return distinct(of(signer.issuer), of(signer.did));
     case 'pinnedKey':
-      return signer.verificationMethod.split('#', 1)[0]!;
+      return distinct(of(signer.verificationMethod.split('#', 1)[0]));
     case 'statusListSigner':
-      return signer.domain === undefined ? signer.issuer : `https://${signer.domain}`;
+      return distinct(of(signer.issuer), ...(signer.domains ?? []));
   }
 };
+const distinct = (...hosts: (string | readonly string[])[]): string[] => [...new Set(hosts.flat())];
 
 /**
  * How the list is signed and encoded: as JWT, as CWT, or as a credential of the data model 1.1 or 2.0. Another type of token is another member,
@@ -99,7 +102,7 @@ const nameOf = (signer: ListSigner): string => {
     case 'pinnedKey':
       return signer.verificationMethod;
     case 'statusListSigner':
-      return `${signer.issuer} ${signer.iacaId} ${signer.docType}`;
+      return [signer.issuer, signer.iacaId, signer.domains?.join() ?? [], signer.docType].flat().join(' ');
   }
 };
 

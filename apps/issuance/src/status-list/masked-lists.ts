@@ -1,45 +1,45 @@
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { createTable, insertRows, type SelectiveProjection } from '@attestry/read-model';
-import type { Kysely, Transaction } from 'kysely';
-import { issuerHost } from '../credential-configuration/configurations-under.js';
+import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
 import { withdrawnDomains } from '../withdrawn-domains/withdrawn-domains.state.js';
-import { issuerOf, type ListSeries } from './list-series.js';
+import { hostsOf } from './list-series.js';
+import { statusList } from './status-list.state.js';
 
 /** Columns of a list that may be masked. */
 export interface MaskedList {
-  /** Of the issuer of its credentials; empty where a domain does not identify it. */
-  host: string;
-  /** 1 while the tenant has lost that domain: every status is published as INVALID. */
+  /** 1 while the tenant has lost one of its hosts: every status is published as INVALID. */
   masked: number;
 }
 
 export interface MaskTables {
   issuance_withdrawn_domains: { tenant_id: string; domain: string };
+  /** `hostsOf` each list. */
+  issuance_status_list_hosts: { tenant_id: string; host: string; list_id: string };
 }
 
-type Db = Transaction<
-  MaskTables & { issuance_status_lists: MaskedList & { tenant_id: string; changes: number; dirty: number } }
->;
+interface Tables extends MaskTables {
+  issuance_status_lists: MaskedList & { tenant_id: string; list_id: string; changes: number; dirty: number };
+}
+type Db = Transaction<Tables>;
 
-/** Of a list that is opened. */
-export const unmasked = ({ signer }: Pick<ListSeries, 'signer'>): MaskedList => ({
-  host: issuerHost(issuerOf(signer)) ?? '',
-  masked: 0,
-});
-
-/** A projection of status lists, which are masked while the tenant has lost the domain of their issuer (ADR 0081). */
-export const maskingLists = <Tables extends MaskTables>(
-  projection: SelectiveProjection<Tables>,
-): SelectiveProjection<Tables> => ({
+/** A projection of status lists, which are masked while the tenant has lost a domain of their issuer (ADR 0081). */
+export const maskingLists = <Masked extends MaskTables>(
+  projection: SelectiveProjection<Masked>,
+): SelectiveProjection<Masked> => ({
   ...projection,
   categories: [...projection.categories, withdrawnDomains.category],
   types: [...projection.types, ...Object.keys(withdrawnDomains.types)],
-  tables: [...projection.tables, 'issuance_withdrawn_domains'],
+  tables: [...projection.tables, 'issuance_withdrawn_domains', 'issuance_status_list_hosts'],
   async create(db) {
     await projection.create(db);
-    await createTable(db as unknown as Kysely<MaskTables>, 'issuance_withdrawn_domains', {
+    const masks = db as unknown as Kysely<MaskTables>;
+    await createTable(masks, 'issuance_withdrawn_domains', {
       text: ['tenant_id', 'domain'],
       primaryKey: ['tenant_id', 'domain'],
+    });
+    await createTable(masks, 'issuance_status_list_hosts', {
+      text: ['tenant_id', 'host', 'list_id'],
+      primaryKey: ['tenant_id', 'host', 'list_id'],
     });
   },
   async project(trx, events, to) {
@@ -48,8 +48,7 @@ export const maskingLists = <Tables extends MaskTables>(
     const projectBefore = async () => {
       if (!before.length) return;
       await projection.project(trx, before, to);
-      const opened = before.filter(({ type }) => type === 'StatusListOpened').map(({ metadata }) => metadata.tenantId);
-      if (opened.length) await maskOpened(masks, [...new Set(opened)]);
+      await maskOpened(masks, before);
       before = [];
     };
     for (const stored of events) {
@@ -65,23 +64,37 @@ export const maskingLists = <Tables extends MaskTables>(
   },
 });
 
-/** Lists that were opened after their domain was lost. */
-const maskOpened = async (trx: Db, tenantIds: readonly string[]): Promise<void> => {
+/** Lists that were opened after a domain was lost. */
+const maskOpened = async (trx: Db, events: readonly RecordedEvent[]): Promise<void> => {
+  const hosts: MaskTables['issuance_status_list_hosts'][] = [];
+  for (const stored of events) {
+    if (!stored.stream.startsWith(`${statusList.category}-`)) continue;
+    const event = readEvent(statusList, stored);
+    if (event.type !== 'StatusListOpened') continue;
+    const ofList = { tenant_id: stored.metadata.tenantId, list_id: event.data.listId };
+    hosts.push(...hostsOf(event.data.signer).map((host) => ({ ...ofList, host })));
+  }
+  if (!hosts.length) return;
+  await insertRows(trx, 'issuance_status_list_hosts', hosts);
   await trx
     .updateTable('issuance_status_lists')
     .set({ masked: 1 })
-    .where('tenant_id', 'in', tenantIds)
+    .where('tenant_id', 'in', [...new Set(hosts.map((row) => row.tenant_id))])
     .where('masked', '=', 0)
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('issuance_withdrawn_domains')
-          .select('domain')
-          .whereRef('issuance_withdrawn_domains.tenant_id', '=', 'issuance_status_lists.tenant_id')
-          .whereRef('domain', '=', 'host'),
-      ),
-    )
+    .where(hasLostHost)
     .execute();
 };
+
+const hasLostHost = ({ exists, selectFrom }: ExpressionBuilder<Tables, 'issuance_status_lists'>) =>
+  exists(
+    selectFrom('issuance_withdrawn_domains as lost')
+      .innerJoin('issuance_status_list_hosts as its', (join) =>
+        join.onRef('its.tenant_id', '=', 'lost.tenant_id').onRef('its.host', '=', 'lost.domain'),
+      )
+      .select('lost.domain')
+      .whereRef('lost.tenant_id', '=', 'issuance_status_lists.tenant_id')
+      .whereRef('its.list_id', '=', 'issuance_status_lists.list_id'),
+  );
 
 const changeDomain = async (trx: Db, stored: RecordedEvent): Promise<void> => {
   const { tenantId } = stored.metadata;
@@ -89,17 +102,27 @@ const changeDomain = async (trx: Db, stored: RecordedEvent): Promise<void> => {
     type,
     data: { domain },
   } = readEvent(withdrawnDomains, stored);
-  const isWithdrawn = type === 'IssuerDomainWithdrawn';
   await trx
     .deleteFrom('issuance_withdrawn_domains')
     .where('tenant_id', '=', tenantId)
     .where('domain', '=', domain)
     .execute();
-  if (isWithdrawn) await insertRows(trx, 'issuance_withdrawn_domains', [{ tenant_id: tenantId, domain }]);
+  if (type === 'IssuerDomainWithdrawn')
+    await insertRows(trx, 'issuance_withdrawn_domains', [{ tenant_id: tenantId, domain }]);
   await trx
     .updateTable('issuance_status_lists')
-    .set((row) => ({ masked: Number(isWithdrawn), changes: row('changes', '+', 1), dirty: 1 }))
+    .set((row) => ({
+      masked: row.case().when(hasLostHost(row)).then(row.lit(1)).else(row.lit(0)).end(),
+      changes: row('changes', '+', 1),
+      dirty: 1,
+    }))
     .where('tenant_id', '=', tenantId)
-    .where('host', '=', domain)
+    .where('list_id', 'in', (row) =>
+      row
+        .selectFrom('issuance_status_list_hosts')
+        .select('issuance_status_list_hosts.list_id')
+        .where('issuance_status_list_hosts.tenant_id', '=', tenantId)
+        .where('host', '=', domain),
+    )
     .execute();
 };

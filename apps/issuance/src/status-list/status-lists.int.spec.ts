@@ -34,6 +34,7 @@ import {
   sdJwtConfigurations,
   jwtVcConfigurations,
   tenantPurged,
+  updateDocumentSigner,
   updateIaca,
   updateStatusListConfiguration,
   updateStatusListSigner,
@@ -70,6 +71,7 @@ import fc from 'fast-check';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { DocumentSigners } from '../document-signers/document-signers.js';
 import { DueCertificates } from '../due-certificates/due-certificates.read-model.js';
+import { statusSeriesOf } from '../formats/status-series.js';
 import { issuanceService } from '../index.js';
 import { changeStatus, recordCredential } from '../issued-credential/issued-credential.decisions.js';
 import type { CredentialRecordedData, StatusEntry } from '../issued-credential/issued-credential.events.js';
@@ -239,6 +241,17 @@ const change = (
     (state) => changeStatus(state, { format, status, isReversible: true }, engines.clock.now()),
     event(tenantId),
   );
+
+let revision = 0;
+const domainChanged = (tenantId: string, domain: string, isVerified: boolean) =>
+  engines.bus.publish([
+    {
+      id: `domain-${++revision}`,
+      subject: (isVerified ? customDomainVerified : customDomainWithdrawn).subject,
+      headers: { tenantId, requestId: 'domain', occurredAt: new Date().toISOString() },
+      data: { tenantId, domain, revision },
+    },
+  ]);
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'status-lists-'));
@@ -756,7 +769,7 @@ describe('a status list', () => {
       statuses: '',
       changes: 1,
       dirty: 1,
-      ...{ host: '', masked: 0 },
+      masked: 0,
     };
     const token = {
       ...{
@@ -948,16 +961,6 @@ describe('a list that is a credential', () => {
 });
 
 describe('while the tenant has lost the domain of the issuer', () => {
-  let revision = 0;
-  const domainChanged = (tenantId: string, domain: string, isVerified: boolean) =>
-    engines.bus.publish([
-      {
-        id: `domain-${++revision}`,
-        subject: (isVerified ? customDomainVerified : customDomainWithdrawn).subject,
-        headers: { tenantId, requestId: 'domain', occurredAt: new Date().toISOString() },
-        data: { tenantId, domain, revision },
-      },
-    ]);
   const statuses = (token: string) => getListFromStatusListJWT(token).statusList;
   const isMasked = (token: string) => statuses(token).every((status) => status === 1);
   const changesOf = async (tenantId: string, listId: string) => (await lists().find({ tenantId, listId }))?.changes;
@@ -1409,5 +1412,77 @@ describe('a status list of mobile documents', () => {
     await make();
     expect((await refusal(make())).message).toBe('A tenant can have at most 3 status list signers of unmanaged IACAs');
     await of(deleteStatusListSigner, tenantId, { params: { id: signer.id } });
+  });
+
+  it('is masked while the tenant has lost any name of the IACA or of the document signer', async () => {
+    const tenantId = newId();
+    const customer = await CustomerIaca.create(3650, [
+      { type: 'email', value: 'pki@corp.example' },
+      { type: 'email', value: 'pki@no domain\0' },
+      { type: 'url', value: 'https://brand.example' },
+    ]);
+    const iaca = await createAuthority(tenantId, { certificatePem: customer.certificatePem });
+    const certify = async (use: 'document' | 'status list', name: string) => {
+      const [create, update] =
+        use === 'document'
+          ? [createDocumentSigner, updateDocumentSigner]
+          : [createStatusListSigner, updateStatusListSigner];
+      const { id, csrPem } = await of<StatusListSigner>(create, tenantId, { body: { iacaId: iaca.id } });
+      const certificatePem = await customer.issue(csrPem!, 300, [{ type: 'url', value: `https://${name}` }]);
+      await of(update, tenantId, { params: { id }, body: { active: true, certificatePem } });
+    };
+    await certify('status list', 'lists.example');
+    await certify('document', 'brand.example');
+    const signers = services.app.get(DocumentSigners, { strict: false });
+    const issue = async () => {
+      const signer = await signers.loadSigner(tenantId, { docType: CARD, hasStatus: true }, event(tenantId));
+      const series = statusSeriesOf(
+        {
+          signer: { kind: 'documentSigner' },
+          status: { kind: 'tokenStatusList', tokenType: 'cose', size: 100_000 },
+        },
+        { type: CARD, content: { revocable: true } },
+        urlOf(tenantId),
+        signer,
+      )!;
+      const [status] = await replica().allocate(tenantOf(tenantId), series, 1);
+      return { ...status!, domains: (series.signer as { domains?: readonly string[] }).domains };
+    };
+    const plain = await issue();
+    expect(plain.domains).toEqual(['brand.example', 'corp.example']);
+    await certify('document', 'signer.example');
+    const named = await issue();
+    expect(named.domains).toEqual(['brand.example', 'corp.example', 'signer.example']);
+    const shows = ({ listId, index }: StatusEntry, masked: boolean) =>
+      publishedMobile(tenantId, listId, iaca, ({ statusOf }) => statusOf(index) === Number(masked));
+    const changeTo = async (domain: string, isVerified: boolean, ...masked: [plain: boolean, named: boolean]) => {
+      await domainChanged(tenantId, domain, isVerified);
+      await waitUntil(
+        async () => {
+          const { state } = await engines.streams.load(withdrawnDomains, withdrawnDomainsStream(tenantId));
+          return state.domains.includes(domain) !== isVerified;
+        },
+        { what: 'the domain' },
+      );
+      expect(await lists().running.waitForHead(5000)).toBe(true);
+      const isMasked = async ({ listId }: StatusEntry) =>
+        (await lists().find({ tenantId, listId }))!.statuses.every((byte) => byte === 0x55);
+      expect([domain, await isMasked(plain), await isMasked(named)]).toEqual([domain, ...masked]);
+    };
+    await changeTo('lists.example', false, false, false);
+    await changeTo('signer.example', false, false, true);
+    await shows(named, true);
+    await shows(plain, false);
+    await changeTo('corp.example', false, true, true);
+    await changeTo('brand.example', false, true, true);
+    await shows(plain, true);
+    expect((await refusal(issue())).message).toBe('the domain of the issuer has been withdrawn');
+    // Another is still lost.
+    await changeTo('brand.example', true, true, true);
+    await lists().running.rebuild();
+    await changeTo('signer.example', true, true, true);
+    await changeTo('corp.example', true, false, false);
+    await shows(named, false);
+    await shows(plain, false);
   });
 });

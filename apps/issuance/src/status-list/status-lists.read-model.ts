@@ -8,7 +8,7 @@ import type { CredentialStatusChangedData } from '../issued-credential/issued-cr
 import { issuedCredential } from '../issued-credential/issued-credential.state.js';
 import { endOfClaim, endOfCredential, type ListEnd } from './list-end.js';
 import { isListCredential, type ListSeries } from './list-series.js';
-import { maskingLists, unmasked, type MaskedList, type MaskTables } from './masked-lists.js';
+import { maskingLists, type MaskedList, type MaskTables } from './masked-lists.js';
 import { INVALID, invalidStatuses, packedStatuses, setStatus, SUSPENDED, VALID } from './packed-statuses.js';
 import { shardOf } from './shard-of.js';
 import { statusList } from './status-list.state.js';
@@ -82,7 +82,7 @@ const unmaskedLists: SelectiveProjection<StatusListTables> = {
   async create(db) {
     await createTable(db, 'issuance_status_lists', {
       // SQLite does not read the large column where those before it are selected.
-      text: ['tenant_id', 'list_id', 'list', 'host', 'ends_at', 'allocation', 'changed_at', 'statuses'],
+      text: ['tenant_id', 'list_id', 'list', 'ends_at', 'allocation', 'changed_at', 'statuses'],
       integer: ['shard', 'changes', 'dirty', 'masked'],
       primaryKey: ['tenant_id', 'list_id'],
       indexes: { issuance_status_lists_by_dirty: ['shard', 'dirty', 'changed_at'] },
@@ -115,7 +115,7 @@ const unmaskedLists: SelectiveProjection<StatusListTables> = {
             statuses: '',
             changes: 0,
             dirty: 0,
-            ...unmasked(list),
+            masked: 0,
           });
         } else if (event.type === 'CounterBlockClaimed') {
           const { first, count, claimedAt } = event.data;
