@@ -381,7 +381,12 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
     ...(content && {
       content: {
         [responseTypeOf(http!)]: { schema: content as JsonObject, ...exampleOf(operation.name) },
-        ...Object.fromEntries((http!.otherMediaTypes ?? []).map((type) => [type, { schema: content as JsonObject }])),
+        ...Object.fromEntries(
+          (http!.otherMediaTypes ?? []).map((type) => [
+            type,
+            { schema: content as JsonObject, ...(type.endsWith('json') && exampleOf(operation.name)) },
+          ]),
+        ),
       },
     }),
   };

@@ -11926,6 +11926,36 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "@context": [
+           *         "https://www.w3.org/ns/credentials/v2"
+           *       ],
+           *       "id": "https://university.example/v2/credentials/web-semantic/revocation-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": [
+           *         "VerifiableCredential",
+           *         "BitstringStatusListCredential"
+           *       ],
+           *       "issuer": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "validFrom": "2026-01-15T09:30:00.000Z",
+           *       "validUntil": "2026-01-15T09:30:00.000Z",
+           *       "credentialSubject": {
+           *         "id": "https://university.example/v2/credentials/web-semantic/revocation-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#list",
+           *         "type": "BitstringStatusList",
+           *         "statusPurpose": "revocation",
+           *         "ttl": 300000,
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2"
+           *       },
+           *       "proof": {
+           *         "type": "DataIntegrityProof",
+           *         "cryptosuite": "eddsa-rdfc-2022",
+           *         "created": "2026-01-15T09:30:00.000Z",
+           *         "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *         "proofPurpose": "assertionMethod",
+           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *       }
+           *     }
+           */
           'application/json': {
             [key: string]: unknown;
           };
