@@ -245,7 +245,7 @@ describe('a managed IACA', () => {
     expect(await vaultKeys(tenantId)).toBe(0);
   });
 
-  it('is one of three at most, also when more are created at once; the keys of others are destroyed', async () => {
+  it('is one of three at most, also when more are created concurrently; the keys of refused ones are destroyed', async () => {
     const tenantId = newTenant();
     const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => create(tenantId)));
     const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as AppError] : []));

@@ -71,7 +71,7 @@ interface ListChanges extends ListKey {
 
 /**
  * The statuses of each list, one row of packed bits that is changed in place: a change costs the same however many credentials there are.
- * Nothing here but `dirty` is written by others, so that a rebuild gives the same rows.
+ * Other code changes only `dirty`, so that a rebuild gives the same rows.
  */
 const unmaskedLists: SelectiveProjection<StatusListTables> = {
   name: 'issuance.status-lists',
