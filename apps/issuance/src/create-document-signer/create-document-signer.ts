@@ -11,6 +11,7 @@ import {
   requireSigner,
 } from '../mobile-certificates/mobile-certificates.decisions.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
+import { signerUseOf } from '../mobile-certificates/signer-use.js';
 import { derOf } from '../mobile-certificates/stored-x509.js';
 
 /** Also of signers of status lists. */
@@ -27,7 +28,7 @@ export class CreateDocumentSigner {
     context: ContextOf<typeof createDocumentSigner>,
   ): Promise<DocumentSigner> {
     const documentSignerId = idFor(context, 'document signer', this.ids);
-    const use = context.operation === createStatusListSigner.name ? 'status list' : 'document';
+    const use = signerUseOf(context);
     const documents = use === 'status list' ? ('statusList' as const) : undefined;
     const { state } = await this.keys.runDecision(
       {

@@ -4,6 +4,7 @@ import { SigningKeys } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { deleteSigner, keysDestroyedBy } from '../mobile-certificates/mobile-certificates.decisions.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
+import { signerUseOf } from '../mobile-certificates/signer-use.js';
 
 @Operation(deleteDocumentSigner, deleteStatusListSigner)
 export class DeleteDocumentSigner {
@@ -14,7 +15,7 @@ export class DeleteDocumentSigner {
 
   async execute({ params }: RequestOf<typeof deleteDocumentSigner>, context: ClientContext): Promise<void> {
     const { id: tenantId } = context.tenant;
-    const use = context.operation === deleteStatusListSigner.name ? 'status list' : 'document';
+    const use = signerUseOf(context);
     const { events } = await this.streams.runDecision(
       mobileCertificates,
       mobileCertificatesStream(tenantId),

@@ -11,6 +11,7 @@ import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import { signerView } from '../mobile-certificates/certificate-views.js';
 import { publishedSigners } from '../mobile-certificates/mobile-certificates.decisions.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
+import { signerUseOf } from '../mobile-certificates/signer-use.js';
 import { pageOf } from '../mobile-certificates/page-of.js';
 
 @Operation(listDocumentSigners, listStatusListSigners)
@@ -26,7 +27,7 @@ export class ListDocumentSigners {
   ): Promise<PageOf<DocumentSigner>> {
     const { state } = await this.streams.load(mobileCertificates, mobileCertificatesStream(tenant.id));
     const now = this.clock.now();
-    const use = operation === listStatusListSigners.name ? 'status list' : 'document';
+    const use = signerUseOf({ operation });
     return pageOf(
       publishedSigners(state, now, use).map((signer) => signerView(signer, now)),
       query,

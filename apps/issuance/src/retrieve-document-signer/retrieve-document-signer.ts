@@ -10,6 +10,7 @@ import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import { signerView } from '../mobile-certificates/certificate-views.js';
 import { requireSigner } from '../mobile-certificates/mobile-certificates.decisions.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
+import { signerUseOf } from '../mobile-certificates/signer-use.js';
 
 @Operation(retrieveDocumentSigner, retrieveStatusListSigner)
 export class RetrieveDocumentSigner {
@@ -23,7 +24,7 @@ export class RetrieveDocumentSigner {
     { tenant, operation }: ClientContext,
   ): Promise<DocumentSigner> {
     const { state } = await this.streams.load(mobileCertificates, mobileCertificatesStream(tenant.id));
-    const use = operation === retrieveStatusListSigner.name ? 'status list' : 'document';
+    const use = signerUseOf({ operation });
     return signerView(requireSigner(state, params.id, use), this.clock.now());
   }
 }

@@ -24,6 +24,7 @@ import {
   mobileCertificatesStream,
   type MobileCertificatesState,
 } from '../mobile-certificates/mobile-certificates.state.js';
+import { signerUseOf } from '../mobile-certificates/signer-use.js';
 import { derOf, storedX509 } from '../mobile-certificates/stored-x509.js';
 
 @Operation(updateDocumentSigner, updateStatusListSigner)
@@ -39,7 +40,7 @@ export class UpdateDocumentSigner {
     context: ClientContext,
   ): Promise<DocumentSigner> {
     const { id: tenantId } = context.tenant;
-    const use = context.operation === updateStatusListSigner.name ? 'status list' : 'document';
+    const use = signerUseOf(context);
     const { state } = await this.streams.runDecision(
       mobileCertificates,
       mobileCertificatesStream(tenantId),
