@@ -1,4 +1,5 @@
 export { readCertificate, type Certificate } from './certificate.js';
+export { parseTrustAnchor, readTrustAnchor, verifyCertificateChain, type TrustAnchor } from './certificate-chain.js';
 export { CertificateFault } from './certificate-fault.js';
 export type { CertificateKey } from './certificate-key.js';
 export {

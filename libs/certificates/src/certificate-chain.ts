@@ -1,0 +1,136 @@
+import { BasicConstraintsExtension, KeyUsageFlags, KeyUsagesExtension, type X509Certificate } from '@peculiar/x509';
+import { parseDer, parsePem, type ParsedCertificate } from './certificate.js';
+import { CertificateFault } from './certificate-fault.js';
+
+/** Certificates of a chain, without the trust anchor. */
+const MAX_CHAIN = 5;
+const MAX_CERTIFICATE_BYTES = 4096;
+
+/** Extensions that {@link verifyCertificateChain} applies or that restrict nothing of it; another critical one is refused (RFC 5280 §4.2). */
+const KNOWN_CRITICAL: readonly string[] = [
+  '2.5.29.15', // key usage
+  '2.5.29.17', // subject alternative name
+  '2.5.29.19', // basic constraints
+  '2.5.29.37', // extended key usage
+];
+
+/** A certificate that a tenant trusts to have issued others. */
+export interface TrustAnchor {
+  pem: string;
+  parsed: ParsedCertificate;
+}
+
+/**
+ * A root certificate of a tenant's wallet provider.
+ * @throws CertificateFault with every rule that it breaks
+ */
+export const parseTrustAnchor = (pem: string, now: Date): TrustAnchor => {
+  const parsed = parsePem(pem);
+  const faults = [...sizeFaults(parsed.node.raw), ...authorityFaults(parsed, 0), ...periodFaults(parsed.x509, now)];
+  if (faults.length) throw new CertificateFault(faults);
+  return { pem: parsed.node.toString(), parsed };
+};
+
+/** One that was checked when it was stored. */
+export const readTrustAnchor = (pem: string): TrustAnchor => ({ pem, parsed: parsePem(pem) });
+
+/**
+ * The certificate of the signer of a JWS, with the chain of RFC 7515 §4.1.6: each certificate certifies the previous one, and a trust anchor
+ * certifies the last (RFC 5280 §6.1). The anchor itself is not in the chain, and the signer is not self-signed (HAIP 1.0 §4.4.1).
+ * @param chain base64 DER, the signer's first
+ * @throws CertificateFault
+ */
+export const verifyCertificateChain = (
+  chain: readonly string[],
+  anchors: readonly TrustAnchor[],
+  now: Date,
+): ParsedCertificate => {
+  if (chain.length === 0 || chain.length > MAX_CHAIN)
+    throw new CertificateFault([`must have 1 to ${MAX_CHAIN} certificates`]);
+  const certificates = chain.map((text, position) => parseEntry(text, position));
+  const [signer] = certificates as [ParsedCertificate];
+  for (const [position, certificate] of certificates.entries()) {
+    refuse(position, periodFaults(certificate.x509, now));
+    refuse(position, [...criticalFaults(certificate.x509), ...signatureFaults(certificate.x509)]);
+    if (anchors.some(({ parsed }) => parsed.node.raw.equals(certificate.node.raw)))
+      refuse(position, ['must not be the trust anchor itself']);
+  }
+  refuse(0, signerFaults(signer));
+  for (const [position, certificate] of certificates.entries()) {
+    const authority = certificates[position + 1];
+    if (!authority) break;
+    refuse(position + 1, authorityFaults(authority, position));
+    if (!isIssuedBy(certificate, authority)) refuse(position, ['must be issued by the certificate that follows it']);
+  }
+  const last = certificates.at(-1)!;
+  const trusted = anchors.some(
+    ({ parsed }) =>
+      isIssuedBy(last, parsed) &&
+      authorityFaults(parsed, certificates.length - 1).length === 0 &&
+      periodFaults(parsed.x509, now).length === 0,
+  );
+  if (!trusted) throw new CertificateFault(['must be issued by a root certificate of the wallet that is valid']);
+  return signer;
+};
+
+const parseEntry = (text: string, position: number): ParsedCertificate => {
+  // Base64, not base64url (RFC 7515 §4.1.6); the length is checked before it is decoded.
+  if (text.length > Math.ceil(MAX_CERTIFICATE_BYTES / 3) * 4 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text))
+    throw faultOf(position, [`must be base64 of at most ${MAX_CERTIFICATE_BYTES} bytes`]);
+  try {
+    return parseDer(Buffer.from(text, 'base64'));
+  } catch {
+    throw faultOf(position, ['must be an X.509 certificate']);
+  }
+};
+
+const faultOf = (position: number, faults: readonly string[]) =>
+  new CertificateFault(faults.map((fault) => `certificate ${position + 1} ${fault}`));
+
+const refuse = (position: number, faults: readonly string[]): void => {
+  if (faults.length) throw faultOf(position, faults);
+};
+
+const sizeFaults = (der: Buffer): string[] =>
+  der.length > MAX_CERTIFICATE_BYTES ? [`must have at most ${MAX_CERTIFICATE_BYTES} bytes`] : [];
+
+const periodFaults = ({ notBefore, notAfter }: X509Certificate, now: Date): string[] => {
+  if (now < notBefore) return [`must be valid: it begins at ${notBefore.toISOString()}`];
+  return now > notAfter ? [`must not be expired: it ended at ${notAfter.toISOString()}`] : [];
+};
+
+const criticalFaults = ({ extensions }: X509Certificate): string[] =>
+  extensions
+    .filter(({ critical, type }) => critical && !KNOWN_CRITICAL.includes(type))
+    .map(({ type }) => `must not have the critical extension ${type}`);
+
+const HASHES = ['SHA-256', 'SHA-384', 'SHA-512'];
+
+const signatureFaults = ({ signatureAlgorithm }: X509Certificate): string[] => {
+  // The library's type extends one of the DOM.
+  const { hash } = signatureAlgorithm as { hash?: { name: string } };
+  return HASHES.includes(hash?.name ?? '') ? [] : [`must be signed with one of: ${HASHES.join(', ')}`];
+};
+
+/** @param below number of CA certificates between this one and the signer's */
+const authorityFaults = ({ x509 }: ParsedCertificate, below: number): string[] => {
+  const constraints = x509.getExtension(BasicConstraintsExtension);
+  if (constraints?.ca !== true) return ['must be the certificate of a CA'];
+  if (constraints.pathLength !== undefined && constraints.pathLength < below)
+    return [`must allow a path length of ${below}`];
+  return [...criticalFaults(x509), ...keyUsageFaults(x509, KeyUsageFlags.keyCertSign, 'keyCertSign')];
+};
+
+const signerFaults = (signer: ParsedCertificate): string[] => [
+  ...(isIssuedBy(signer, signer) ? ['must not be self-signed'] : []),
+  ...keyUsageFaults(signer.x509, KeyUsageFlags.digitalSignature, 'digitalSignature'),
+];
+
+/** Applied where the certificate has the extension, RFC 5280 §4.2.1.3. */
+const keyUsageFaults = (certificate: X509Certificate, usage: KeyUsageFlags, name: string): string[] => {
+  const extension = certificate.getExtension(KeyUsagesExtension);
+  return extension && !(extension.usages & usage) ? [`must have the key usage ${name}`] : [];
+};
+
+const isIssuedBy = ({ node }: ParsedCertificate, issuer: ParsedCertificate): boolean =>
+  node.checkIssued(issuer.node) && node.verify(issuer.node.publicKey);
