@@ -17,7 +17,7 @@ const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
 interface Made {
   certificate: X509Certificate;
-  keys: CryptoKeyPair;
+  keys: webcrypto.CryptoKeyPair;
   text: string;
 }
 interface Wanted {
@@ -30,7 +30,7 @@ interface Wanted {
 
 let names = 0;
 const make = async ({ by, extensions = [], notBefore, notAfter, hash = 'SHA-256' }: Wanted = {}): Promise<Made> => {
-  const keys = (await webcrypto.subtle.generateKey(ECDSA, true, ['sign', 'verify'])) as unknown as CryptoKeyPair;
+  const keys = (await webcrypto.subtle.generateKey(ECDSA, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair;
   const subject = `CN=certificate ${++names}`;
   const certificate = await X509CertificateGenerator.create({
     subject,

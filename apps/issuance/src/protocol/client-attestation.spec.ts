@@ -10,10 +10,10 @@ const NOW = new Date('2026-06-01T12:00:00Z');
 const SECONDS = NOW.getTime() / 1000;
 const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const newKeys = async () =>
-  (await webcrypto.subtle.generateKey(ECDSA, true, ['sign', 'verify'])) as unknown as CryptoKeyPair;
+  (await webcrypto.subtle.generateKey(ECDSA, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair;
 
 let anchor: TrustAnchor;
-let attester: CryptoKeyPair;
+let attester: webcrypto.CryptoKeyPair;
 let x5c: string[];
 const instance = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 let instanceJwk: PublicJwk;
