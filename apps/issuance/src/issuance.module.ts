@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
+import { PushedAuthorizations } from './authorization-request/pushed-authorizations.js';
 import { CertificateKeys } from './certificate-keys/certificate-keys.js';
 import { DestroyedCertificateKeys } from './certificate-keys/destroyed-certificate-keys.js';
 import { ContextLoader } from './contexts/context-loader.js';
@@ -31,6 +32,7 @@ import { PublishStatusLists } from './status-list/publish-status-lists.worker.js
 import { PublishedListsReadModel } from './status-list/published-lists.read-model.js';
 import { StatusIndexes } from './status-list/status-indexes.js';
 import { StatusListsReadModel } from './status-list/status-lists.read-model.js';
+import { TenantWallets } from './wallets/tenant-wallets.js';
 import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.directory.js';
 import { useCases } from './use-cases.generated.js';
 
@@ -69,6 +71,8 @@ import { useCases } from './use-cases.generated.js';
 
     // Offers and the OID4VCI protocol
     PendingAuthorizations,
+    PushedAuthorizations,
+    TenantWallets,
     SignedInUsers,
     ...formatProviders,
     CurrentConfigurations,

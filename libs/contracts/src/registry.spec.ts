@@ -10,8 +10,10 @@ const apps = join(import.meta.dirname, '..', '..', '..', 'apps');
 const WITHOUT_OBJECT: ReadonlySet<string> = new Set([
   // Only a link is made from configurations.
   'issuance.create-offer',
-  // The session that the code or token names.
+  // The session that the code or token names, or the registered wallet.
   'issuance.authorize',
+  'issuance.push-authorization',
+  'issuance.complete-authorization',
   'issuance.exchange-token',
   'issuance.issue-credential',
 ]);
@@ -261,7 +263,7 @@ describe('analytics of operations', () => {
       'CREDENTIAL_COMPACT_DELETE',
       'CREDENTIAL_COMPACT_SEMANTIC_DELETE',
       'USER_CREDENTIAL_DELETE',
-      'OPENID_AUTHORIZE',
+      'OPENID_AUTHENTICATION_CALLBACK',
       'USER_DELETE',
     ]);
   });

@@ -7,7 +7,7 @@ import { CLOCK, IDS } from '@attestry/service-kit';
 import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
 
 /** How long a person may take to sign in, seconds. */
-const SIGN_IN_SECONDS = 1200;
+export const SIGN_IN_SECONDS = 1200;
 
 /** The wallet's client id and redirect address. */
 export interface RequestingClient {
@@ -33,6 +33,8 @@ export interface PendingAuthorization extends RequestingClient, RequestedEntries
   /** For the provider. */
   nonce: string;
   codeVerifier: string;
+  /** Id of the pushed request that it is for, which gets one code (`PushedAuthorizations`). */
+  pushed?: string;
 }
 
 interface PendingRecord {

@@ -31,18 +31,26 @@ import {
   setCookie,
   type RequestingClient,
 } from '../authorization-request/pending-authorizations.js';
+import { checkPushed } from '../authorization-request/check-pushed.js';
+import { PushedAuthorizations, type PushedAuthorization } from '../authorization-request/pushed-authorizations.js';
 import { redirectPolicyOf, type RedirectPolicy } from '../authorization-request/redirect-policy.js';
 import { redirect, redirectToClient } from '../authorization-request/redirect.js';
 import { refusalPage } from '../authorization-request/refusal-page.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
-import { parseAuthorizationRequest, parseClient } from './parse-authorization-request.js';
-import { requestedEntries } from './requested-entries.js';
+import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
+import { findRegisteredWallet } from '../wallets/find-registered-wallet.js';
+import { TenantWallets } from '../wallets/tenant-wallets.js';
+import { parseAuthorizationRequest, parseClient } from '../authorization-request/parse-authorization-request.js';
+import { requestedEntries } from '../authorization-request/requested-entries.js';
 
-/** Authorization requests need no credentials: for a refused provider, one per minute and process is recorded in the tenant's events. */
+/** Requests of unregistered wallets are not recorded, except, once per minute and process, those for which the provider is refused. */
 const REFUSAL_RECORDED_EVERY_MS = 60_000;
 
-/** Authorization endpoint, OID4VCI §5: stores the wallet's request and redirects the person to the tenant's provider. */
+/**
+ * Authorization endpoint, OID4VCI §5: stores the wallet's request and redirects the person to the tenant's provider. Recorded for registered
+ * wallets (ADR 0087).
+ */
 @Operation(authorize)
 export class Authorize implements OnApplicationBootstrap {
   private readonly policy: RedirectPolicy;
@@ -52,10 +60,12 @@ export class Authorize implements OnApplicationBootstrap {
   constructor(
     private readonly configurations: PublishedConfigurations,
     private readonly pending: PendingAuthorizations,
+    private readonly pushed: PushedAuthorizations,
+    private readonly wallets: TenantWallets,
     private readonly client: ServiceClient,
-    private readonly recorder: OperationRecorder,
-    @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(LOGGER) private readonly logger: Logger,
+    readonly recorder: OperationRecorder,
+    @Inject(CLOCK) readonly clock: Clock,
+    @Inject(LOGGER) readonly logger: Logger,
     config: PlatformConfig,
   ) {
     this.policy = redirectPolicyOf(config);
@@ -67,18 +77,22 @@ export class Authorize implements OnApplicationBootstrap {
   }
 
   async execute(request: RequestOf<typeof authorize>, context: HolderContext): Promise<HttpAnswer> {
-    const query = queryOf(rawOf(request));
-    const { baseUrl: issuer } = context.tenant;
+    const sent = queryOf(rawOf(request));
+    const { id: tenantId, baseUrl: issuer } = context.tenant;
+    let pushed: PushedAuthorization | undefined;
     let requestingClient: RequestingClient;
     try {
-      requestingClient = parseClient(query, this.policy);
+      pushed = await this.pushed.open(tenantId, sent);
+      requestingClient = parseClient(pushed?.parameters ?? sent, this.policy);
     } catch (error) {
       if (!this.policy.rendersPages) throw error;
       const refusal = toAppError(error, context, this.logger);
       return refusalPage(refusal, { issuer, requestId: context.requestId });
     }
     try {
-      return await this.redirectToProvider(requestingClient, query, context);
+      return await recordOutcome(this, authorize, context, (record) =>
+        this.redirectToProvider(requestingClient, pushed ?? { parameters: sent }, context, record),
+      );
     } catch (error) {
       const refusal = toAppError(error, context, this.logger);
       return redirectToClient({ ...requestingClient, issuer }, { ...oauthFault(refusal) });
@@ -87,10 +101,14 @@ export class Authorize implements OnApplicationBootstrap {
 
   private async redirectToProvider(
     requestingClient: RequestingClient,
-    query: URLSearchParams,
+    { id: pushed, parameters: query }: Partial<PushedAuthorization> & Pick<PushedAuthorization, 'parameters'>,
     context: HolderContext,
+    record: WalletRecord,
   ): Promise<HttpAnswer> {
     const { id: tenantId, baseUrl: issuer } = context.tenant;
+    const wallet = findRegisteredWallet(await this.wallets.listWallets(tenantId), requestingClient.clientId);
+    if (wallet) record.nameWallet(wallet);
+    checkPushed(pushed !== undefined, await this.wallets.readSettings(tenantId));
     const parsed = parseAuthorizationRequest(query, issuer);
     const requested = requestedEntries(parsed, await this.configurations.listActive(tenantId));
     const binding = this.pending.binding();
@@ -101,6 +119,7 @@ export class Authorize implements OnApplicationBootstrap {
     const begun = await this.signIn(
       { redirectUrl, state: binding.id, nonce, codeChallenge, query: query.toString() },
       context,
+      wallet !== undefined,
     );
     await this.pending.store(tenantId, binding, {
       ...requestingClient,
@@ -111,17 +130,23 @@ export class Authorize implements OnApplicationBootstrap {
       ...(begun.identitySpaceId !== undefined && { identitySpaceId: begun.identitySpaceId }),
       nonce,
       codeVerifier,
+      ...(pushed !== undefined && { pushed }),
     });
     return redirect(begun.url, { 'set-cookie': setCookie(binding, issuer) });
   }
 
-  private async signIn(body: RequestOf<typeof beginSignIn>['body'], context: HolderContext): Promise<BegunSignIn> {
+  private async signIn(
+    body: RequestOf<typeof beginSignIn>['body'],
+    context: HolderContext,
+    isRecorded: boolean,
+  ): Promise<BegunSignIn> {
     try {
       return await this.client.call(beginSignIn, { body }, context);
     } catch (error) {
       if (error instanceof AppError && error.kind === 'notFound')
         throw oauthError('server_error', 'no authentication provider is configured', { check: 'authorize' });
-      if (error instanceof AppError && error.code === 'server_error') await this.recordRefusal(error, context);
+      if (error instanceof AppError && error.code === 'server_error' && !isRecorded)
+        await this.recordRefusal(error, context);
       throw error;
     }
   }

@@ -25,7 +25,7 @@ import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
 import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
-import { checkContentType } from './check-content-type.js';
+import { checkContentType } from '../protocol/check-content-type.js';
 import { checkNoDuplicates } from './check-no-duplicates.js';
 import { checkParametersLocation } from './check-parameters-location.js';
 import { exchangeCode, outcomeOf, type ExchangeFacts } from './exchange-token.decisions.js';
