@@ -1092,6 +1092,11 @@ export const ROWS: Record<string, Row> = {
     wrong: (world) => ({ query: { ...authorization(world), redirect_uri: 'http://elsewhere.example/' } }),
     refusal: { status: 400, error: 'invalid_request' },
   },
+  'issuance.push-authorization': {
+    right: (world) => ({ body: form(authorization(world)) }),
+    wrong: (world) => ({ body: form({ ...authorization(world), request_uri: 'urn:x' }) }),
+    refusal: { status: 400, error: 'invalid_request' },
+  },
   'issuance.complete-authorization': {
     right: async (world) => {
       await freshProvider(world);

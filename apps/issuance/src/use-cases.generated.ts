@@ -30,6 +30,7 @@ import { ListRevocationLists } from './list-revocation-lists/list-revocation-lis
 import { ListStatusListConfigurations } from './list-status-list-configurations/list-status-list-configurations.js';
 import { ListUserCredentials } from './list-user-credentials/list-user-credentials.js';
 import { ListUsers } from './list-users/list-users.js';
+import { PushAuthorization } from './push-authorization/push-authorization.js';
 import { RetrieveAuthorizationServerMetadata } from './retrieve-authorization-server-metadata/retrieve-authorization-server-metadata.js';
 import { RetrieveContext } from './retrieve-context/retrieve-context.js';
 import { RetrieveCredentialConfiguration } from './retrieve-credential-configuration/retrieve-credential-configuration.js';
@@ -117,6 +118,7 @@ export const useCases = [
   ExchangeToken,
   IssueCredential,
   IssueNonce,
+  PushAuthorization,
   RetrieveAuthorizationServerMetadata,
   RetrieveIssuerCa,
   RetrieveIssuerMetadata,

@@ -16,8 +16,10 @@ import {
   jwtVcConfigurations,
   listUsers,
   oauthError,
+  pushAuthorization,
   recordSubject,
   reserveIssuerKey,
+  retrieveAuthorizationServerMetadata,
   retrieveUser,
   type AccessTokenResponse,
   type Caller,
@@ -29,11 +31,14 @@ import {
   type PageOf,
   type User,
 } from '@attestry/contracts';
+import { jest } from '@jest/globals';
+import { Streams } from '@attestry/event-store';
 import { encodeDidKey, encodeMultikey, isErased } from '@attestry/keys';
 import type { Reply } from '@attestry/messaging';
 import {
   openEngines,
   parseConfig,
+  serviceContext,
   ServiceClient,
   startServices,
   type Engines,
@@ -44,7 +49,10 @@ import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { SignJWT, type JWK } from 'jose';
 import { issuanceService } from '../index.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import type { OpenIdSettings } from '../openid-settings/openid-settings.events.js';
+import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
 import { SessionKeys } from '../session-keys/session-keys.js';
+import { wallets, walletsStream } from '../wallets/wallets.state.js';
 import { parseBearerValue } from './bearer-value.js';
 
 const TENANT = '11111111-1111-4111-8111-111111111111';
@@ -82,7 +90,7 @@ const serveSignIn = () => {
   });
 };
 
-const open = async () => {
+const openServices = async () => {
   const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder, BASE_DOMAIN: 'localhost:8080' });
   engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
   serveSignIn();
@@ -108,7 +116,7 @@ const close = async () => {
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'authorization-code-'));
-  await open();
+  await openServices();
   const body = {
     type: 'Course',
     name: 'Course',
@@ -160,13 +168,14 @@ const errorOf = async (attempt: Promise<unknown>) =>
 
 // --- the browser and the wallet
 
-const beginAuthorization = async () => {
-  const query = new URLSearchParams({
-    response_type: 'code',
-    ...{ client_id: 'wallet', redirect_uri: BACK, state: 'of the wallet', scope: 'jwt_vc_json:Course' },
-    code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
-    code_challenge_method: 'S256',
-  });
+const authorizationParameters = {
+  response_type: 'code',
+  ...{ client_id: 'wallet', redirect_uri: BACK, state: 'of the wallet', scope: 'jwt_vc_json:Course' },
+  code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
+  code_challenge_method: 'S256',
+};
+const beginAuthorization = async (parameters: Record<string, string> = authorizationParameters) => {
+  const query = new URLSearchParams(parameters);
   const answer = (await raw(authorize, { url: `/v1/oauth/authorize?${query}` })) as unknown as HttpAnswer;
   const { location, 'set-cookie': cookie } = answer.$http.headers!;
   return { location: new URL(location!), cookie: cookie?.split(';')[0] ?? '' };
@@ -320,7 +329,7 @@ describe('between the wallet and the provider', () => {
     const person = newPerson();
     const pending = await beginAuthorization();
     await close();
-    await open();
+    await openServices();
     expect(await errorOf(comeBack(pending, person, OTHER))).toBe('invalid_request');
     const other = await beginAuthorization();
     expect(await errorOf(comeBack({ ...pending, cookie: other.cookie }, person))).toBe('invalid_request');
@@ -351,8 +360,8 @@ describe('between the wallet and the provider', () => {
           .slice(before)
           .map((sent) => [sent.prefix, 'outcome' in sent ? sent.outcome : 'START', sent.tenantId]),
       ).toEqual([
-        ['OPENID_AUTHORIZE', 'START', TENANT],
-        ['OPENID_AUTHORIZE', 'FAIL', TENANT],
+        ['OPENID_AUTHENTICATION_CALLBACK', 'START', TENANT],
+        ['OPENID_AUTHENTICATION_CALLBACK', 'FAIL', TENANT],
       ]);
     }
   });
@@ -417,3 +426,216 @@ const sealedClaims = async (code: string): Promise<string> => {
   const text = await engines.vault.sealing.openSealed(TENANT, 'session', event.sealedClaims!);
   return isErased(text) ? 'erased' : text;
 };
+
+describe('a pushed authorization request', () => {
+  const push = async (more: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<string> => {
+    const text = new URLSearchParams({ ...authorizationParameters, ...more }).toString();
+    const form = { 'content-type': 'application/x-www-form-urlencoded', ...headers };
+    const answer = await raw(pushAuthorization, { url: '/v1/oauth/par', headers: form, text });
+    expect(answer).toEqual({
+      request_uri: expect.stringMatching(/^urn:ietf:params:oauth:request_uri:[A-Za-z0-9_-]{43}$/),
+      expires_in: 60,
+    });
+    return answer.request_uri;
+  };
+  const open = (request_uri: string, more: Record<string, string> = {}) =>
+    beginAuthorization({ client_id: 'wallet', request_uri, ...more });
+  const errorAt = ({ searchParams }: URL) => searchParams.get('error');
+  afterEach(() => (ahead = 0));
+
+  it('can be opened for sixty seconds, and its sign-in may take longer [T291]', async () => {
+    const requestUri = await push();
+    ahead = 59_000;
+    const inTime = await open(requestUri);
+    ahead = 60_000;
+    expect(await errorOf(open(requestUri))).toBe('invalid_request_uri');
+    ahead = 600_000;
+    const code = (await comeBack(inTime, newPerson())).searchParams.get('code')!;
+    expect((await exchange(code)).scope).toBe('jwt_vc_json:Course');
+  });
+
+  it('can be opened again, also after a restart, until its sign-in has finished [T291, T292]', async () => {
+    const requestUri = await push();
+    await open(requestUri);
+    await close();
+    await openServices();
+    const reloaded = await open(requestUri);
+    expect((await comeBack(reloaded, newPerson())).searchParams.get('code')).toEqual(expect.any(String));
+    expect(await errorOf(open(requestUri))).toBe('invalid_request_uri');
+  });
+
+  it('gets one code, however many sign-ins were begun with it [T292]', async () => {
+    const requestUri = await push();
+    const begun = await Promise.all(Array.from({ length: 6 }, () => open(requestUri)));
+    const late = begun.pop()!;
+    const answers = await Promise.all(begun.map((one) => comeBack(one, newPerson())));
+    expect(answers.filter(({ searchParams }) => searchParams.has('code'))).toHaveLength(1);
+    ahead = 1_199_000;
+    const losers = [
+      ...answers.filter(({ searchParams }) => !searchParams.has('code')),
+      await comeBack(late, newPerson()),
+    ];
+    expect(losers.map(({ searchParams }) => Object.fromEntries(searchParams))).toEqual(
+      Array.from({ length: 5 }, () => ({
+        error: 'invalid_request',
+        error_description: 'another sign-in with the same request_uri has finished',
+        ...{ state: 'of the wallet', iss: ISSUER },
+      })),
+    );
+  });
+
+  it('has ended also when the person was not signed in [T292]', async () => {
+    const requestUri = await push();
+    const pending = await open(requestUri);
+    refusal = oauthError('access_denied', 'no');
+    expect(errorAt(await comeBack(pending, 'x').finally(() => (refusal = undefined)))).toBe('access_denied');
+    expect(await errorOf(open(requestUri))).toBe('invalid_request_uri');
+  });
+
+  it('belongs to its tenant and client, and an attempt of others does not end it [T293]', async () => {
+    const requestUri = await push();
+    expect(await errorOf(open(requestUri, { client_id: 'another' }))).toBe('invalid_request');
+    expect(await errorOf(open(requestUri, { client_id: '' }))).toBe('invalid_request');
+    const query = new URLSearchParams({ client_id: 'wallet', request_uri: requestUri });
+    expect(await errorOf(raw(authorize, { url: `/v1/oauth/authorize?${query}` }, OTHER))).toBe('invalid_request_uri');
+    expect((await open(requestUri)).location.origin).toBe('https://login.example');
+  });
+
+  it('is what counts: everything else beside its reference is ignored [T293]', async () => {
+    const pending = await open(await push({ state: 'pushed' }), {
+      ...{ redirect_uri: 'https://evil.example/', state: 'evil', response_type: 'token', scope: 'none' },
+    });
+    const back = await comeBack(pending, newPerson());
+    expect([back.origin, back.searchParams.get('state')]).toEqual(['https://wallet.example', 'pushed']);
+  });
+
+  it('is stored under a digest of its reference alone, and not when it is refused [T290]', async () => {
+    const stored = jest.spyOn(engines.vault.expiringState, 'write');
+    try {
+      const reference = (await push()).split(':').at(-1)!;
+      const digest = createHash('sha256').update(reference).digest('base64url');
+      expect(stored.mock.calls.map(([tenantId, name]) => [tenantId, name])).toEqual([[TENANT, `pushed:${digest}`]]);
+      expect(JSON.stringify(stored.mock.calls)).not.toContain(reference);
+      for (const [more, headers, error] of [
+        [{ request_uri: 'urn:x' }, {}, 'invalid_request'],
+        [{ request: 'a.b.c' }, {}, 'request_not_supported'],
+        [{ login_hint: 'x'.repeat(16_384) }, {}, 'invalid_request'],
+        [{ scope: 'none' }, {}, 'invalid_scope'],
+        [{}, { dpop: 'a.b.c' }, 'invalid_request'],
+        [{}, { 'content-type': 'application/json' }, 'invalid_request'],
+      ] as const)
+        expect([more, await errorOf(push(more, headers))]).toEqual([more, error]);
+      expect(stored).toHaveBeenCalledTimes(1);
+    } finally {
+      stored.mockRestore();
+    }
+  });
+
+  it('leaves nothing behind when it has expired', async () => {
+    const requestUri = await push();
+    const name = `pushed:${createHash('sha256').update(requestUri.split(':').at(-1)!).digest('base64url')}`;
+    const state = engines.vault.expiringState;
+    expect(await state.read(TENANT, name)).toBeDefined();
+    await state.deleteExpired(new Date(Date.now() + 61_000));
+    expect(await state.read(TENANT, name)).toBeUndefined();
+  });
+
+  describe('of a registered wallet', () => {
+    const wallet = { id: randomUUID(), name: 'W', clientId: 'registered', dpopRequired: false, disabled: false };
+    const client = { client_id: wallet.clientId };
+    const streams = () => services.app.get(Streams, { strict: false });
+    const change = (settings: OpenIdSettings) =>
+      streams().runDecision(
+        openIdSettings,
+        openIdSettingsStream(TENANT),
+        () => [{ type: 'OpenIdSettingsChanged', data: settings }],
+        serviceContext('issuance.spec', TENANT),
+      );
+    beforeAll(() =>
+      streams().runDecision(
+        wallets,
+        walletsStream(TENANT),
+        () => [{ type: 'WalletRegistered', data: { ...wallet, redirectUris: [BACK] } }],
+        serviceContext('issuance.spec', TENANT),
+      ),
+    );
+    /** Of what `run` does; each is listed as a START and its outcome (ADR 0073). */
+    const recordsOf = async (count: number, run: () => Promise<unknown>) => {
+      const before = operations.length;
+      await run();
+      await waitUntil(() => operations.length >= before + count, { what: `${count} records` });
+      return operations.slice(before).map((sent) => {
+        const { prefix, object, metadata, ...more } = sent as OperationRecordMessage;
+        return [prefix, 'outcome' in more ? more.outcome : 'START', object, metadata];
+      });
+    };
+    const named = [{ type: 'wallet', id: wallet.id }, { walletId: wallet.id }];
+    const failed = (code: string) => [
+      named[0],
+      { walletId: wallet.id, error: { status: 400, code, message: expect.any(String) } },
+    ];
+
+    it('is recorded where it is pushed and opened, with the outcome [T298]', async () => {
+      const records = await recordsOf(4, async () => {
+        const requestUri = await push(client);
+        await open(requestUri, client);
+        expect(await errorOf(push({ ...client, scope: 'none' }))).toBe('invalid_scope');
+        const { location } = await beginAuthorization({ ...authorizationParameters, ...client, scope: 'none' });
+        expect(errorAt(location)).toBe('invalid_scope');
+      });
+      expect(records).toEqual([
+        ['OPENID_PAR', 'SUCCESS', ...named],
+        ['OPENID_AUTHORIZE', 'SUCCESS', ...named],
+        ['OPENID_PAR', 'FAIL', ...failed('invalid_scope')],
+        ['OPENID_AUTHORIZE', 'FAIL', ...failed('invalid_scope')],
+      ]);
+    });
+
+    it('is recorded once when the provider is refused, and requests of unregistered wallets once a minute [T298, T299]', async () => {
+      refusal = oauthError('server_error', 'other origin');
+      const records = await recordsOf(2, async () => {
+        await beginAuthorization({ ...authorizationParameters, ...client });
+        for (let n = 0; n < 3; n++) await beginAuthorization();
+      }).finally(() => (refusal = undefined));
+      expect(records.map(([prefix, outcome, object]) => [prefix, outcome, object])).toEqual([
+        ['OPENID_AUTHORIZE', 'FAIL', named[0]],
+        ['OPENID_AUTHORIZE', 'FAIL', undefined],
+      ]);
+    });
+
+    it('leaves no record for a client id that is not registered [T299]', async () => {
+      const records = await recordsOf(1, async () => {
+        await open(await push());
+        expect(await errorOf(push({ scope: 'none' }))).toBe('invalid_scope');
+        await push(client);
+      });
+      expect(records).toEqual([['OPENID_PAR', 'SUCCESS', ...named]]);
+    });
+
+    it('is required of all wallets where the tenant says so, from the next request on [T294]', async () => {
+      await change({ requirePushedAuthorizationRequests: true });
+      try {
+        for (const clientId of ['wallet', wallet.clientId]) {
+          const { location, cookie } = await beginAuthorization({ ...authorizationParameters, client_id: clientId });
+          expect([location.origin, Object.fromEntries(location.searchParams), cookie]).toEqual([
+            'https://wallet.example',
+            {
+              error: 'invalid_request',
+              error_description: 'the authorization request must be pushed to /v1/oauth/par first (RFC 9126)',
+              ...{ state: 'of the wallet', iss: ISSUER },
+            },
+            '',
+          ]);
+        }
+        expect((await open(await push())).location.origin).toBe('https://login.example');
+        expect(await call(retrieveAuthorizationServerMetadata, {}, { kind: 'public' })).toMatchObject({
+          pushed_authorization_request_endpoint: `${ISSUER}/v1/oauth/par`,
+          require_pushed_authorization_requests: true,
+        });
+      } finally {
+        await change({ requirePushedAuthorizationRequests: false });
+      }
+      expect((await beginAuthorization()).location.origin).toBe('https://login.example');
+    });
+  });
+});

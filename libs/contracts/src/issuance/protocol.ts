@@ -176,7 +176,8 @@ export const pushAuthorization = defineOperation({
     response_type: 'code',
     client_id: 'wallet',
     redirect_uri: 'https://wallet.example/back',
-    scope: 'ldp_vc:CourseCredential',
+    authorization_details:
+      '[{"type":"openid_credential","credential_configuration_id":"7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"}]',
     code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
     code_challenge_method: 'S256',
   },

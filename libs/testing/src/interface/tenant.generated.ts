@@ -351,7 +351,7 @@ export interface paths {
     };
     /**
      * Start the authorization code flow (OID4VCI section 5)
-     * @description Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. An invalid `client_id` or `redirect_uri` returns 400.
+     * @description Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. An invalid `client_id`, `redirect_uri` or `request_uri` returns 400. Only requests of registered wallets are listed in the events of the tenant.
      */
     get: operations['authorize'];
     put?: never;
@@ -373,6 +373,26 @@ export interface paths {
     get: operations['retrieveOauthKeys'];
     put?: never;
     post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/oauth/par': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Push an authorization request (RFC 9126)
+     * @description Takes the parameters of the authorization endpoint and returns a `request_uri` for it. The reference is valid for 60 seconds; until the sign-in has finished it can be opened again. Only requests of registered wallets are listed in the events of the tenant.
+     */
+    post: operations['pushAuthorization'];
     delete?: never;
     options?: never;
     head?: never;
@@ -3005,6 +3025,41 @@ export interface components {
       number: string;
       /** @description RFC 3339. */
       thisUpdate: string;
+    };
+    /** @description Form of a pushed authorization request. RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1 */
+    PushedAuthorizationRequest: {
+      /** @description JSON array of 1 to 20 objects `{type: "openid_credential", credential_configuration_id}`. */
+      authorization_details?: string;
+      /** @description Identifier that the wallet chooses, or with which it is registered. */
+      client_id: string;
+      /** @description PKCE code challenge (RFC 7636). */
+      code_challenge: string;
+      /**
+       * @constant
+       * @enum {string}
+       */
+      code_challenge_method: 'S256';
+      /** @description Value from the offer. Offers of this platform have none. */
+      issuer_state?: string;
+      /** @description https URI, http URI of the loopback interface (RFC 8252 section 7.3), or URI of a private-use scheme, without a fragment. */
+      redirect_uri: string;
+      /** @description Credential issuer identifier (RFC 8707); no other value is accepted. */
+      resource?: string;
+      /**
+       * @constant
+       * @enum {string}
+       */
+      response_type: 'code';
+      /** @description Space-separated `<format>:<type>` of credential configurations. Unknown values are ignored. */
+      scope?: string;
+      /** @description Returned to the wallet unchanged. */
+      state?: string;
+    };
+    PushedAuthorizationResponse: {
+      /** @description Lifetime of the reference in seconds. */
+      expires_in: number;
+      /** @description Value of `request_uri` for the authorization endpoint. */
+      request_uri: string;
     };
     /** @description Metadata of an issued credential. */
     RegisteredCredential: {
@@ -5644,20 +5699,24 @@ export interface operations {
   authorize: {
     parameters: {
       query: {
-        /** @description JSON array of `{type: "openid_credential", credential_configuration_id}`. */
+        /** @description JSON array of 1 to 20 objects `{type: "openid_credential", credential_configuration_id}`. */
         authorization_details?: string;
-        /** @description Identifier that the wallet chooses: wallets are public clients and are not registered. */
+        /** @description Identifier that the wallet chooses, or with which it is registered. */
         client_id: string;
-        /** @description PKCE code challenge (RFC 7636). */
-        code_challenge: string;
-        code_challenge_method: 'S256';
+        /** @description PKCE code challenge (RFC 7636). Required without `request_uri`. */
+        code_challenge?: string;
+        /** @description Required without `request_uri`. */
+        code_challenge_method?: 'S256';
         /** @description Value from the offer. Offers of this platform have none. */
         issuer_state?: string;
-        /** @description https URI, http URI of the loopback interface (RFC 8252 section 7.3), or URI of a private-use scheme, without a fragment. */
-        redirect_uri: string;
+        /** @description https URI, http URI of the loopback interface (RFC 8252 section 7.3), or URI of a private-use scheme, without a fragment. Required without `request_uri`. */
+        redirect_uri?: string;
+        /** @description Reference of a pushed authorization request (RFC 9126). With it, `client_id` is the only other parameter that is read. */
+        request_uri?: string;
         /** @description Credential issuer identifier (RFC 8707); no other value is accepted. */
         resource?: string;
-        response_type: 'code';
+        /** @description Required without `request_uri`. */
+        response_type?: 'code';
         /** @description Space-separated `<format>:<type>` of credential configurations. Unknown values are ignored. */
         scope?: string;
         /** @description Returned to the wallet unchanged. */
@@ -5742,6 +5801,52 @@ export interface operations {
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
+    };
+  };
+  pushAuthorization: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "response_type": "code",
+         *       "client_id": "wallet",
+         *       "redirect_uri": "https://wallet.example/back",
+         *       "authorization_details": "[{\"type\":\"openid_credential\",\"credential_configuration_id\":\"7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61\"}]",
+         *       "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+         *       "code_challenge_method": "S256"
+         *     }
+         */
+        'application/x-www-form-urlencoded': components['schemas']['PushedAuthorizationRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PushedAuthorizationResponse'];
+        };
+      };
+      400: components['responses']['OAuthInvalid'];
+      408: components['responses']['OAuthTimeout'];
+      413: components['responses']['OAuthTooLarge'];
+      415: components['responses']['OAuthUnsupportedMediaType'];
+      429: components['responses']['OAuthTooManyRequests'];
+      500: components['responses']['OAuthInternal'];
+      503: components['responses']['OAuthUnavailable'];
     };
   };
   exchangeToken: {
