@@ -4436,6 +4436,8 @@ export interface operations {
            * @example {
            *       "issuer": "https://university.example",
            *       "authorization_endpoint": "https://university.example/v1/oauth/authorize",
+           *       "pushed_authorization_request_endpoint": "https://university.example/v1/oauth/par",
+           *       "require_pushed_authorization_requests": false,
            *       "token_endpoint": "https://university.example/v1/oauth/token",
            *       "jwks_uri": "https://university.example/v1/oauth/jwks",
            *       "scopes_supported": [
@@ -4618,6 +4620,7 @@ export interface operations {
            *       },
            *       "issuer": "https://university.example",
            *       "authorization_endpoint": "https://university.example/v1/oauth/authorize",
+           *       "pushed_authorization_request_endpoint": "https://university.example/v1/oauth/par",
            *       "token_endpoint": "https://university.example/v1/oauth/token",
            *       "jwks_uri": "https://university.example/v1/oauth/jwks",
            *       "scopes_supported": [
@@ -5837,6 +5840,12 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "request_uri": "urn:ietf:params:oauth:request_uri:kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *       "expires_in": 60
+           *     }
+           */
           'application/json': components['schemas']['PushedAuthorizationResponse'];
         };
       };
