@@ -548,14 +548,14 @@ describe('a pushed authorization request', () => {
       streams().runDecision(
         openIdSettings,
         openIdSettingsStream(TENANT),
-        () => [{ type: 'OpenIdSettingsChanged', data: settings }],
+        () => [{ type: 'OpenIdSettingsChanged' as const, data: settings }],
         serviceContext('issuance.spec', TENANT),
       );
     beforeAll(() =>
       streams().runDecision(
         wallets,
         walletsStream(TENANT),
-        () => [{ type: 'WalletRegistered', data: { ...wallet, redirectUris: [BACK] } }],
+        () => [{ type: 'WalletRegistered' as const, data: { ...wallet, redirectUris: [BACK] } }],
         serviceContext('issuance.spec', TENANT),
       ),
     );
