@@ -8,6 +8,7 @@ import {
   OpenIdProvider,
   PLATFORM_START_MS,
   RedirectBrowser,
+  registerWallet,
   sharedPlatform,
   TENANT_CLIENT,
   CustomerIaca,
@@ -188,6 +189,7 @@ describe('a third-party wallet obtains an mso_mdoc [T121]', () => {
       201,
     );
     const { uri } = expectStatus(await tenant.api.offers.createOpen({ credentials: [id] }), 200);
+    await registerWallet(tenant.api, 'wallet.example', 'https://wallet.example/back');
     const wallet = new Wallet('wallet.example');
     const resolved = await wallet.resolveOffer(uri);
     const metadata = await wallet.metadata(resolved.credential_issuer);

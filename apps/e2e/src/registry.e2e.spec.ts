@@ -126,6 +126,10 @@ describe('an example in the interface definition', () => {
     'issuance.create-document-signer': ['iacaId'],
     'issuance.create-document-signer.status-list': ['iacaId'],
     'issuance.update-iaca-crl': ['crlPem'],
+    'issuance.create-wallet': ['clientId'],
+    'issuance.update-wallet': ['clientId'],
+    'issuance.create-wallet.attested': ['clientId', 'rootCertificates'],
+    'issuance.update-wallet.attested': ['clientId', 'rootCertificates'],
     'issuance.create-offer': ['credentials'],
     'issuance.create-pre-authorized-offer': ['credentials'],
     'issuance.exchange-token': ['pre-authorized_code'],
@@ -280,7 +284,8 @@ describe('an invalid call', () => {
     const parts = await wrong(world);
     const answer = await call(operation, parts);
     expect([answer.status, answer.text]).toEqual([refusal.status, expect.anything()]);
-    expectErrorShape(operation, answer);
+    if ('page' in refusal) expect(answer.text).toContain(`<dd>${refusal.page}</dd>`);
+    else expectErrorShape(operation, answer);
     if ('param' in refusal) {
       const { details } = answer.body as { details: { msg: string; param: string; location: string }[] };
       expect(details).toContainEqual(expect.objectContaining({ param: refusal.param, location: refusal.location }));

@@ -17,6 +17,7 @@ import {
   startPlatform,
   TENANT_CLIENT,
   waitUntil,
+  registerWallet,
   Wallet,
   type MailReceiver,
   type OpenIdProvider,
@@ -71,6 +72,9 @@ interface Things {
   /** Of the mobile credential; it has a token. */
   statusList: string;
   statusListConfiguration: string;
+  wallet: string;
+  /** Has a root certificate. */
+  attestedWallet: string;
   offer: string;
   user: string;
   webhook: string;
@@ -99,6 +103,8 @@ export interface Row {
   refusal:
     | { status: 400; param: string; location: Location }
     | { status: 400 | 401 | 403; error: string }
+    /** For the person at the browser. */
+    | { status: 400; page: string }
     | { status: 404 | 405 };
   /** The right call with ids of another tenant: 404. */
   foreign?: (world: World) => OperationParts;
@@ -267,7 +273,13 @@ const makeThings = async (
     { what: 'the token of a status list of mobile documents' },
   );
   const statusListConfiguration = expectStatus(await api.statusLists.configure(listsRequest()), 201).id;
+  const wallet = (await registerWallet(api, WALLET, BACK)).id;
+  const attestedWallet = expectStatus(
+    await api.attestedWallets.create({ ...walletRequest(), rootCertificates: [certificatePem] }),
+    201,
+  ).id;
   return {
+    ...{ wallet, attestedWallet },
     ...{ iaca, unmanagedIaca, documentSigner, statusListSigner, customer },
     ...{ mobileCredential, statusList: statusList!, statusListConfiguration },
     ...{ did, unpublished, jwtVc, webSemantic, sdJwt, compact, compactSemantic, mobile, offer, user, webhook },
@@ -659,6 +671,86 @@ const publishedCredentialList = async ({ tenant: { api } }: World): Promise<stri
   return uri.split('/').at(-1)!;
 };
 
+/** The wallet of authorization requests. */
+const WALLET = 'wallet';
+const BACK = 'https://wallet.example/back';
+const walletRequest = () => ({ name: 'Wallet', clientId: unique('wallet-'), redirectUris: [BACK] });
+const attestedWalletRequest = ({ own }: World) => ({
+  ...walletRequest(),
+  rootCertificates: [own.customer.certificatePem],
+});
+const walletRows: Record<string, Row> = {
+  'issuance.create-wallet': {
+    right: () => ({ body: walletRequest() }),
+    wrong: () => ({ body: { ...walletRequest(), redirectUris: ['intent://x'] } }),
+    refusal: { status: 400, param: 'redirectUris.0', location: 'body' },
+  },
+  'issuance.list-wallets': pageRow,
+  'issuance.retrieve-wallet': {
+    right: ({ own }) => ({ params: { id: own.wallet } }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.wallet } }),
+  },
+  'issuance.update-wallet': {
+    right: async ({ tenant: { api } }) => {
+      const body = walletRequest();
+      return { params: { id: expectStatus(await api.wallets.create(body), 201).id }, body };
+    },
+    wrong: ({ own }) => ({ params: { id: own.wallet }, body: { ...walletRequest(), clientId: 'wället' } }),
+    refusal: { status: 400, param: 'clientId', location: 'body' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.wallet }, body: walletRequest() }),
+  },
+  'issuance.delete-wallet': {
+    right: async ({ tenant: { api } }) => ({
+      params: { id: expectStatus(await api.wallets.create(walletRequest()), 201).id },
+    }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.wallet } }),
+  },
+  'issuance.create-wallet.attested': {
+    right: (world) => ({ body: attestedWalletRequest(world) }),
+    wrong: () => ({ body: walletRequest() }),
+    refusal: { status: 400, param: 'rootCertificates', location: 'body' },
+  },
+  'issuance.list-wallets.attested': pageRow,
+  'issuance.retrieve-wallet.attested': {
+    right: ({ own }) => ({ params: { id: own.attestedWallet } }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.attestedWallet } }),
+  },
+  'issuance.update-wallet.attested': {
+    right: async (world) => {
+      const body = attestedWalletRequest(world);
+      return { params: { id: expectStatus(await world.tenant.api.attestedWallets.create(body), 201).id }, body };
+    },
+    wrong: ({ own }) => ({
+      params: { id: own.attestedWallet },
+      body: { ...walletRequest(), rootCertificates: ['-----BEGIN'] },
+    }),
+    refusal: { status: 400, param: 'rootCertificates.0', location: 'body' },
+    foreign: (world) => ({ params: { id: world.foreign.attestedWallet }, body: attestedWalletRequest(world) }),
+  },
+  'issuance.delete-wallet.attested': {
+    right: async (world) => ({
+      params: {
+        id: expectStatus(await world.tenant.api.attestedWallets.create(attestedWalletRequest(world)), 201).id,
+      },
+    }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.attestedWallet } }),
+  },
+  'issuance.retrieve-openid-configuration': {
+    right: () => ({}),
+    wrong: () => ({ method: 'POST' }),
+    refusal: { status: 405 },
+  },
+  'issuance.update-openid-configuration': {
+    right: () => ({ body: { allowUnregisteredWallets: true } }),
+    wrong: () => ({ body: { allowUnregisteredWallets: 'yes' } }),
+    refusal: { status: 400, param: 'allowUnregisteredWallets', location: 'body' },
+  },
+};
+
 const brand = { name: 'Acme', logoUrl: 'https://brand.example/logo.png' };
 /** The tenant has no custom domain. */
 const withoutDomain = async ({ tenant }: World) => {
@@ -697,8 +789,8 @@ const freshProvider = async ({ tenant, own, provider }: World) => {
 /** A wallet's authorization request for a person with an account at the provider. */
 const authorization = ({ own }: World) => ({
   response_type: 'code',
-  client_id: 'wallet',
-  redirect_uri: 'https://wallet.example/back',
+  client_id: WALLET,
+  redirect_uri: BACK,
   authorization_details: JSON.stringify([{ type: 'openid_credential', credential_configuration_id: own.jwtVc }]),
   code_challenge: 'a'.repeat(43),
   code_challenge_method: 'S256',
@@ -1049,6 +1141,7 @@ export const ROWS: Record<string, Row> = {
   ...revocationRows('web-semantic', 'webSemantic'),
   ...statusRows('mobile', 'mobile'),
   ...certificateRows,
+  ...walletRows,
 
   'issuance.create-offer': {
     right: ({ own }) => ({ body: { credentials: [own.jwtVc] } }),
@@ -1090,7 +1183,7 @@ export const ROWS: Record<string, Row> = {
       return { query: authorization(world) };
     },
     wrong: (world) => ({ query: { ...authorization(world), redirect_uri: 'http://elsewhere.example/' } }),
-    refusal: { status: 400, error: 'invalid_request' },
+    refusal: { status: 400, page: 'invalid_request' },
   },
   'issuance.complete-authorization': {
     right: async (world) => {
@@ -1102,7 +1195,7 @@ export const ROWS: Record<string, Row> = {
       return { query: Object.fromEntries(back.searchParams), headers: { cookie: browser.cookiesFor(callback) } };
     },
     wrong: () => ({ query: { state: 'x', code: 'y' } }),
-    refusal: { status: 400, error: 'invalid_request' },
+    refusal: { status: 400, page: 'invalid_request' },
   },
   'issuance.exchange-token': {
     right: async (world) => ({
@@ -1287,6 +1380,8 @@ export const snapshot = async ({ management, tenant }: World): Promise<string> =
     api.webSemantic.list(query),
     api.users.list(query),
     api.webhooks.list(query),
+    api.wallets.list(query),
+    api.openIdConfiguration.retrieve(),
     management.tenants.list(query),
     management.clients.list(tenant.id, query),
     management.members.list(tenant.id, query),

@@ -31,6 +31,7 @@ import { PublishStatusLists } from './status-list/publish-status-lists.worker.js
 import { PublishedListsReadModel } from './status-list/published-lists.read-model.js';
 import { StatusIndexes } from './status-list/status-indexes.js';
 import { StatusListsReadModel } from './status-list/status-lists.read-model.js';
+import { TenantWallets } from './wallets/tenant-wallets.js';
 import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.directory.js';
 import { useCases } from './use-cases.generated.js';
 
@@ -69,6 +70,7 @@ import { useCases } from './use-cases.generated.js';
 
     // Offers and the OID4VCI protocol
     PendingAuthorizations,
+    TenantWallets,
     SignedInUsers,
     ...formatProviders,
     CurrentConfigurations,

@@ -5,6 +5,7 @@ import type { Clock, Ids } from '@attestry/event-store';
 import { ExpiringState, isErased } from '@attestry/keys';
 import { CLOCK, IDS } from '@attestry/service-kit';
 import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
+import type { ClientClass } from './classify-client.js';
 
 /** How long a person may take to sign in, seconds. */
 const SIGN_IN_SECONDS = 1200;
@@ -25,6 +26,8 @@ export interface RequestedEntries {
 
 /** An authorization request whose person is signing in at the provider. */
 export interface PendingAuthorization extends RequestingClient, RequestedEntries {
+  /** The callback accepts no other one. */
+  clientKind: ClientClass['kind'];
   codeChallenge: string;
   /** Pinned when the request begins, so that a change of the custom domain does not alter it (ADR 0056). */
   issuer: string;

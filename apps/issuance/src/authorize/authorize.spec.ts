@@ -5,8 +5,6 @@ import type { ActiveConfiguration } from '../credential-configuration/credential
 import { parseAuthorizationRequest, parseClient } from './parse-authorization-request.js';
 import { requestedEntries } from './requested-entries.js';
 
-/** As in development, without a list. */
-const OPEN = { rendersPages: false };
 const ISSUER = 'https://acme.example';
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 const outcome = (run: () => unknown): unknown => {
@@ -34,57 +32,20 @@ const refusal = (run: () => unknown): unknown => {
 
 describe('parse-client', () => {
   const client = (redirect: string, id = 'wallet') =>
-    outcome(() => parseClient(new URLSearchParams({ client_id: id, redirect_uri: redirect }), OPEN));
+    outcome(() => parseClient(new URLSearchParams({ client_id: id, redirect_uri: redirect })));
 
-  it.each([
-    'https://wallet.example/back',
-    'https://wallet.example/back?kept=1',
-    'http://localhost:8080/back',
-    'http://127.0.0.1/back',
-    'http://[::1]:99/',
-    'eudi-openid4ci://authorize',
-    'org.example.wallet:/back',
-  ])('accepts %s', (redirectUri) => expect(client(redirectUri)).toEqual({ clientId: 'wallet', redirectUri }));
-  it.each([
-    '',
-    'back',
-    '/back',
-    'http://wallet.example/back',
-    'http://localhost.example/back',
-    'https://wallet.example/#part',
-    'https://wallet.example/#',
-    'https://user:word@wallet.example/',
-    'javascript:alert(1)',
-    'JavaScript:alert(1)',
-    'data:text/html,x',
-    'file:///etc/passwd',
-    'https://wallet.example/\u0000',
-    'https://wallet.example/a b',
-    'https://wället.example/',
-    `https://wallet.example/${'x'.repeat(2048)}`,
-  ])('refuses %s', (redirectUri) => expect(client(redirectUri)).toBe('invalid_request'));
   it.each(['', 'é', 'a\nb', 'x'.repeat(1025)])('refuses the client %j', (id) =>
     expect(client('https://wallet.example/', id)).toBe('invalid_request'),
   );
-  it('accepts exactly the listed addresses', () => {
-    const allowed = ['https://wallet.example/back'];
-    const requested = (redirect: string) =>
-      outcome(() =>
-        parseClient(new URLSearchParams({ client_id: 'w', redirect_uri: redirect }), { allowed, rendersPages: true }),
-      );
-    expect(requested(allowed[0]!)).toEqual({ clientId: 'w', redirectUri: allowed[0] });
-    for (const other of ['https://wallet.example/back/', 'https://wallet.example/back?a=1', 'org.example.wallet:/back'])
-      expect(requested(other)).toBe('invalid_request');
-  });
   it('stores a state that can be returned, and no other', () => {
     const stateOf = (state: string) =>
-      parseClient(new URLSearchParams(`client_id=w&redirect_uri=https://wallet.example/&${state}`), OPEN).state;
+      parseClient(new URLSearchParams(`client_id=w&redirect_uri=https://wallet.example/&${state}`)).state;
     expect(stateOf('state=x')).toBe('x');
     for (const state of ['', 'state=', 'state=a&state=b', `state=${'x'.repeat(4097)}`])
       expect(stateOf(state)).toBeUndefined();
   });
   it('names the invalid parameter, and the reason', () => {
-    const says = (text: string) => refusal(() => parseClient(new URLSearchParams(text), OPEN));
+    const says = (text: string) => refusal(() => parseClient(new URLSearchParams(text)));
     const at = 'parse-authorization-request';
     const once = (name: string) => ['invalid_request', `${name} must be sent once, with a value`, at];
     expect(says('redirect_uri=https://wallet.example/')).toEqual(once('client_id'));
@@ -97,37 +58,17 @@ describe('parse-client', () => {
     const longest = 'x'.repeat(1024);
     expect(says(`client_id=${longest}&redirect_uri=https://wallet.example/`)).toMatchObject({ clientId: longest });
   });
-  it('names the reason for which the redirect URI is refused', () => {
-    const requested = (redirect_uri: string) =>
-      refusal(() =>
-        parseClient(new URLSearchParams({ client_id: 'w', redirect_uri }), {
-          allowed: ['https://wallet.example/back'],
-          rendersPages: true,
-        }),
-      );
-    expect(requested('/back')).toEqual([
-      'invalid_request',
-      'redirect_uri must be an https URL, an http URL of a loopback host, or a URL with a private-use scheme of the wallet, without a fragment',
-      'check-redirect',
-    ]);
-    expect(requested('https://wallet.example/')).toEqual([
-      'invalid_request',
-      'redirect_uri must be one of the redirect URIs that this issuer allows',
-      'check-redirect',
-    ]);
-  });
   it('returns a state of the longest length', () =>
     expect(
       parseClient(
         new URLSearchParams({ client_id: 'w', redirect_uri: 'https://wallet.example/', state: 'x'.repeat(4096) }),
-        OPEN,
       ),
     ).toEqual({ clientId: 'w', redirectUri: 'https://wallet.example/', state: 'x'.repeat(4096) }));
   it('refuses repeated parameters', () => {
     for (const name of ['client_id', 'redirect_uri']) {
       const twice = new URLSearchParams({ client_id: 'w', redirect_uri: 'https://wallet.example/' });
       twice.append(name, twice.get(name)!);
-      expect(outcome(() => parseClient(twice, OPEN))).toBe('invalid_request');
+      expect(outcome(() => parseClient(twice))).toBe('invalid_request');
     }
   });
 });

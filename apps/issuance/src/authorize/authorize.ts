@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { Inject, type OnApplicationBootstrap } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import {
   AppError,
   authorize,
@@ -18,7 +18,6 @@ import {
   LOGGER,
   Operation,
   OperationRecorder,
-  PlatformConfig,
   ServiceClient,
   toAppError,
   type Logger,
@@ -29,13 +28,16 @@ import {
   CALLBACK,
   PendingAuthorizations,
   setCookie,
+  type PendingAuthorization,
   type RequestingClient,
 } from '../authorization-request/pending-authorizations.js';
-import { redirectPolicyOf, type RedirectPolicy } from '../authorization-request/redirect-policy.js';
+import type { ClientClass } from '../authorization-request/classify-client.js';
 import { redirect, redirectToClient } from '../authorization-request/redirect.js';
 import { refusalPage } from '../authorization-request/refusal-page.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
+import { checkClientAttestation } from '../wallets/check-wallet.js';
+import { TenantWallets } from '../wallets/tenant-wallets.js';
 import { parseAuthorizationRequest, parseClient } from './parse-authorization-request.js';
 import { requestedEntries } from './requested-entries.js';
 
@@ -44,41 +46,36 @@ const REFUSAL_RECORDED_EVERY_MS = 60_000;
 
 /** Authorization endpoint, OID4VCI §5: stores the wallet's request and redirects the person to the tenant's provider. */
 @Operation(authorize)
-export class Authorize implements OnApplicationBootstrap {
-  private readonly policy: RedirectPolicy;
+export class Authorize {
   /** When a refusal of the tenant's provider was last recorded. */
   private readonly refusalRecordedAt = new LRUCache<string, number>({ max: 10_000 });
 
   constructor(
     private readonly configurations: PublishedConfigurations,
+    private readonly wallets: TenantWallets,
     private readonly pending: PendingAuthorizations,
     private readonly client: ServiceClient,
     private readonly recorder: OperationRecorder,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
-    config: PlatformConfig,
-  ) {
-    this.policy = redirectPolicyOf(config);
-  }
-
-  onApplicationBootstrap(): void {
-    if (this.policy.allowed?.length === 0)
-      this.logger.warn('authorization endpoint refuses all wallets: WALLET_REDIRECT_URIS is not set');
-  }
+  ) {}
 
   async execute(request: RequestOf<typeof authorize>, context: HolderContext): Promise<HttpAnswer> {
     const query = queryOf(rawOf(request));
     const { baseUrl: issuer } = context.tenant;
     let requestingClient: RequestingClient;
+    let client: ClientClass;
     try {
-      requestingClient = parseClient(query, this.policy);
+      requestingClient = parseClient(query);
+      client = await this.wallets.classifyClient(context.tenant.id, requestingClient);
     } catch (error) {
-      if (!this.policy.rendersPages) throw error;
       const refusal = toAppError(error, context, this.logger);
       return refusalPage(refusal, { issuer, requestId: context.requestId });
     }
     try {
-      return await this.redirectToProvider(requestingClient, query, context);
+      // The consent page of `unregistered` clients begins here; from here on, errors are redirected.
+      if (client.kind === 'registered') checkClientAttestation(client.wallet);
+      return await this.redirectToProvider({ ...requestingClient, clientKind: client.kind }, query, context);
     } catch (error) {
       const refusal = toAppError(error, context, this.logger);
       return redirectToClient({ ...requestingClient, issuer }, { ...oauthFault(refusal) });
@@ -86,7 +83,7 @@ export class Authorize implements OnApplicationBootstrap {
   }
 
   private async redirectToProvider(
-    requestingClient: RequestingClient,
+    requestingClient: RequestingClient & Pick<PendingAuthorization, 'clientKind'>,
     query: URLSearchParams,
     context: HolderContext,
   ): Promise<HttpAnswer> {

@@ -1,8 +1,6 @@
 import { AuthorizationQuery, MAX_WALLET_CLIENT_ID, oauthError, type OAuthErrorCode } from '@attestry/contracts';
 import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
-import { checkRedirect } from '../authorization-request/check-redirect.js';
 import type { RequestingClient } from '../authorization-request/pending-authorizations.js';
-import type { RedirectPolicy } from '../authorization-request/redirect-policy.js';
 import { parseAuthorizationDetails, type RequestedDetail } from '../protocol/authorization-details.js';
 
 export interface AuthorizationRequest {
@@ -20,10 +18,10 @@ const refused = (code: OAuthErrorCode, description: string) =>
   oauthError(code, description, { check: 'parse-authorization-request' });
 
 /**
- * RFC 6749 §4.1.2.1: when client or redirect address is not valid, the browser is not redirected.
+ * Client and redirect address, which are not checked here: without both, the browser is not redirected (RFC 6749 §4.1.2.1).
  * @throws AppError 400
  */
-export const parseClient = (query: URLSearchParams, policy: RedirectPolicy): RequestingClient => {
+export const parseClient = (query: URLSearchParams): RequestingClient => {
   for (const name of ['client_id', 'redirect_uri'])
     if (query.getAll(name).length !== 1 || query.get(name) === '')
       throw refused('invalid_request', `${name} must be sent once, with a value`);
@@ -33,7 +31,6 @@ export const parseClient = (query: URLSearchParams, policy: RedirectPolicy): Req
       'invalid_request',
       `client_id must be at most ${MAX_WALLET_CLIENT_ID} printable ASCII characters (RFC 6749 A.1)`,
     );
-  checkRedirect(redirectUri, policy);
   const [state, ...others] = query.getAll('state');
   const isReturned = state && state.length <= MAX_STATE && others.length === 0;
   return { clientId, redirectUri, ...(isReturned && { state }) };

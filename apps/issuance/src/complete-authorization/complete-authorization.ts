@@ -31,9 +31,7 @@ import {
   PendingAuthorizations,
   type PendingAuthorization,
 } from '../authorization-request/pending-authorizations.js';
-import { checkRedirect } from '../authorization-request/check-redirect.js';
 import { redirectToClient } from '../authorization-request/redirect.js';
-import { redirectPolicyOf, type RedirectPolicy } from '../authorization-request/redirect-policy.js';
 import { refusalPage } from '../authorization-request/refusal-page.js';
 import { grantAuthorization } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
@@ -42,6 +40,8 @@ import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { SignedInUsers } from '../user/signed-in-users.js';
+import { checkClientAttestation } from '../wallets/check-wallet.js';
+import { TenantWallets } from '../wallets/tenant-wallets.js';
 
 const MAX_LENGTHS = maxLengthsOf(AuthenticationQuery);
 
@@ -51,23 +51,20 @@ const MAX_LENGTHS = maxLengthsOf(AuthenticationQuery);
  */
 @Operation(completeAuthorization)
 export class CompleteAuthorization {
-  private readonly policy: RedirectPolicy;
-
   constructor(
     private readonly streams: Streams,
     private readonly macs: Macs,
     private readonly sealing: Sealing,
     private readonly pending: PendingAuthorizations,
     private readonly users: SignedInUsers,
+    private readonly wallets: TenantWallets,
     private readonly client: ServiceClient,
     readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
     @Inject(LOGGER) readonly logger: Logger,
     @Inject(CLOCK) readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
-  ) {
-    this.policy = redirectPolicyOf(config);
-  }
+  ) {}
 
   async execute(request: RequestOf<typeof completeAuthorization>, context: PublicContext): Promise<HttpAnswer> {
     const raw = rawOf(request);
@@ -82,13 +79,11 @@ export class CompleteAuthorization {
         'the sign-in has ended or was started in another browser; start again in the wallet',
         { check: 'complete-authorization' },
       );
-      if (!this.policy.rendersPages) throw refusal;
       return refusalPage(toAppError(refusal, context, this.logger), page);
     }
     const headers = { 'set-cookie': dropCookie(id, waiting.issuer) };
-    // The list may have changed since the request was made.
     try {
-      checkRedirect(waiting.redirectUri, this.policy);
+      await this.checkClient(waiting, context);
     } catch (error) {
       const refusal = toAppError(error, context, this.logger);
       return refusalPage(refusal, page, headers);
@@ -103,6 +98,16 @@ export class CompleteAuthorization {
       if (error instanceof AppError) return redirectToClient(waiting, { ...oauthFault(error) }, headers);
       throw error;
     }
+  }
+
+  /** Wallets and settings may have changed since the request was made. @throws AppError that is shown on a page */
+  private async checkClient(waiting: PendingAuthorization, { tenant }: PublicContext): Promise<void> {
+    const client = await this.wallets.classifyClient(tenant.id, waiting);
+    if (client.kind !== waiting.clientKind)
+      throw oauthError('invalid_request', 'the registration of the wallet has changed; start again in the wallet', {
+        check: 'complete-authorization',
+      });
+    if (client.kind === 'registered') checkClientAttestation(client.wallet);
   }
 
   private async authorize(

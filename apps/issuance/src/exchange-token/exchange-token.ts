@@ -25,6 +25,8 @@ import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
 import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
+import { checkClientAttestation, checkEnabled } from '../wallets/check-wallet.js';
+import { TenantWallets } from '../wallets/tenant-wallets.js';
 import { checkContentType } from './check-content-type.js';
 import { checkNoDuplicates } from './check-no-duplicates.js';
 import { checkParametersLocation } from './check-parameters-location.js';
@@ -42,6 +44,7 @@ export class ExchangeToken {
     private readonly streams: Streams,
     private readonly macs: Macs,
     private readonly sealing: Sealing,
+    private readonly wallets: TenantWallets,
     readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
     @Inject(LOGGER) readonly logger: Logger,
@@ -63,6 +66,7 @@ export class ExchangeToken {
     const wanted = parseTokenRequest(form);
     const { sessionId, stream, loaded } = await loadSession(this.streams, tenantId, wanted.code);
     record.nameSession(loaded.state);
+    await this.checkWallet(tenantId, wanted.clientId);
 
     const now = this.clock.now();
     const made = makeBearerValue(sessionId, this.ids.uuid());
@@ -110,5 +114,13 @@ export class ExchangeToken {
         })),
       }),
     };
+  }
+
+  /** What holds for registered wallets, also with a pre-authorized code. @throws AppError 400, 401 */
+  private async checkWallet(tenantId: string, clientId: string | undefined): Promise<void> {
+    const wallet = clientId === undefined ? undefined : await this.wallets.findWallet(tenantId, clientId);
+    if (!wallet) return;
+    checkEnabled(wallet);
+    checkClientAttestation(wallet);
   }
 }

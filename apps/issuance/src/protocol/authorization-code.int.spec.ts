@@ -179,7 +179,14 @@ const comeBack = async (
   const query = new URLSearchParams({ state: location.searchParams.get('state')!, code });
   const url = `/v1/oauth/authentication/callback?${query}`;
   const answer = (await raw(completeAuthorization, { url, headers: { cookie } }, tenantId)) as unknown as HttpAnswer;
-  return new URL(answer.$http.headers!['location']!);
+  const { status, headers, body } = answer.$http;
+  if (status === 400) throw pageFault(body as string);
+  return new URL(headers!['location']!);
+};
+/** The error that a page shows. */
+const pageFault = (page: string): AppError => {
+  const [code, description] = [...page.matchAll(/<dd>([^<]*)<\/dd>/g)].map(([, text]) => text!);
+  return oauthError(code as Parameters<typeof oauthError>[0], description!);
 };
 const signIn = async (person: string): Promise<string> => {
   const back = await comeBack(await beginAuthorization(), person);

@@ -54,6 +54,34 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['id', 'type', 'timestamp', 'category', 'requestId', 'metadata', 'data'],
   },
+  AttestedWalletRequest: {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      clientId: {
+        type: 'string',
+        description:
+          "Identifier that the wallet sends as `client_id`, at most 1024 printable ASCII characters. Unique among the tenant's wallets.",
+      },
+      dpopRequired: {
+        type: 'boolean',
+        description:
+          'Whether access tokens must be bound to a DPoP key (RFC 9449); with `rootCertificates`, to the key of the client attestation. Default: false.',
+      },
+      disabled: { type: 'boolean', description: 'A disabled wallet is refused. Default: false.' },
+      redirectUris: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Addresses that codes and errors may be sent to, as of any wallet.',
+      },
+      rootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Roots of the certificates of client attestations, PEM, each at most 4096 characters.',
+      },
+    },
+    required: ['clientId', 'name', 'rootCertificates'],
+  },
   AuthenticationProvider: {
     type: 'object',
     properties: {
@@ -1363,6 +1391,22 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['credentials'],
   },
+  OpenIdConfiguration: {
+    type: 'object',
+    properties: { allowUnregisteredWallets: { type: 'boolean' } },
+    required: ['allowUnregisteredWallets'],
+    description: 'With the defaults of members that were never set.',
+  },
+  OpenIdConfigurationRequest: {
+    type: 'object',
+    properties: {
+      allowUnregisteredWallets: {
+        type: ['boolean', 'null'],
+        description:
+          'Whether wallets that are not registered may use the authorization code flow. Default: in development, not in production.',
+      },
+    },
+  },
   PageQuery: {
     type: 'object',
     properties: {
@@ -1593,6 +1637,28 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       'status-list-configurations:search',
       'status-list-configurations:sync',
       'status-list-configurations:validate',
+      'wallets:create',
+      'wallets:read',
+      'wallets:update',
+      'wallets:delete',
+      'wallets:verify',
+      'wallets:sign',
+      'wallets:revoke',
+      'wallets:send',
+      'wallets:search',
+      'wallets:sync',
+      'wallets:validate',
+      'openid-configuration:create',
+      'openid-configuration:read',
+      'openid-configuration:update',
+      'openid-configuration:delete',
+      'openid-configuration:verify',
+      'openid-configuration:sign',
+      'openid-configuration:revoke',
+      'openid-configuration:send',
+      'openid-configuration:search',
+      'openid-configuration:sync',
+      'openid-configuration:validate',
       'trusted-issuers:create',
       'trusted-issuers:read',
       'trusted-issuers:update',
@@ -1982,6 +2048,23 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['id', 'type', 'credentialConfigurationId', 'userId', 'issuanceDate', 'validFrom'],
     description: 'Metadata of an issued credential.',
+  },
+  RegisteredWallet: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      name: { type: 'string' },
+      clientId: { type: 'string' },
+      redirectUris: { type: 'array', items: { type: 'string' } },
+      rootCertificates: { type: 'array', items: { type: 'string' }, description: 'PEM.' },
+      attestationRequired: {
+        type: 'boolean',
+        description: 'Whether the wallet must attest itself: it has `rootCertificates`. Read-only.',
+      },
+      dpopRequired: { type: 'boolean' },
+      disabled: { type: 'boolean' },
+    },
+    required: ['id', 'name', 'clientId', 'attestationRequired', 'dpopRequired', 'disabled'],
   },
   RegistrationStatus: { type: 'string', enum: ['COMPLETED', 'PROCESSING', 'FAILED'] },
   RetrievedDid: {
@@ -2525,6 +2608,41 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: { id: { type: 'string', description: 'Id of the user.' } },
     required: ['id'],
+  },
+  WalletParams: {
+    type: 'object',
+    properties: { id: { type: 'string', description: 'Id of the wallet.' } },
+    required: ['id'],
+  },
+  WalletRequest: {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      clientId: {
+        type: 'string',
+        description:
+          "Identifier that the wallet sends as `client_id`, at most 1024 printable ASCII characters. Unique among the tenant's wallets.",
+      },
+      dpopRequired: {
+        type: 'boolean',
+        description:
+          'Whether access tokens must be bound to a DPoP key (RFC 9449); with `rootCertificates`, to the key of the client attestation. Default: false.',
+      },
+      disabled: { type: 'boolean', description: 'A disabled wallet is refused. Default: false.' },
+      redirectUris: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Addresses that codes and errors may be sent to: https, http of a loopback host, whose port is ignored (RFC 8252 section 7.3), or a private-use scheme. Compared exactly. Required unless there are `rootCertificates`.',
+      },
+      rootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of client attestations, PEM, each at most 4096 characters. With them the wallet must attest itself.',
+      },
+    },
+    required: ['clientId', 'name'],
   },
   WebSemanticConfiguration: {
     type: 'object',
