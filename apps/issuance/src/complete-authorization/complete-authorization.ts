@@ -27,8 +27,8 @@ import {
 } from '@attestry/service-kit';
 import {
   CALLBACK,
-  dropCookie,
   PendingAuthorizations,
+  signInCookies,
   type PendingAuthorization,
 } from '../authorization-request/pending-authorizations.js';
 import { checkRedirect } from '../authorization-request/check-redirect.js';
@@ -85,7 +85,7 @@ export class CompleteAuthorization {
       if (!this.policy.rendersPages) throw refusal;
       return refusalPage(toAppError(refusal, context, this.logger), page);
     }
-    const headers = { 'set-cookie': dropCookie(id, waiting.issuer) };
+    const headers = { 'set-cookie': signInCookies.drop(id, waiting.issuer) };
     // The list may have changed since the request was made.
     try {
       checkRedirect(waiting.redirectUri, this.policy);
