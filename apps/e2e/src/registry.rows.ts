@@ -13,6 +13,7 @@ import {
   makeHolderKey,
   ManagementApi,
   registerManagementClient,
+  parseConsentPage,
   RedirectBrowser,
   startPlatform,
   TENANT_CLIENT,
@@ -695,10 +696,11 @@ const freshProvider = async ({ tenant, own, provider }: World) => {
 };
 
 /** A wallet's authorization request for a person with an account at the provider. */
-const authorization = ({ own }: World) => ({
+/** By default of a wallet that needs no consent. */
+const authorization = ({ own }: World, redirectUri = 'org.example.wallet:/back') => ({
   response_type: 'code',
   client_id: 'wallet',
-  redirect_uri: 'https://wallet.example/back',
+  redirect_uri: redirectUri,
   authorization_details: JSON.stringify([{ type: 'openid_credential', credential_configuration_id: own.jwtVc }]),
   code_challenge: 'a'.repeat(43),
   code_challenge_method: 'S256',
@@ -1091,6 +1093,21 @@ export const ROWS: Record<string, Row> = {
     },
     wrong: (world) => ({ query: { ...authorization(world), redirect_uri: 'http://elsewhere.example/' } }),
     refusal: { status: 400, error: 'invalid_request' },
+  },
+  'issuance.submit-consent': {
+    right: async (world) => {
+      await freshProvider(world);
+      const browser = new RedirectBrowser();
+      const query = new URLSearchParams(authorization(world, 'https://wallet.example/back'));
+      const page = await browser.openUrl(`${world.tenant.url}/v1/oauth/authorize?${query}`);
+      const { action, fields } = parseConsentPage(await page.text())!;
+      return {
+        body: form({ ...fields, decision: 'approve' }),
+        headers: { cookie: browser.cookiesFor(world.tenant.url + action) },
+      };
+    },
+    wrong: () => ({ body: form({ request: 'x', token: 'y', decision: 'approve' }) }),
+    refusal: { status: 400 },
   },
   'issuance.complete-authorization': {
     right: async (world) => {

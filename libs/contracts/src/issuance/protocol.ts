@@ -161,6 +161,11 @@ export const submitConsent = defineOperation({
     mediaType: 'text/html',
     refusesOnPage: true,
   },
+  example: {
+    request: '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11',
+    token: 'the token of the form',
+    decision: 'approve',
+  },
   access: publicAccess,
   rate: 'wallet',
   kind: 'command',
