@@ -134,6 +134,7 @@ describe('an example in the interface definition', () => {
     'issuance.create-pre-authorized-offer': ['credentials'],
     'issuance.exchange-token': ['pre-authorized_code'],
     'issuance.issue-credential': ['credential_configuration_id', 'proofs'],
+    'issuance.submit-consent': ['request', 'token'],
   };
   const withBody = overHttp.filter(({ body, http }) => body !== undefined || http!.accepts !== undefined);
 

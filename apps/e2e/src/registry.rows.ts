@@ -13,6 +13,7 @@ import {
   makeHolderKey,
   ManagementApi,
   registerManagementClient,
+  parseConsentPage,
   RedirectBrowser,
   startPlatform,
   TENANT_CLIENT,
@@ -787,9 +788,9 @@ const freshProvider = async ({ tenant, own, provider }: World) => {
 };
 
 /** A wallet's authorization request for a person with an account at the provider. */
-const authorization = ({ own }: World) => ({
+const authorization = ({ own }: World, clientId = WALLET) => ({
   response_type: 'code',
-  client_id: WALLET,
+  client_id: clientId,
   redirect_uri: BACK,
   authorization_details: JSON.stringify([{ type: 'openid_credential', credential_configuration_id: own.jwtVc }]),
   code_challenge: 'a'.repeat(43),
@@ -1183,6 +1184,21 @@ export const ROWS: Record<string, Row> = {
       return { query: authorization(world) };
     },
     wrong: (world) => ({ query: { ...authorization(world), redirect_uri: 'http://elsewhere.example/' } }),
+    refusal: { status: 400, page: 'invalid_request' },
+  },
+  'issuance.submit-consent': {
+    right: async (world) => {
+      await freshProvider(world);
+      const browser = new RedirectBrowser();
+      const query = new URLSearchParams(authorization(world, 'unregistered wallet'));
+      const page = await browser.openUrl(`${world.tenant.url}/v1/oauth/authorize?${query}`);
+      const { action, fields } = parseConsentPage(await page.text())!;
+      return {
+        body: form({ ...fields, decision: 'approve' }),
+        headers: { cookie: browser.cookiesFor(world.tenant.url + action) },
+      };
+    },
+    wrong: () => ({ body: form({ request: 'x', token: 'y', decision: 'maybe' }) }),
     refusal: { status: 400, page: 'invalid_request' },
   },
   'issuance.complete-authorization': {

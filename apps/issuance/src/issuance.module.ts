@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
+import { PendingConsents } from './authorization-request/pending-consents.js';
+import { ProviderSignIn } from './authorization-request/provider-sign-in.js';
 import { CertificateKeys } from './certificate-keys/certificate-keys.js';
 import { DestroyedCertificateKeys } from './certificate-keys/destroyed-certificate-keys.js';
 import { ContextLoader } from './contexts/context-loader.js';
@@ -17,7 +19,7 @@ import { DueCertificates } from './due-certificates/due-certificates.read-model.
 import { RenewCertificates } from './due-certificates/renew-certificates.worker.js';
 import { formatProviders } from './formats/formats.js';
 import { TenantContexts } from './formats/ldp-vc/tenant-contexts.js';
-import { IssuerBrands } from './retrieve-issuer-metadata/issuer-brands.js';
+import { IssuerBrands } from './protocol/issuer-brands.js';
 import { CurrentConfigurations } from './protocol/current-configurations.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedConfigurations } from './protocol/published-configurations.js';
@@ -71,6 +73,8 @@ import { useCases } from './use-cases.generated.js';
     // Offers and the OID4VCI protocol
     PendingAuthorizations,
     TenantWallets,
+    PendingConsents,
+    ProviderSignIn,
     SignedInUsers,
     ...formatProviders,
     CurrentConfigurations,

@@ -63,6 +63,7 @@ import { RetrieveWallet } from './retrieve-wallet/retrieve-wallet.js';
 import { RevokeDocumentSigner } from './revoke-document-signer/revoke-document-signer.js';
 import { SetCredentialStatus } from './set-credential-status/set-credential-status.js';
 import { SetRevocationStatus } from './set-revocation-status/set-revocation-status.js';
+import { SubmitConsent } from './submit-consent/submit-consent.js';
 import { UpdateCredentialConfiguration } from './update-credential-configuration/update-credential-configuration.js';
 import { UpdateDocumentSigner } from './update-document-signer/update-document-signer.js';
 import { UpdateIaca } from './update-iaca/update-iaca.js';
@@ -137,6 +138,7 @@ export const useCases = [
   RetrieveJwtVcIssuer,
   RetrieveOauthKeys,
   RetrieveTypeMetadata,
+  SubmitConsent,
   RetrieveStatusListAggregation,
   RetrieveContext,
   RetrieveCredentialDocument,

@@ -50,7 +50,7 @@ export interface CollectOptions {
 }
 
 export interface AuthorizeOptions {
-  browser: RedirectBrowser;
+  browser: Pick<RedirectBrowser, 'follow'>;
   redirectUri: string;
   scope?: string;
   /** Added to the authorization request. */

@@ -1,5 +1,6 @@
 import { AppError } from '@attestry/contracts';
-import { cookieOf, dropCookie, setCookie } from '../authorization-request/pending-authorizations.js';
+import { signInCookies } from '../authorization-request/pending-authorizations.js';
+import { consentCookies } from '../authorization-request/pending-consents.js';
 import { redirectToClient } from '../authorization-request/redirect.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { parseAuthorizationRequest, parseClient } from './parse-authorization-request.js';
@@ -200,16 +201,20 @@ describe('a redirection to the wallet', () => {
 describe('the cookie', () => {
   const binding = { id: '11111111-1111-4111-8111-111111111111', secret: 'abc' };
   it('is sent only to the callback, and only over https when it is used', () => {
-    expect(setCookie(binding, ISSUER)).toBe(
+    expect(signInCookies.set(binding, ISSUER)).toBe(
       `attestry-sign-in-${binding.id}=abc; Path=/v1/oauth/authentication; Max-Age=1200; HttpOnly; SameSite=Lax; Secure`,
     );
-    expect(dropCookie(binding.id, 'http://acme.localhost')).toBe(
+    expect(signInCookies.drop(binding.id, 'http://acme.localhost')).toBe(
       `attestry-sign-in-${binding.id}=; Path=/v1/oauth/authentication; Max-Age=0; HttpOnly; SameSite=Lax`,
     );
   });
+  it('of a consent is sent only to its form, and never with requests of other sites', () =>
+    expect(consentCookies.set(binding, ISSUER)).toBe(
+      `attestry-consent-${binding.id}=abc; Path=/v1/oauth/authorize/consent; Max-Age=600; HttpOnly; SameSite=Strict; Secure`,
+    ));
   it('is found among others', () => {
-    expect(cookieOf(`a=b; attestry-sign-in-${binding.id}=abc;c=d`, binding.id)).toBe('abc');
+    expect(signInCookies.find(`a=b; attestry-sign-in-${binding.id}=abc;c=d`, binding.id)).toBe('abc');
     for (const header of [undefined, '', 'a=b', `x-attestry-sign-in-${binding.id}=abc`])
-      expect(cookieOf(header, binding.id)).toBeUndefined();
+      expect(signInCookies.find(header, binding.id)).toBeUndefined();
   });
 });

@@ -1,39 +1,17 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { Inject } from '@nestjs/common';
-import {
-  AppError,
-  authorize,
-  beginSignIn,
-  HTTP_STATUS,
-  oauthError,
-  oauthFault,
-  type BegunSignIn,
-  type HolderContext,
-  type HttpAnswer,
-} from '@attestry/contracts';
-import type { Clock } from '@attestry/event-store';
-import {
-  CallRecord,
-  CLOCK,
-  LOGGER,
-  Operation,
-  OperationRecorder,
-  ServiceClient,
-  toAppError,
-  type Logger,
-  type RequestOf,
-} from '@attestry/service-kit';
-import { LRUCache } from 'lru-cache';
-import {
-  CALLBACK,
-  PendingAuthorizations,
-  setCookie,
-  type PendingAuthorization,
-  type RequestingClient,
-} from '../authorization-request/pending-authorizations.js';
+import { authorize, oauthFault, type AppError, type HolderContext, type HttpAnswer } from '@attestry/contracts';
+import { LOGGER, Operation, toAppError, type Logger, type RequestOf } from '@attestry/service-kit';
 import type { ClientClass } from '../authorization-request/classify-client.js';
+import { consentPage, type CredentialNames } from '../authorization-request/consent-page.js';
+import { pageLanguagesOf } from '../authorization-request/page-languages.js';
+import type { AcceptedRequest, RequestingClient } from '../authorization-request/pending-authorizations.js';
+import { PendingConsents } from '../authorization-request/pending-consents.js';
+import { ProviderSignIn } from '../authorization-request/provider-sign-in.js';
 import { redirect, redirectToClient } from '../authorization-request/redirect.js';
 import { refusalPage } from '../authorization-request/refusal-page.js';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { Formats } from '../formats/formats.js';
+import { IssuerBrands } from '../protocol/issuer-brands.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
 import { checkClientAttestation } from '../wallets/check-wallet.js';
@@ -41,97 +19,73 @@ import { TenantWallets } from '../wallets/tenant-wallets.js';
 import { parseAuthorizationRequest, parseClient } from './parse-authorization-request.js';
 import { requestedEntries } from './requested-entries.js';
 
-/** Authorization requests need no credentials: for a refused provider, one per minute and process is recorded in the tenant's events. */
-const REFUSAL_RECORDED_EVERY_MS = 60_000;
-
-/** Authorization endpoint, OID4VCI §5: stores the wallet's request and redirects the person to the tenant's provider. */
+/**
+ * Authorization endpoint, OID4VCI §5: redirects the person to the tenant's provider. For a wallet that the issuer does not know it first
+ * shows a page on which the person consents (ADR 0085).
+ */
 @Operation(authorize)
 export class Authorize {
-  /** When a refusal of the tenant's provider was last recorded. */
-  private readonly refusalRecordedAt = new LRUCache<string, number>({ max: 10_000 });
-
   constructor(
     private readonly configurations: PublishedConfigurations,
     private readonly wallets: TenantWallets,
-    private readonly pending: PendingAuthorizations,
-    private readonly client: ServiceClient,
-    private readonly recorder: OperationRecorder,
-    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly formats: Formats,
+    private readonly brands: IssuerBrands,
+    private readonly consents: PendingConsents,
+    private readonly signIn: ProviderSignIn,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   async execute(request: RequestOf<typeof authorize>, context: HolderContext): Promise<HttpAnswer> {
-    const query = queryOf(rawOf(request));
+    const raw = rawOf(request);
+    const query = queryOf(raw);
     const { baseUrl: issuer } = context.tenant;
-    let requestingClient: RequestingClient;
+    const pageOf = (error: unknown) =>
+      refusalPage(toAppError(error, context, this.logger), { issuer, requestId: context.requestId });
+    let requesting: RequestingClient;
     let client: ClientClass;
     try {
-      requestingClient = parseClient(query);
-      client = await this.wallets.classifyClient(context.tenant.id, requestingClient);
+      requesting = parseClient(query);
+      client = await this.wallets.classifyClient(context.tenant.id, requesting);
     } catch (error) {
-      const refusal = toAppError(error, context, this.logger);
-      return refusalPage(refusal, { issuer, requestId: context.requestId });
+      return pageOf(error);
     }
     try {
-      // The consent page of `unregistered` clients begins here; from here on, errors are redirected.
       if (client.kind === 'registered') checkClientAttestation(client.wallet);
-      return await this.redirectToProvider({ ...requestingClient, clientKind: client.kind }, query, context);
+      const parsed = parseAuthorizationRequest(query, issuer);
+      const configurations = await this.configurations.listActive(context.tenant.id);
+      const { codeChallenge } = parsed;
+      const requested = requestedEntries(parsed, configurations);
+      const accepted = { ...requesting, clientKind: client.kind, codeChallenge, ...requested, issuer };
+      if (client.kind === 'unregistered') return await this.requestConsent(accepted, configurations, raw, context);
+      const { url, cookie } = await this.signIn.start(accepted, query.toString(), context);
+      return redirect(url, { 'set-cookie': cookie });
     } catch (error) {
-      const refusal = toAppError(error, context, this.logger);
-      return redirectToClient({ ...requestingClient, issuer }, { ...oauthFault(refusal) });
+      // A link must not redirect to an address of its author without consent (RFC 9700 §4.11.2).
+      if (client.kind === 'unregistered') return pageOf(error);
+      const refusal: AppError = toAppError(error, context, this.logger);
+      return redirectToClient({ ...requesting, issuer }, { ...oauthFault(refusal) });
     }
   }
 
-  private async redirectToProvider(
-    requestingClient: RequestingClient & Pick<PendingAuthorization, 'clientKind'>,
-    query: URLSearchParams,
+  private async requestConsent(
+    accepted: AcceptedRequest,
+    configurations: readonly ActiveConfiguration[],
+    raw: ReturnType<typeof rawOf>,
     context: HolderContext,
   ): Promise<HttpAnswer> {
-    const { id: tenantId, baseUrl: issuer } = context.tenant;
-    const parsed = parseAuthorizationRequest(query, issuer);
-    const requested = requestedEntries(parsed, await this.configurations.listActive(tenantId));
-    const binding = this.pending.binding();
-    const nonce = randomBytes(32).toString('base64url');
-    const codeVerifier = randomBytes(32).toString('base64url');
-    const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
-    const redirectUrl = `${issuer}${CALLBACK}`;
-    const begun = await this.signIn(
-      { redirectUrl, state: binding.id, nonce, codeChallenge, query: query.toString() },
-      context,
-    );
-    await this.pending.store(tenantId, binding, {
-      ...requestingClient,
-      codeChallenge: parsed.codeChallenge,
-      ...requested,
-      issuer,
-      providerId: begun.providerId,
-      ...(begun.identitySpaceId !== undefined && { identitySpaceId: begun.identitySpaceId }),
-      nonce,
-      codeVerifier,
-    });
-    return redirect(begun.url, { 'set-cookie': setCookie(binding, issuer) });
+    const query = queryOf(raw);
+    const [brand, binding] = await Promise.all([
+      this.brands.find({ ...context, caller: { kind: 'public' } }),
+      this.consents.begin(context.tenant.id, { ...accepted, query: query.toString() }),
+    ]);
+    const requested = new Set(accepted.entries.map(({ credentialConfigurationId: id }) => id));
+    const credentials = configurations.filter(({ id }) => requested.has(id)).map((it) => this.namesOf(it));
+    const { issuer, redirectUri } = accepted;
+    return consentPage({ issuer, redirectUri, credentials, brand }, binding, pageLanguagesOf(query, raw.headers));
   }
 
-  private async signIn(body: RequestOf<typeof beginSignIn>['body'], context: HolderContext): Promise<BegunSignIn> {
-    try {
-      return await this.client.call(beginSignIn, { body }, context);
-    } catch (error) {
-      if (error instanceof AppError && error.kind === 'notFound')
-        throw oauthError('server_error', 'no authentication provider is configured', { check: 'authorize' });
-      if (error instanceof AppError && error.code === 'server_error') await this.recordRefusal(error, context);
-      throw error;
-    }
-  }
-
-  /** A provider that changed where credentials are sent: the tenant's administrators must see it (ADR 0050). */
-  private async recordRefusal(refusal: AppError, context: HolderContext): Promise<void> {
-    const { id: tenantId } = context.tenant;
-    const now = this.clock.now().getTime();
-    if (now - (this.refusalRecordedAt.get(tenantId) ?? -Infinity) < REFUSAL_RECORDED_EVERY_MS) return;
-    this.refusalRecordedAt.set(tenantId, now);
-    const call = new CallRecord(authorize, context, { startedAt: new Date(now).toISOString() });
-    const { kind, code, message } = refusal;
-    call.details = { outcome: 'FAIL', metadata: { error: { status: HTTP_STATUS[kind], code, message } } };
-    await this.recorder.add(call.messageOf(new Date(now).toISOString()), context.deadline);
+  private namesOf(configuration: ActiveConfiguration): CredentialNames {
+    const { supported } = this.formats.byName[configuration.format].metadataOf(configuration);
+    return (supported['credential_metadata'] as { display: CredentialNames }).display;
   }
 }

@@ -27,8 +27,8 @@ import {
 } from '@attestry/service-kit';
 import {
   CALLBACK,
-  dropCookie,
   PendingAuthorizations,
+  signInCookies,
   type PendingAuthorization,
 } from '../authorization-request/pending-authorizations.js';
 import { redirectToClient } from '../authorization-request/redirect.js';
@@ -81,9 +81,9 @@ export class CompleteAuthorization {
       );
       return refusalPage(toAppError(refusal, context, this.logger), page);
     }
-    const headers = { 'set-cookie': dropCookie(id, waiting.issuer) };
+    const headers = { 'set-cookie': signInCookies.drop(id, waiting.issuer) };
     try {
-      await this.checkClient(waiting, context);
+      await this.wallets.confirmClient(context.tenant.id, waiting);
     } catch (error) {
       const refusal = toAppError(error, context, this.logger);
       return refusalPage(refusal, page, headers);
@@ -98,16 +98,6 @@ export class CompleteAuthorization {
       if (error instanceof AppError) return redirectToClient(waiting, { ...oauthFault(error) }, headers);
       throw error;
     }
-  }
-
-  /** Wallets and settings may have changed since the request was made. @throws AppError that is shown on a page */
-  private async checkClient(waiting: PendingAuthorization, { tenant }: PublicContext): Promise<void> {
-    const client = await this.wallets.classifyClient(tenant.id, waiting);
-    if (client.kind !== waiting.clientKind)
-      throw oauthError('invalid_request', 'the registration of the wallet has changed; start again in the wallet', {
-        check: 'complete-authorization',
-      });
-    if (client.kind === 'registered') checkClientAttestation(client.wallet);
   }
 
   private async authorize(

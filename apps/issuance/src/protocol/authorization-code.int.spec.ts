@@ -18,7 +18,9 @@ import {
   oauthError,
   recordSubject,
   reserveIssuerKey,
+  retrieveBrand,
   retrieveUser,
+  submitConsent,
   type AccessTokenResponse,
   type Caller,
   type CompletedSignIn,
@@ -40,7 +42,7 @@ import {
   type RequestOf,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { chosenEngines, continuationOf, parseConsentPage, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { SignJWT, type JWK } from 'jose';
 import { issuanceService } from '../index.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
@@ -66,8 +68,14 @@ const operations: (OperationStartMessage | OperationRecordMessage)[] = [];
 /** A simulated tenant-config service: the query determines the user who signs in. */
 const people = new Map<string, Omit<CompletedSignIn, 'url'>>();
 let refusal: AppError | undefined;
+let begun = 0;
 const serveSignIn = () => {
+  engines.bus.serve(retrieveBrand.subject, async () => ({
+    ok: true,
+    data: { name: 'Acme & Sons', logoUrl: 'https://cdn.example/logo.png' },
+  }));
   engines.bus.serve(beginSignIn.subject, async (data): Promise<Reply> => {
+    begun += 1;
     if (refusal) return { ok: false, error: refusal.toWire() };
     const { state, nonce, codeChallenge } = (data as RequestOf<typeof beginSignIn>).body;
     const query = new URLSearchParams({ state, nonce, codeChallenge });
@@ -160,16 +168,36 @@ const errorOf = async (attempt: Promise<unknown>) =>
 
 // --- the browser and the wallet
 
-const beginAuthorization = async () => {
-  const query = new URLSearchParams({
+const authorizationUrl = (more: Record<string, string> = {}) =>
+  `/v1/oauth/authorize?${new URLSearchParams({
     response_type: 'code',
     ...{ client_id: 'wallet', redirect_uri: BACK, state: 'of the wallet', scope: 'jwt_vc_json:Course' },
     code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
     code_challenge_method: 'S256',
-  });
-  const answer = (await raw(authorize, { url: `/v1/oauth/authorize?${query}` })) as unknown as HttpAnswer;
-  const { location, 'set-cookie': cookie } = answer.$http.headers!;
-  return { location: new URL(location!), cookie: cookie?.split(';')[0] ?? '' };
+    ...more,
+  })}`;
+const consentOf = async (more: Record<string, string> = {}, headers: Record<string, string> = {}) => {
+  const answer = (await raw(authorize, { url: authorizationUrl(more), headers })) as unknown as HttpAnswer;
+  const { status, headers: received, body } = answer.$http;
+  const page = body as string;
+  const [cookie = ''] = received!['set-cookie']?.split(';') ?? [];
+  return { status, page, cookie, form: parseConsentPage(page)!, policy: received!['content-security-policy'] };
+};
+type Consent = Awaited<ReturnType<typeof consentOf>>;
+const submit = async (
+  { form, cookie }: Pick<Consent, 'form' | 'cookie'>,
+  fields: Record<string, string> = {},
+  { tenantId = TENANT, headers = {} }: { tenantId?: string; headers?: Record<string, string> } = {},
+) => {
+  const text = new URLSearchParams({ ...form.fields, decision: 'approve', ...fields }).toString();
+  const answer = await raw(submitConsent, { text, headers: { ...(cookie && { cookie }), ...headers } }, tenantId);
+  const { status, headers: received, body } = (answer as unknown as HttpAnswer).$http;
+  const page = body as string;
+  return { status, page, location: continuationOf(page), headers: received! };
+};
+const beginAuthorization = async () => {
+  const { location, headers } = await submit(await consentOf());
+  return { location: new URL(location!), cookie: headers['set-cookie']?.split(';')[0] ?? '' };
 };
 const comeBack = async (
   { location, cookie }: Awaited<ReturnType<typeof beginAuthorization>>,
@@ -377,6 +405,117 @@ describe('between the wallet and the provider', () => {
         '',
       ]);
     }
+  });
+});
+
+describe('the consent for a wallet that the issuer does not know', () => {
+  it('is requested before anything is sent to the provider [T230, T231]', async () => {
+    const before = begun;
+    const { status, page, policy } = await consentOf();
+    expect([status, begun]).toEqual([200, before]);
+    expect(page).toContain('<strong><bdi>wallet.example</bdi></strong>');
+    expect(page).toContain('<bdi>Course</bdi>');
+    expect(page).toContain('<bdi>Acme &amp; Sons</bdi><small>acme.localhost:8080</small>');
+    expect(policy).toContain('img-src https://cdn.example;');
+    for (const value of ['of the wallet', '/back', VERIFIER]) expect(page).not.toContain(value);
+  });
+
+  it('is requested in the language of ui_locales, else of Accept-Language [T233]', async () => {
+    const accept = { 'accept-language': 'es-MX, en;q=0.5' };
+    expect((await consentOf({ ui_locales: 'de-AT fr' }, accept)).page).toContain('<html lang="de">');
+    expect((await consentOf({}, accept)).page).toContain('<html lang="es">');
+    expect((await consentOf({ ui_locales: 'it' })).page).toContain('<html lang="en">');
+    const { page } = await consentOf({ ui_locales: 'x'.repeat(1025) });
+    expect(page).toContain('<dd>ui_locales must have at most 1024 characters</dd>');
+  });
+
+  it('once approved leads to a credential [T230]', async () => {
+    const before = begun;
+    const { access_token } = await exchange(await signIn(newPerson()));
+    expect(begun).toBe(before + 1);
+    expect(await collect(access_token)).toMatchObject({ givenName: 'Canary-Name' });
+  });
+
+  it('once refused redirects nowhere, issues nothing and is recorded nowhere [T234]', async () => {
+    const [beforeBegun, beforeRecorded] = [begun, operations.length];
+    const consent = await consentOf({ ui_locales: 'fr' });
+    const { status, page, headers } = await submit(consent, { decision: 'refuse' });
+    expect([status, Object.keys(headers).includes('location')]).toEqual([200, false]);
+    expect(page).toContain('<h1>Vous avez refusé</h1>');
+    expect(page).not.toMatch(/<form|<a |http-equiv|wallet\.example/);
+    expect(headers['set-cookie']).toMatch(/^attestry-consent-[0-9a-f-]{36}=; .*Max-Age=0;/);
+    expect((await submit(consent)).status).toBe(400);
+    expect([begun, operations.length]).toEqual([beforeBegun, beforeRecorded]);
+  });
+
+  it('is accepted once, also of concurrent submissions [T232]', async () => {
+    const consent = await consentOf();
+    const before = begun;
+    const answers = await Promise.all(Array.from({ length: 5 }, () => submit(consent)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400]);
+    const { status, page, location } = await submit(consent);
+    expect([status, location, begun]).toEqual([400, undefined, before + 1]);
+    expect(page).toContain('<h1>This request has ended</h1>');
+    expect(page).toContain('Start again in your wallet.');
+  });
+
+  it('is accepted only from the browser that got the page, with its token, and for its tenant [T232]', async () => {
+    const [consent, other] = [await consentOf(), await consentOf()];
+    const before = begun;
+    const nameOf = (cookie: string): string => cookie.slice(0, cookie.indexOf('=') + 1);
+    for (const [what, answer] of Object.entries({
+      'without a cookie': await submit({ ...consent, cookie: '' }),
+      'with the cookie of another request': await submit({ ...consent, cookie: other.cookie }),
+      'with the secret of another request': await submit({
+        ...consent,
+        cookie: nameOf(consent.cookie) + other.cookie.slice(nameOf(other.cookie).length),
+      }),
+      'with the token of another request': await submit(consent, { token: other.form.fields['token']! }),
+      'with the id of another request': await submit(consent, { request: other.form.fields['request']! }),
+      'with an id that is none': await submit(consent, { request: '../x' }),
+      'at another tenant': await submit(consent, {}, { tenantId: OTHER }),
+      'from another site': await submit(consent, {}, { headers: { 'sec-fetch-site': 'cross-site' } }),
+      'from another origin': await submit(consent, {}, { headers: { origin: 'https://evil.example' } }),
+      'without a decision': await submit(consent, { decision: '' }),
+      'with another decision': await submit(consent, { decision: 'yes' }),
+    }))
+      expect([what, answer.status, answer.location]).toEqual([what, 400, undefined]);
+    expect(begun).toBe(before);
+    // None of them has ended the request.
+    expect((await submit(consent)).location).toMatch(/^https:\/\/login\.example\//);
+  });
+
+  it('is valid for ten minutes, also after a restart [T232]', async () => {
+    const [inTime, late] = [await consentOf(), await consentOf()];
+    await close();
+    await open();
+    ahead = 599_000;
+    expect((await submit(inTime)).status).toBe(200);
+    ahead = 601_000;
+    expect((await submit(late)).status).toBe(400);
+    ahead = 0;
+  });
+
+  it('is needed before an error is sent to the address of the wallet [T234]', async () => {
+    for (const [parameters, text] of [
+      [{ scope: 'none' }, 'scope must name a credential configuration of this issuer'],
+      [{ response_type: 'token' }, 'response_type must be code'],
+    ] as const) {
+      const answer = (await raw(authorize, { url: authorizationUrl(parameters) })) as unknown as HttpAnswer;
+      const { status, headers, body } = answer.$http;
+      expect([status, Object.keys(headers!).includes('location')]).toEqual([400, false]);
+      expect(body).toContain(`<dd>${text}</dd>`);
+      expect(body).not.toContain('wallet.example');
+    }
+  });
+
+  it('is not requested of a wallet at a private-use scheme', async () => {
+    const url = authorizationUrl({ redirect_uri: 'org.example.wallet:/back' });
+    const answer = (await raw(authorize, { url })) as unknown as HttpAnswer;
+    expect(answer.$http).toMatchObject({
+      status: 302,
+      headers: { location: expect.stringMatching(/^https:\/\/login/) },
+    });
   });
 });
 

@@ -8,7 +8,7 @@ import { IssuerSigners, type CertifiedSigner } from '../issuer-certificates/issu
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { MultilingualMetadata } from './display-languages.js';
-import { IssuerBrands } from './issuer-brands.js';
+import { IssuerBrands } from '../protocol/issuer-brands.js';
 import { issuerMetadata, type MetadataIssuer } from './issuer-metadata.js';
 import { prefersSigned, signMetadata } from './signed-metadata.js';
 

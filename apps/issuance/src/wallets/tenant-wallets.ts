@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { OpenIdConfiguration } from '@attestry/contracts';
+import { oauthError, type OpenIdConfiguration } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { classifyClient, type ClientClass } from '../authorization-request/classify-client.js';
 import { effectiveSettings } from '../openid-settings/openid-settings.decisions.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
+import { checkClientAttestation } from './check-wallet.js';
 import type { RegisteredWallet } from './wallets.events.js';
 import { wallets, walletsStream, type WalletsState } from './wallets.state.js';
 
@@ -38,6 +39,19 @@ export class TenantWallets {
       this.logger.warn({ tenantId }, 'wallet allowed by WALLET_REDIRECT_URIS: register it instead');
     }
     return found;
+  }
+
+  /** For a request that waited: wallets and settings may have changed meanwhile. @throws AppError that is shown on a page */
+  async confirmClient(
+    tenantId: string,
+    accepted: { clientId: string; redirectUri: string; clientKind: ClientClass['kind'] },
+  ): Promise<void> {
+    const client = await this.classifyClient(tenantId, accepted);
+    if (client.kind !== accepted.clientKind)
+      throw oauthError('invalid_request', 'the registration of the wallet has changed; start again in the wallet', {
+        check: 'confirm-client',
+      });
+    if (client.kind === 'registered') checkClientAttestation(client.wallet);
   }
 
   private async listWallets(tenantId: string): Promise<WalletsState> {

@@ -34,6 +34,19 @@ export class AuthorizationQuery {
   @Optional() @IsString() @MaxLength(4096) issuer_state?: string;
   /** Credential issuer identifier (RFC 8707); no other value is accepted. */
   @Optional() @IsString() @MaxLength(2048) resource?: string;
+  /** Languages of the consent page, best first, separated by spaces (OpenID Connect Core 1.0 section 3.1.2.1). */
+  @Optional() @IsString() @MaxLength(1024) ui_locales?: string;
+}
+
+/** Form of the consent page. */
+export class ConsentForm {
+  /** Identifier of the request. */
+  @IsString() @MaxLength(36) request: string;
+  /** One-time token of the form. */
+  @IsString() @MaxLength(43) token: string;
+  @IsIn(['approve', 'refuse']) decision: 'approve' | 'refuse';
+  /** Language of the page. */
+  @Optional() @IsString() @MaxLength(35) ui_locales?: string;
 }
 
 /** Query of the callback: OpenID Connect Core 1.0 §3.1.2.5 and §3.1.2.6. */
@@ -114,18 +127,48 @@ export const authorize = defineOperation({
   name: 'issuance.authorize',
   summary: 'Start the authorization code flow (OID4VCI section 5)',
   description:
-    "Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. An invalid `client_id` or `redirect_uri` returns 400.",
+    "Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. An invalid `client_id` or `redirect_uri` returns 400. For a wallet that the issuer does not know it returns a page (200) on which the user consents first, and errors before the consent are a page with status 400.",
   http: {
     method: 'GET',
     path: '/v1/oauth/authorize',
     success: 302,
     body: 'raw',
     acceptsQuery: AuthorizationQuery,
+    mayShowPage: true,
     refusesOnPage: true,
   },
   access: holderAccess,
   kind: 'command',
   analytics: { prefix: 'OPENID_AUTHORIZE', category, recordedBy: 'service', effects: 'outside' },
+  errors: 'oauth',
+  timeoutMs: SIGN_IN_TIMEOUT_MS,
+  errorStatuses: [400],
+});
+
+// A refusal is not recorded: the person is not known yet (ADR 0039).
+export const submitConsent = defineOperation({
+  name: 'issuance.submit-consent',
+  summary: 'Approve or refuse an authorization request',
+  description:
+    "Form of the consent page that the authorization endpoint shows for a wallet that the issuer does not know. It is accepted once, from the browser that got the page. After an approval the response is a page that continues to the tenant's OpenID provider; after a refusal nothing is redirected.",
+  http: {
+    method: 'POST',
+    path: '/v1/oauth/authorize/consent',
+    success: 200,
+    body: 'raw',
+    accepts: { 'application/x-www-form-urlencoded': ConsentForm },
+    maxBodyBytes: 4096,
+    mediaType: 'text/html',
+    refusesOnPage: true,
+  },
+  example: {
+    request: '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11',
+    token: 'the token of the form',
+    decision: 'approve',
+  },
+  access: publicAccess,
+  rate: 'wallet',
+  kind: 'command',
   errors: 'oauth',
   timeoutMs: SIGN_IN_TIMEOUT_MS,
   errorStatuses: [400],

@@ -198,6 +198,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       code_challenge_method: { type: 'string', const: 'S256' },
       issuer_state: { type: 'string', description: 'Value from the offer. Offers of this platform have none.' },
       resource: { type: 'string', description: 'Credential issuer identifier (RFC 8707); no other value is accepted.' },
+      ui_locales: {
+        type: 'string',
+        description:
+          'Languages of the consent page, best first, separated by spaces (OpenID Connect Core 1.0 section 3.1.2.1).',
+      },
     },
     required: ['response_type', 'client_id', 'redirect_uri', 'code_challenge', 'code_challenge_method'],
     description:
@@ -404,6 +409,17 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: { id: { type: 'string', description: 'Id of the credential configuration.' } },
     required: ['id'],
+  },
+  ConsentForm: {
+    type: 'object',
+    properties: {
+      request: { type: 'string', description: 'Identifier of the request.' },
+      token: { type: 'string', description: 'One-time token of the form.' },
+      decision: { type: 'string', enum: ['approve', 'refuse'] },
+      ui_locales: { type: 'string', description: 'Language of the page.' },
+    },
+    required: ['request', 'token', 'decision'],
+    description: 'Form of the consent page.',
   },
   CreateClientRequest: {
     type: 'object',

@@ -351,11 +351,31 @@ export interface paths {
     };
     /**
      * Start the authorization code flow (OID4VCI section 5)
-     * @description Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. An invalid `client_id` or `redirect_uri` returns 400.
+     * @description Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. An invalid `client_id` or `redirect_uri` returns 400. For a wallet that the issuer does not know it returns a page (200) on which the user consents first, and errors before the consent are a page with status 400.
      */
     get: operations['authorize'];
     put?: never;
     post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/oauth/authorize/consent': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Approve or refuse an authorization request
+     * @description Form of the consent page that the authorization endpoint shows for a wallet that the issuer does not know. It is accepted once, from the browser that got the page. After an approval the response is a page that continues to the tenant's OpenID provider; after a refusal nothing is redirected.
+     */
+    post: operations['submitConsent'];
     delete?: never;
     options?: never;
     head?: never;
@@ -2312,6 +2332,17 @@ export interface components {
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`. */
       type: string;
+    };
+    /** @description Form of the consent page. */
+    ConsentForm: {
+      /** @enum {string} */
+      decision: 'approve' | 'refuse';
+      /** @description Identifier of the request. */
+      request: string;
+      /** @description One-time token of the form. */
+      token: string;
+      /** @description Language of the page. */
+      ui_locales?: string;
     };
     CreateDidRequest: {
       readonly did?: string;
@@ -5852,6 +5883,8 @@ export interface operations {
         scope?: string;
         /** @description Returned to the wallet unchanged. */
         state?: string;
+        /** @description Languages of the consent page, best first, separated by spaces (OpenID Connect Core 1.0 section 3.1.2.1). */
+        ui_locales?: string;
       };
       header?: never;
       path?: never;
@@ -5859,6 +5892,15 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
+      /** @description Page on which the user decides. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
       /** @description Redirect. OAuth errors are returned to the client in the same way. */
       302: {
         headers: {
@@ -5893,6 +5935,69 @@ export interface operations {
           'text/html': string;
         };
       };
+      429: components['responses']['OAuthTooManyRequests'];
+      500: components['responses']['OAuthInternal'];
+      503: components['responses']['OAuthUnavailable'];
+    };
+  };
+  submitConsent: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "request": "3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11",
+         *       "token": "the token of the form",
+         *       "decision": "approve"
+         *     }
+         */
+        'application/x-www-form-urlencoded': components['schemas']['ConsentForm'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description The request is malformed or violates a rule. */
+      400: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "grant_type is missing"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+          'text/html': string;
+        };
+      };
+      408: components['responses']['OAuthTimeout'];
+      413: components['responses']['OAuthTooLarge'];
+      415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
