@@ -19,6 +19,7 @@ import { formatProviders } from './formats/formats.js';
 import { TenantContexts } from './formats/ldp-vc/tenant-contexts.js';
 import { IssuerBrands } from './retrieve-issuer-metadata/issuer-brands.js';
 import { CurrentConfigurations } from './protocol/current-configurations.js';
+import { DpopProofs } from './protocol/dpop-proofs.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedConfigurations } from './protocol/published-configurations.js';
 import { SignedInUsers } from './user/signed-in-users.js';
@@ -31,6 +32,7 @@ import { PublishStatusLists } from './status-list/publish-status-lists.worker.js
 import { PublishedListsReadModel } from './status-list/published-lists.read-model.js';
 import { StatusIndexes } from './status-list/status-indexes.js';
 import { StatusListsReadModel } from './status-list/status-lists.read-model.js';
+import { TenantWallets } from './wallets/tenant-wallets.js';
 import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.directory.js';
 import { useCases } from './use-cases.generated.js';
 
@@ -68,6 +70,8 @@ import { useCases } from './use-cases.generated.js';
     CredentialErasures,
 
     // Offers and the OID4VCI protocol
+    TenantWallets,
+    DpopProofs,
     PendingAuthorizations,
     SignedInUsers,
     ...formatProviders,

@@ -508,6 +508,12 @@ export const SETTINGS = {
     '300',
     integer(30, 3600),
   ),
+  dpopAccessTokenSeconds: setting(
+    'DPOP_ACCESS_TOKEN_SECONDS',
+    'Lifetime of an access token of a wallet that is bound to a DPoP key (RFC 9449), in seconds.',
+    '900',
+    integer(30, 3600),
+  ),
   walletRedirectUris: optional(
     'WALLET_REDIRECT_URIS',
     'Comma-separated list of the redirect URIs that wallets may use; each must match exactly. Default in production: none, and the authorization endpoint returns an error page. Default elsewhere: any https URI, http URI of the loopback interface, or URI of a private-use scheme.',

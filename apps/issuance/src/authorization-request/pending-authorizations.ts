@@ -26,6 +26,7 @@ export interface RequestedEntries {
 /** An authorization request whose person is signing in at the provider. */
 export interface PendingAuthorization extends RequestingClient, RequestedEntries {
   codeChallenge: string;
+  dpopJkt?: string;
   /** Pinned when the request begins, so that a change of the custom domain does not alter it (ADR 0056). */
   issuer: string;
   providerId: string;

@@ -105,6 +105,7 @@ export class Authorize implements OnApplicationBootstrap {
     await this.pending.store(tenantId, binding, {
       ...requestingClient,
       codeChallenge: parsed.codeChallenge,
+      ...(parsed.dpopJkt !== undefined && { dpopJkt: parsed.dpopJkt }),
       ...requested,
       issuer,
       providerId: begun.providerId,
