@@ -64,7 +64,6 @@ const refuseEviction = async (client: { info(section: string): Promise<string> }
 export const inspectRedis = async (url: string, timeoutMs = 2000): Promise<void> => {
   const client = createClient({
     url,
-    commandsQueueMaxLength: 10,
     socket: { connectTimeout: timeoutMs, socketTimeout: timeoutMs, reconnectStrategy: false },
   });
   // Each failure rejects the call that it belongs to.
