@@ -114,7 +114,11 @@ describe('DPoP over HTTP', () => {
       headers,
       body: new URLSearchParams({ grant_type: PRE_AUTHORIZED, 'pre-authorized_code': code }),
     });
-    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, string> };
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: JSON.parse((await answer.text()) || '{}') as Record<string, string>,
+    };
   };
 
   it('accepts a proof once, whichever replicas concurrent requests reach [T252]', async () => {

@@ -304,7 +304,7 @@ export const SETTINGS = {
   ),
   redisUrl: secret(
     'REDIS_URL',
-    'Redis or Valkey for rate limits and single-use values (`redis://` or `rediss://`). Default: rate limits in memory, single-use values in a file in `DATA_DIR`.',
+    'Redis or Valkey for rate limits and single-use values (`redis://` or `rediss://`). Its `maxmemory-policy` must be `noeviction`, otherwise the process does not start. Default: rate limits in memory, single-use values in a file in `DATA_DIR`.',
     urlOf('redis:', 'rediss:'),
   ),
   plaintextEngines: setting(

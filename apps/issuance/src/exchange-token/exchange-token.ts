@@ -58,9 +58,8 @@ export class ExchangeToken {
 
   execute(request: RequestOf<typeof exchangeToken>, context: HolderContext): Promise<AccessTokenResponse | HttpAnswer> {
     const raw = rawOf(request);
-    return this.dpop.withNonce(raw, context.tenant.id, () =>
-      recordOutcome(this, exchangeToken, context, (record) => this.exchange(raw, context, record)),
-    );
+    const answer = () => recordOutcome(this, exchangeToken, context, (record) => this.exchange(raw, context, record));
+    return raw.headers['dpop'] === undefined ? answer() : this.dpop.withNonce(context.tenant.id, answer);
   }
 
   private async exchange(raw: RawRequest, context: HolderContext, record: WalletRecord): Promise<AccessTokenResponse> {

@@ -15,8 +15,8 @@ const BOUND = 'the access token is bound to a DPoP key: send it with the scheme 
 const UNBOUND = 'the access token is not bound to a DPoP key: send it with the scheme Bearer';
 
 /**
- * RFC 9449 §7.1 and §7.2: a bound token only with a proof of its key, any other only as Bearer.
- * @returns the proof, not yet spent; undefined for a token that is not bound
+ * RFC 9449 §7.1 and §7.2, unless a token that is not bound is sent as Bearer: a bound token only with a proof of its key, any other never as DPoP.
+ * @returns the proof, not yet spent
  * @throws AppError 401
  */
 export const checkTokenBinding = async (
@@ -25,12 +25,10 @@ export const checkTokenBinding = async (
   raw: RawRequest,
   tenant: TenantContext,
   dpop: Pick<DpopProofs, 'verifyProof'>,
-): Promise<DpopProof | undefined> => {
+): Promise<DpopProof> => {
   const check = 'check-token-binding';
-  if (jkt === undefined) {
-    if (scheme === 'bearer') return undefined;
+  if (jkt === undefined)
     throw oauthError('invalid_token', UNBOUND, { check, headers: bearerChallenge('invalid_token', UNBOUND) });
-  }
   if (scheme === 'bearer')
     throw oauthError('invalid_token', BOUND, { check, headers: dpopChallenge('invalid_token', BOUND) });
   const proof = await dpop.verifyProof(raw, issueCredential, tenant, token);

@@ -109,29 +109,32 @@ export class IssueCredential {
     context: HolderContext,
   ): Promise<CredentialResponse | HttpAnswer> {
     const raw = rawOf(request);
-    return this.dpop.withNonce(raw, context.tenant.id, () =>
-      recordOutcome(this, issueCredential, context, (record) => this.answer(raw, context, record)),
-    );
+    if (raw.headers['dpop'] === undefined) return this.answer(raw, context);
+    return this.dpop.withNonce(context.tenant.id, () => this.answer(raw, context));
   }
 
-  private async answer(raw: RawRequest, context: HolderContext, record: WalletRecord): Promise<CredentialResponse> {
-    const now = this.clock.now();
-    checkContentType(raw);
-    const credentials = checkAccessTokenLocation(raw);
-    const presented = await loadAccessToken(credentials, context.tenant.id, now, this.streams, this.macs, record);
-    const progress: Progress = { statuses: [], isDecided: false };
-    let proof: DpopProof | undefined;
-    try {
-      proof = await checkTokenBinding(credentials, presented.session.accessToken, raw, context.tenant, this.dpop);
-      return await this.issue(presented, proof, raw, context, record, now, progress);
-    } catch (error) {
-      if (error instanceof AppError && error.kind !== 'unavailable') {
-        this.statusIndexes.giveBack(progress.statuses);
-        await presented.confirm();
-        if (proof) await this.spendRefusedProof(proof, context.tenant.id, error, progress);
+  private answer(raw: RawRequest, context: HolderContext): Promise<CredentialResponse> {
+    return recordOutcome(this, issueCredential, context, async (record) => {
+      const now = this.clock.now();
+      checkContentType(raw);
+      const credentials = checkAccessTokenLocation(raw);
+      const presented = await loadAccessToken(credentials, context.tenant.id, now, this.streams, this.macs, record);
+      const { accessToken } = presented.session;
+      const progress: Progress = { statuses: [], isDecided: false };
+      let proof: DpopProof | undefined;
+      try {
+        if (credentials.scheme === 'dpop' || accessToken.jkt !== undefined)
+          proof = await checkTokenBinding(credentials, accessToken, raw, context.tenant, this.dpop);
+        return await this.issue(presented, proof, raw, context, record, now, progress);
+      } catch (error) {
+        if (error instanceof AppError && error.kind !== 'unavailable') {
+          this.statusIndexes.giveBack(progress.statuses);
+          await presented.confirm();
+          if (proof) await this.spendRefusedProof(proof, context.tenant.id, error, progress);
+        }
+        throw error;
       }
-      throw error;
-    }
+    });
   }
 
   /** A proof is used once, also by a request that is refused. Of values that were spent together, this tells which one was used before. */

@@ -88,8 +88,7 @@ export class DpopProofs {
   }
 
   /** Offers a nonce with every answer to a request with a proof, errors included (RFC 9449 §8.2). */
-  async withNonce<T>({ headers }: RawRequest, tenantId: string, answer: () => Promise<T>): Promise<T | HttpAnswer> {
-    if (headers['dpop'] === undefined) return answer();
+  async withNonce<T>(tenantId: string, answer: () => Promise<T>): Promise<HttpAnswer> {
     const offered = this.nonceHeader(tenantId);
     try {
       return httpAnswer({ headers: offered, body: await answer() });
