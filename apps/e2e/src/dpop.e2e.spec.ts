@@ -108,7 +108,7 @@ describe('DPoP over HTTP', () => {
     };
     return grants[PRE_AUTHORIZED]!['pre-authorized_code'];
   };
-  const redeem = async (code: string, headers: HeadersInit) => {
+  const redeem = async (code: string, headers: Record<string, string>) => {
     const answer = await hostFetch(`${tenant.url}/v1/oauth/token`, {
       method: 'POST',
       headers,
