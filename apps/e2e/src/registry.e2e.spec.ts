@@ -322,7 +322,7 @@ describe('a call without a token', () => {
     const answer = await call(operation, { body });
     expect(answer.status).toBe(401);
     expectErrorShape(operation, answer);
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer, DPoP algs="ES256"');
   });
 
   it.each(withAccess('public'))('is sufficient for %s', async (name, operation) => {

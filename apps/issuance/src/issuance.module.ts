@@ -21,6 +21,7 @@ import { formatProviders } from './formats/formats.js';
 import { TenantContexts } from './formats/ldp-vc/tenant-contexts.js';
 import { IssuerBrands } from './protocol/issuer-brands.js';
 import { CurrentConfigurations } from './protocol/current-configurations.js';
+import { DpopProofs } from './protocol/dpop-proofs.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedConfigurations } from './protocol/published-configurations.js';
 import { SignedInUsers } from './user/signed-in-users.js';
@@ -71,6 +72,8 @@ import { useCases } from './use-cases.generated.js';
     CredentialErasures,
 
     // Offers and the OID4VCI protocol
+    TenantWallets,
+    DpopProofs,
     PendingAuthorizations,
     TenantWallets,
     PendingConsents,

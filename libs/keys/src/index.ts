@@ -6,6 +6,7 @@ export {
   MasterKeyMismatch,
   PLATFORM,
   ReplayGuard,
+  EvictingReplayStore,
   ReplayGuardUnavailable,
   SealBroken,
   type KeysDestroyed,
@@ -55,7 +56,7 @@ export {
   x25519PublicOf,
   type ImportedKey,
 } from './jwk.js';
-export { openRedisReplayGuard } from './redis/load-redis.js';
+export { inspectRedisServer, openRedisReplayGuard } from './redis/load-redis.js';
 export type { RedisReplayGuardOptions } from './redis/redis-replay-guard.js';
 export { migratePostgresKeys, openPostgresKeyVault } from './postgres/load-postgres.js';
 export type { PostgresKeyVaultOptions } from './postgres/postgres-key-store.js';

@@ -304,7 +304,7 @@ export const SETTINGS = {
   ),
   redisUrl: secret(
     'REDIS_URL',
-    'Redis or Valkey for rate limits and single-use values (`redis://` or `rediss://`). Default: rate limits in memory, single-use values in a file in `DATA_DIR`.',
+    'Redis or Valkey for rate limits and single-use values (`redis://` or `rediss://`). Its `maxmemory-policy` must be `noeviction`, otherwise the process does not start. Default: rate limits in memory, single-use values in a file in `DATA_DIR`.',
     urlOf('redis:', 'rediss:'),
   ),
   plaintextEngines: setting(
@@ -506,6 +506,12 @@ export const SETTINGS = {
     'ACCESS_TOKEN_SECONDS',
     'Lifetime of an access token of a wallet, in seconds. Tokens of more than 300 s are long-lived in the sense of OID4VCI section 13.10.',
     '300',
+    integer(30, 3600),
+  ),
+  dpopAccessTokenSeconds: setting(
+    'DPOP_ACCESS_TOKEN_SECONDS',
+    'Lifetime of an access token of a wallet that is bound to a DPoP key (RFC 9449), in seconds.',
+    '900',
     integer(30, 3600),
   ),
   walletRedirectUris: optional(

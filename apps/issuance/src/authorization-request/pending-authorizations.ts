@@ -25,6 +25,7 @@ export interface AcceptedRequest extends RequestingClient, RequestedEntries {
   /** The callback accepts no other one. */
   clientKind: ClientClass['kind'];
   codeChallenge: string;
+  dpopJkt?: string;
   /** Pinned when the request begins, so that a change of the custom domain does not alter it (ADR 0056). */
   issuer: string;
 }

@@ -82,6 +82,8 @@ describe('parse-authorization-request', () => {
       codeChallenge: CHALLENGE,
       scopes: ['a', 'b'],
     }));
+  it('reads the thumbprint of the DPoP key', () =>
+    expect(parse({ dpop_jkt: CHALLENGE })).toMatchObject({ dpopJkt: CHALLENGE }));
   it('accepts the issuer as the resource, also twice', () => {
     const twice = query({ resource: ISSUER });
     twice.append('resource', ISSUER);
@@ -112,7 +114,7 @@ describe('parse-authorization-request', () => {
     [{ code_challenge_method: 'plain' }, 'code_challenge_method must be S256'],
     [{ code_challenge: `${CHALLENGE.slice(1)}=` }, 'code_challenge must be a SHA-256 digest in base64url'],
     [{ code_challenge: CHALLENGE.slice(1) }, 'code_challenge must be a SHA-256 digest in base64url'],
-    [{ dpop_jkt: 'x' }, 'DPoP is not supported'],
+    [{ dpop_jkt: 'x' }, 'dpop_jkt must be the SHA-256 thumbprint of a key in base64url'],
     [{ resource: 'https://other.example' }, 'resource must be the credential issuer identifier'],
   ])('names the fault in %j', (more, message) =>
     expect(refusal(() => parseAuthorizationRequest(query(more), ISSUER))).toEqual([

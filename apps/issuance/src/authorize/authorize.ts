@@ -53,9 +53,15 @@ export class Authorize {
       if (client.kind === 'registered') checkClientAttestation(client.wallet);
       const parsed = parseAuthorizationRequest(query, issuer);
       const configurations = await this.configurations.listActive(context.tenant.id);
-      const { codeChallenge } = parsed;
-      const requested = requestedEntries(parsed, configurations);
-      const accepted = { ...requesting, clientKind: client.kind, codeChallenge, ...requested, issuer };
+      const { codeChallenge, dpopJkt } = parsed;
+      const accepted = {
+        ...requesting,
+        clientKind: client.kind,
+        codeChallenge,
+        ...(dpopJkt !== undefined && { dpopJkt }),
+        ...requestedEntries(parsed, configurations),
+        issuer,
+      };
       if (client.kind === 'unregistered') return await this.requestConsent(accepted, configurations, raw, context);
       const { url, cookie } = await this.signIn.start(accepted, query.toString(), context);
       return redirect(url, { 'set-cookie': cookie });

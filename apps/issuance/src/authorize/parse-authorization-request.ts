@@ -8,12 +8,14 @@ export interface AuthorizationRequest {
   /** Values of `scope`. */
   scopes: string[];
   details?: RequestedDetail[];
+  /** Thumbprint of the key whose proof the token request must have. RFC 9449 §10 */
+  dpopJkt?: string;
 }
 
 const MAX_LENGTHS = maxLengthsOf(AuthorizationQuery);
 const MAX_STATE = MAX_LENGTHS.get('state')!;
-/** base64url of a SHA-256 digest. RFC 7636 §4.2 */
-const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
+/** base64url of a SHA-256 digest. RFC 7636 §4.2, RFC 7638 §3.1 */
+const DIGEST = /^[A-Za-z0-9_-]{43}$/;
 const refused = (code: OAuthErrorCode, description: string) =>
   oauthError(code, description, { check: 'parse-authorization-request' });
 
@@ -59,10 +61,11 @@ export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string
   const codeChallenge = value('code_challenge');
   if (codeChallenge === undefined) throw refused('invalid_request', 'code_challenge is missing');
   if (value('code_challenge_method') !== 'S256') throw refused('invalid_request', 'code_challenge_method must be S256');
-  if (!CHALLENGE.test(codeChallenge))
+  if (!DIGEST.test(codeChallenge))
     throw refused('invalid_request', 'code_challenge must be a SHA-256 digest in base64url');
-  // RFC 9449 §10 would promise a binding that the token endpoint does not enforce.
-  if (value('dpop_jkt') !== undefined) throw refused('invalid_request', 'DPoP is not supported');
+  const dpopJkt = value('dpop_jkt');
+  if (dpopJkt !== undefined && !DIGEST.test(dpopJkt))
+    throw refused('invalid_request', 'dpop_jkt must be the SHA-256 thumbprint of a key in base64url');
   if (query.getAll('resource').some((resource) => resource !== '' && resource !== issuer))
     throw refused('invalid_target', 'resource must be the credential issuer identifier');
   const details = value('authorization_details');
@@ -70,5 +73,6 @@ export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string
     codeChallenge,
     scopes: (value('scope') ?? '').split(' ').filter(Boolean),
     ...(details !== undefined && { details: parseAuthorizationDetails(details) }),
+    ...(dpopJkt !== undefined && { dpopJkt }),
   };
 };

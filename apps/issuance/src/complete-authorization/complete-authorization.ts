@@ -139,6 +139,7 @@ export class CompleteAuthorization {
               codeChallenge: waiting.codeChallenge,
               providerId,
               ...(waiting.detailed && { detailed: waiting.detailed }),
+              ...(waiting.dpopJkt !== undefined && { dpopJkt: waiting.dpopJkt }),
             },
             issuer: waiting.issuer,
             userId,

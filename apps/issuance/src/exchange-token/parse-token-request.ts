@@ -7,7 +7,7 @@ export interface PreAuthorizedCodeRequest {
   grant: 'preAuthorizedCode';
   code: string;
   transactionCode?: string;
-  /** Only a registered wallet is checked by it. */
+  /** Optional (OID4VCI §6.1): the rules for a registered wallet apply when it is sent. */
   clientId?: string;
   authorizationDetails?: RequestedDetail[];
 }
@@ -46,8 +46,7 @@ export const parseTokenRequest = (form: URLSearchParams): TokenRequest => {
     return { grant: 'authorizationCode', code, clientId, redirectUri, codeVerifier, ...requested };
   }
   const code = needed('pre-authorized_code');
-  const transactionCode = value('tx_code');
-  const clientId = value('client_id');
+  const [transactionCode, clientId] = [value('tx_code'), value('client_id')];
   return {
     grant: 'preAuthorizedCode',
     code,

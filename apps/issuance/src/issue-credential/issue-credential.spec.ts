@@ -65,14 +65,16 @@ describe('check-content-type', () => {
 describe('check-access-token-location', () => {
   const refused = ['invalid_token', 'check-access-token-location'];
   it.each([
-    ['Bearer abc', 'abc'],
-    ['bearer abc', 'abc'],
+    ['Bearer abc', { scheme: 'bearer', token: 'abc' }],
+    ['bearer abc', { scheme: 'bearer', token: 'abc' }],
+    ['dPoP  abc', { scheme: 'dpop', token: 'abc' }],
     ['', refused],
     ['Bearer', refused],
     ['Bearer ', refused],
     ['Bearer a b', refused],
     ['Bearer a, Bearer b', refused],
-    ['DPoP abc', refused],
+    ['DPoP', refused],
+    ['DPoPx abc', refused],
     ['Basic YTpi', refused],
     ['foo', refused],
   ])('%j', (authorization, expected) =>
@@ -83,7 +85,7 @@ describe('check-access-token-location', () => {
     try {
       checkAccessTokenLocation(raw({}));
     } catch (error) {
-      expect((error as AppError).headers).toEqual({ 'WWW-Authenticate': 'Bearer' });
+      expect((error as AppError).headers).toEqual({ 'www-authenticate': 'Bearer, DPoP algs="ES256"' });
     }
     expect.assertions(2);
   });
@@ -560,6 +562,9 @@ describe('spend-nonce', () => {
     await expect(write.store()).resolves.toBeUndefined();
     const values = ['n', 'm'].map((value) => ({ scope: 'c_nonce', value, expiresAt: now }));
     expect(spent).toEqual([['t1', values]]);
+    const proof = { jkt: 'k', jti: 'j', expiresAt: now };
+    await spendNonce(nonces, 't1', new Guard(async (...args) => spent.push(args) > 0), proof).store();
+    expect(spent[1]).toEqual(['t1', [...values, { scope: 'dpop', value: 'k.j', expiresAt: now }]]);
   });
   it('refuses a used nonce and fails when the replay guard fails', async () => {
     const used = spendNonce(nonces, 't1', new Guard(async () => false));

@@ -32,6 +32,7 @@ const session = {
   id: 's1',
   entries: [{ credentialConfigurationId: C1, scope: 's' }],
   issued: {},
+  accessToken: {},
 } as unknown as RedeemedSession;
 const configuration = (id: string) =>
   ({ id, content: { maxIssuances: 0 }, issuerKey: { did: 'did:web:lost.example' } }) as ActiveConfiguration;
@@ -66,11 +67,11 @@ describe('refusals of the credential endpoint', () => {
     ]);
     expect(await refusal(() => checkAccessTokenLocation(raw({})))).toEqual([
       'invalid_token',
-      'a Bearer access token is required',
+      'an access token with the scheme Bearer or DPoP is required',
       at,
     ]);
-    expect(checkAccessTokenLocation(raw({ authorization }, '/?trace=1'))).toBe('abc');
-    expect(checkAccessTokenLocation(raw({ authorization: 'Bearer   abc' }))).toBe('abc');
+    expect(checkAccessTokenLocation(raw({ authorization }, '/?trace=1'))).toMatchObject({ token: 'abc' });
+    expect(checkAccessTokenLocation(raw({ authorization: 'Bearer   abc' }))).toMatchObject({ token: 'abc' });
   });
 
   it('name the credential configuration that is unknown or not covered', async () => {
@@ -93,6 +94,12 @@ describe('refusals of the credential endpoint', () => {
     expect(await check({ configurationId: C2 })).toEqual(['insufficient_scope', notCovered, at]);
     await expect(checkConfiguration(session, { configurationId: C2 }, 't1', { find })).rejects.toMatchObject({
       headers: { 'www-authenticate': `Bearer error="insufficient_scope", error_description="${notCovered}"` },
+    });
+    const bound = { ...session, accessToken: { ...session.accessToken, jkt: 'k' } };
+    await expect(checkConfiguration(bound, { configurationId: C2 }, 't1', { find })).rejects.toMatchObject({
+      headers: {
+        'www-authenticate': `DPoP error="insufficient_scope", error_description="${notCovered}", algs="ES256"`,
+      },
     });
   });
 

@@ -4,6 +4,7 @@ import type { OpenIdSettings, OpenIdSettingsChanged } from './openid-settings.ev
 /** Settings with the defaults of the members that are not set. */
 export const effectiveSettings = (settings: OpenIdSettings, { nodeEnv }: { nodeEnv: string }): OpenIdConfiguration => ({
   allowUnregisteredWallets: nodeEnv !== 'production',
+  dpopNonceRequired: false,
   ...settings,
 });
 

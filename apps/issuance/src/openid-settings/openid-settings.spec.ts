@@ -31,9 +31,12 @@ describe('the settings of the OID4VCI endpoints', () => {
 
   it('are shown with their defaults [T217]', () => {
     for (const nodeEnv of ['development', 'test', 'production'])
-      expect(effectiveSettings({}, { nodeEnv })).toEqual({ allowUnregisteredWallets: nodeEnv !== 'production' });
+      expect(effectiveSettings({}, { nodeEnv })).toEqual({
+        allowUnregisteredWallets: nodeEnv !== 'production',
+        dpopNonceRequired: false,
+      });
     for (const allowUnregisteredWallets of [true, false])
       for (const nodeEnv of ['development', 'production'])
-        expect(effectiveSettings({ allowUnregisteredWallets }, { nodeEnv })).toEqual({ allowUnregisteredWallets });
+        expect(effectiveSettings({ allowUnregisteredWallets }, { nodeEnv })).toMatchObject({ allowUnregisteredWallets });
   });
 });

@@ -25,6 +25,7 @@ import {
   type Caller,
   type CompletedSignIn,
   type HttpAnswer,
+  type NonceResponse,
   type OperationContext,
   type OperationRecordMessage,
   type OperationStartMessage,
@@ -235,7 +236,8 @@ const exchange = (code: string) =>
   }) as Promise<AccessTokenResponse>;
 const holder = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
 const collect = async (token: string, claims: object = {}): Promise<Record<string, unknown>> => {
-  const { c_nonce: nonce } = await raw(issueNonce, {});
+  const { $http } = (await raw(issueNonce, {})) as unknown as HttpAnswer;
+  const { c_nonce: nonce } = $http.body as NonceResponse;
   const proof = await new SignJWT({ aud: ISSUER, iat: Math.floor((Date.now() + ahead) / 1000), nonce, ...claims })
     .setProtectedHeader({
       alg: 'ES256',

@@ -13,12 +13,13 @@ export interface AuthorizationServerMetadata {
   code_challenge_methods_supported: string[];
   grant_types_supported: string[];
   token_endpoint_auth_methods_supported: string[];
+  dpop_signing_alg_values_supported: string[];
   'pre-authorized_grant_anonymous_access_supported': true;
   authorization_details_types_supported: string[];
   authorization_response_iss_parameter_supported: true;
 }
 
-/** RFC 8414 §2, RFC 9207 §3, OID4VCI §12.3. */
+/** RFC 8414 §2, RFC 9207 §3, RFC 9449 §5.1, OID4VCI §12.3. */
 export const authorizationServerMetadata = (
   issuer: string,
   configurations: readonly ActiveConfiguration[],
@@ -33,6 +34,7 @@ export const authorizationServerMetadata = (
   code_challenge_methods_supported: ['S256'],
   grant_types_supported: [AUTHORIZATION_CODE_GRANT, PRE_AUTHORIZED_GRANT],
   token_endpoint_auth_methods_supported: ['none'],
+  dpop_signing_alg_values_supported: ['ES256'],
   'pre-authorized_grant_anonymous_access_supported': true,
   authorization_details_types_supported: ['openid_credential'],
   authorization_response_iss_parameter_supported: true,

@@ -9,11 +9,14 @@ const Switch = (): PropertyDecorator =>
 export class OpenIdConfigurationRequest {
   /** Whether wallets that are not registered may use the authorization code flow. Default: in development, not in production. */
   @Switch() allowUnregisteredWallets?: boolean | null;
+  /** Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no. */
+  @Switch() dpopNonceRequired?: boolean | null;
 }
 
 /** With the defaults of members that were never set. */
 export class OpenIdConfiguration {
   allowUnregisteredWallets: boolean;
+  dpopNonceRequired: boolean;
 }
 
 const errors = 'tenant' as const;

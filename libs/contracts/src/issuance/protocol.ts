@@ -30,6 +30,8 @@ export class AuthorizationQuery {
   /** PKCE code challenge (RFC 7636). */
   @IsString() @MaxLength(43) code_challenge: string;
   @IsIn(['S256']) code_challenge_method: 'S256';
+  /** Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10). */
+  @Optional() @IsString() @MaxLength(43) dpop_jkt?: string;
   /** Value from the offer. Offers of this platform have none. */
   @Optional() @IsString() @MaxLength(4096) issuer_state?: string;
   /** Credential issuer identifier (RFC 8707); no other value is accepted. */
@@ -63,7 +65,7 @@ export class HolderTokenRequest {
   grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
   /** Authorization code. Required for the grant `authorization_code`. */
   @Optional() @IsString() @MaxLength(1024) code?: string;
-  /** Value of the authorization request. Required for the grant `authorization_code`. */
+  /** Value of the authorization request. Required for the grant `authorization_code`, optional for the pre-authorized code grant. */
   @Optional() @IsString() @MaxLength(MAX_WALLET_CLIENT_ID) client_id?: string;
   /** Value of the authorization request. Required for the grant `authorization_code`. */
   @Optional() @IsString() @MaxLength(MAX_REDIRECT_URI) redirect_uri?: string;
@@ -98,7 +100,8 @@ export class CredentialRequest {
 
 export class AccessTokenResponse {
   access_token: string;
-  token_type: 'Bearer';
+  /** `DPoP` if the request had a DPoP proof: the token is bound to the key of the proof. */
+  token_type: 'Bearer' | 'DPoP';
   /** Lifetime of the access token in seconds. */
   expires_in: number;
   scope?: string;
@@ -198,6 +201,8 @@ export const completeAuthorization = defineOperation({
 export const exchangeToken = defineOperation({
   name: 'issuance.exchange-token',
   summary: 'Exchange an authorization code or a pre-authorized code for an access token (OID4VCI section 6)',
+  description:
+    'With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce.',
   http: {
     method: 'POST',
     path: '/v1/oauth/token',
@@ -220,6 +225,7 @@ export const exchangeToken = defineOperation({
 export const issueNonce = defineOperation({
   name: 'issuance.issue-nonce',
   summary: 'Issue a nonce for key proofs (OID4VCI section 7)',
+  description: 'The header `DPoP-Nonce` has a nonce for DPoP proofs.',
   http: { method: 'POST', path: '/v1/openid/nonce', success: 200, body: 'raw', maxBodyBytes: UNREAD_BODY_BYTES },
   access: publicAccess,
   rate: 'wallet',
@@ -231,6 +237,8 @@ export const issueNonce = defineOperation({
 export const issueCredential = defineOperation({
   name: 'issuance.issue-credential',
   summary: 'Issue credentials (OID4VCI section 8)',
+  description:
+    'An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`.',
   http: {
     method: 'POST',
     path: '/v1/openid/credential',

@@ -12,7 +12,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: {
       access_token: { type: 'string' },
-      token_type: { type: 'string', const: 'Bearer' },
+      token_type: {
+        type: 'string',
+        enum: ['Bearer', 'DPoP'],
+        description: '`DPoP` if the request had a DPoP proof: the token is bound to the key of the proof.',
+      },
       expires_in: { type: 'number', description: 'Lifetime of the access token in seconds.' },
       scope: { type: 'string' },
       authorization_details: {
@@ -196,6 +200,10 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       state: { type: 'string', description: 'Returned to the wallet unchanged.' },
       code_challenge: { type: 'string', description: 'PKCE code challenge (RFC 7636).' },
       code_challenge_method: { type: 'string', const: 'S256' },
+      dpop_jkt: {
+        type: 'string',
+        description: 'Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10).',
+      },
       issuer_state: { type: 'string', description: 'Value from the offer. Offers of this platform have none.' },
       resource: { type: 'string', description: 'Credential issuer identifier (RFC 8707); no other value is accepted.' },
       ui_locales: {
@@ -903,7 +911,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       code: { type: 'string', description: 'Authorization code. Required for the grant `authorization_code`.' },
       client_id: {
         type: 'string',
-        description: 'Value of the authorization request. Required for the grant `authorization_code`.',
+        description:
+          'Value of the authorization request. Required for the grant `authorization_code`, optional for the pre-authorized code grant.',
       },
       redirect_uri: {
         type: 'string',

@@ -408,7 +408,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Exchange an authorization code or a pre-authorized code for an access token (OID4VCI section 6) */
+    /**
+     * Exchange an authorization code or a pre-authorized code for an access token (OID4VCI section 6)
+     * @description With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce.
+     */
     post: operations['exchangeToken'];
     delete?: never;
     options?: never;
@@ -449,7 +452,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Issue credentials (OID4VCI section 8) */
+    /**
+     * Issue credentials (OID4VCI section 8)
+     * @description An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`.
+     */
     post: operations['issueCredential'];
     delete?: never;
     options?: never;
@@ -506,7 +512,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Issue a nonce for key proofs (OID4VCI section 7) */
+    /**
+     * Issue a nonce for key proofs (OID4VCI section 7)
+     * @description The header `DPoP-Nonce` has a nonce for DPoP proofs.
+     */
     post: operations['issueNonce'];
     delete?: never;
     options?: never;
@@ -2062,8 +2071,11 @@ export interface components {
       /** @description Lifetime of the access token in seconds. */
       expires_in: number;
       scope?: string;
-      /** @constant */
-      token_type: 'Bearer';
+      /**
+       * @description `DPoP` if the request had a DPoP proof: the token is bound to the key of the proof.
+       * @enum {string}
+       */
+      token_type: 'Bearer' | 'DPoP';
     };
     AnalyticsEvent: {
       category: string;
@@ -2637,7 +2649,7 @@ export interface components {
     HolderTokenRequest: {
       /** @description JSON array of `{type: "openid_credential", credential_configuration_id}`. */
       authorization_details?: string;
-      /** @description Value of the authorization request. Required for the grant `authorization_code`. */
+      /** @description Value of the authorization request. Required for the grant `authorization_code`, optional for the pre-authorized code grant. */
       client_id?: string;
       /** @description Authorization code. Required for the grant `authorization_code`. */
       code?: string;
@@ -5872,6 +5884,8 @@ export interface operations {
         /** @description PKCE code challenge (RFC 7636). */
         code_challenge: string;
         code_challenge_method: 'S256';
+        /** @description Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10). */
+        dpop_jkt?: string;
         /** @description Value from the offer. Offers of this platform have none. */
         issuer_state?: string;
         /** @description https URI, http URI of the loopback interface (RFC 8252 section 7.3), or URI of a private-use scheme, without a fragment. */
