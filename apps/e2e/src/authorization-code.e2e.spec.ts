@@ -444,7 +444,8 @@ describe('the authorization code', () => {
     const did = expectStatus(await other.api.dids.create({ method: 'web', options: { url: other.host } }), 201).did;
     const configuration = { type: 'Course', name: 'x', issuer: { name: 'x' }, issuerDid: did, claimMappings: {} };
     expectStatus(await other.api.webSemantic.create(configuration), 201);
-    expect((await requestAuthorization(authorizationQuery(), other)).location!.searchParams.get('error')).toBe(
+    const withoutConsent = authorizationQuery({ redirect_uri: OWN_SCHEME });
+    expect((await requestAuthorization(withoutConsent, other)).location!.searchParams.get('error')).toBe(
       'server_error',
     );
   });
