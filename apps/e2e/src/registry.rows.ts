@@ -1106,8 +1106,9 @@ export const ROWS: Record<string, Row> = {
         headers: { cookie: browser.cookiesFor(world.tenant.url + action) },
       };
     },
-    wrong: () => ({ body: form({ request: 'x', token: 'y', decision: 'approve' }) }),
-    refusal: { status: 400 },
+    // A form that is not accepted is answered with a page.
+    wrong: () => ({ method: 'GET' }),
+    refusal: { status: 405 },
   },
   'issuance.complete-authorization': {
     right: async (world) => {

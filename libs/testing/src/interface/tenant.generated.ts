@@ -5759,6 +5759,13 @@ export interface operations {
     };
     requestBody: {
       content: {
+        /**
+         * @example {
+         *       "request": "3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11",
+         *       "token": "the token of the form",
+         *       "decision": "approve"
+         *     }
+         */
         'application/x-www-form-urlencoded': components['schemas']['ConsentForm'];
       };
     };
