@@ -12,7 +12,7 @@ body{margin:0;font:1rem/1.5 system-ui,sans-serif;color:var(--text);background:va
 main{max-width:34rem;margin:0 auto;padding:3rem 1.25rem}
 h1{font-size:1.6rem;line-height:1.25;margin:0 0 1rem}
 h2{font-size:1rem;margin:2rem 0 .5rem}
-p,li,dd{overflow-wrap:anywhere}
+h1,p,li,dd,.issuer{overflow-wrap:anywhere}
 .issuer{margin:0 0 2rem;font-weight:600}
 .issuer small{display:block;font-weight:400;color:var(--weak)}
 .issuer img{display:block;max-width:10rem;max-height:4rem;margin:0 0 .75rem}

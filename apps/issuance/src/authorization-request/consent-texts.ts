@@ -30,8 +30,7 @@ const en: ConsentTexts = {
   refusedTitle: 'You refused',
   refused: 'Nothing was issued, and nothing was sent to the wallet. You can close this page.',
   endedTitle: 'This request has ended',
-  ended:
-    'It was answered already, has expired or was started in another browser. Nothing was issued. Start again in your wallet.',
+  ended: 'It was answered already, has expired or was started in another browser. Start again in your wallet.',
   continueTitle: 'You are being redirected',
   continue: 'Continue',
 };
@@ -50,7 +49,7 @@ const de: ConsentTexts = {
   refused: 'Es wurde nichts ausgestellt und nichts an das Wallet gesendet. Sie können diese Seite schließen.',
   endedTitle: 'Diese Anfrage ist beendet',
   ended:
-    'Sie wurde bereits beantwortet, ist abgelaufen oder wurde in einem anderen Browser begonnen. Es wurde nichts ausgestellt. Beginnen Sie in Ihrem Wallet erneut.',
+    'Sie wurde bereits beantwortet, ist abgelaufen oder wurde in einem anderen Browser begonnen. Beginnen Sie in Ihrem Wallet erneut.',
   continueTitle: 'Sie werden weitergeleitet',
   continue: 'Weiter',
 };
@@ -69,7 +68,7 @@ const fr: ConsentTexts = {
   refused: 'Rien n’a été émis et rien n’a été envoyé au portefeuille. Vous pouvez fermer cette page.',
   endedTitle: 'Cette demande est terminée',
   ended:
-    'Elle a déjà reçu une réponse, a expiré ou a été commencée dans un autre navigateur. Rien n’a été émis. Recommencez dans votre portefeuille.',
+    'Elle a déjà reçu une réponse, a expiré ou a été commencée dans un autre navigateur. Recommencez dans votre portefeuille.',
   continueTitle: 'Vous allez être redirigé',
   continue: 'Continuer',
 };
@@ -86,8 +85,7 @@ const es: ConsentTexts = {
   refusedTitle: 'Ha rechazado la solicitud',
   refused: 'No se ha emitido nada ni se ha enviado nada a la cartera. Puede cerrar esta página.',
   endedTitle: 'Esta solicitud ha terminado',
-  ended:
-    'Ya tiene respuesta, ha caducado o se inició en otro navegador. No se ha emitido nada. Empiece de nuevo en su cartera.',
+  ended: 'Ya tiene respuesta, ha caducado o se inició en otro navegador. Empiece de nuevo en su cartera.',
   continueTitle: 'Se le está redirigiendo',
   continue: 'Continuar',
 };
