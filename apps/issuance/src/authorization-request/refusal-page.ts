@@ -71,5 +71,8 @@ ${facts.map(([name, value]) => `<dt>${name}</dt>\n<dd>${escaped(value)}</dd>`).j
 </body>
 </html>
 `;
-  return httpAnswer({ status: HTTP_STATUS[refusal.kind], headers: { ...HEADERS, ...headers }, body });
+  // 401 would need a challenge (RFC 9110 §15.5.2), which a page cannot answer.
+  const { kind } = refusal;
+  const status = kind === 'unauthenticated' ? 400 : HTTP_STATUS[kind];
+  return httpAnswer({ status, headers: { ...HEADERS, ...headers }, body });
 };
