@@ -516,7 +516,7 @@ export const SETTINGS = {
   ),
   walletRedirectUris: optional(
     'WALLET_REDIRECT_URIS',
-    'Comma-separated list of the redirect URIs that wallets may use; each must match exactly. Default in production: none, and the authorization endpoint returns an error page. Default elsewhere: any https URI, http URI of the loopback interface, or URI of a private-use scheme.',
+    'Comma-separated list of redirect URIs that wallets may use without being registered, for tenants that have no wallet and never set `allowUnregisteredWallets`; each must match exactly. Register the wallets instead: each use is reported once per tenant in the log.',
     list((s) => (URL.canParse(s) ? s : fail(`must contain only URIs: ${s} is not one`))),
   ),
   authorizationCodeSeconds: setting(

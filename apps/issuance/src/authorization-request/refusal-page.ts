@@ -27,5 +27,8 @@ export const refusalPage = (
 ${facts.map(([name, value]) => `<dt>${name}</dt>\n<dd>${escaped(value)}</dd>`).join('\n')}
 </dl>`,
   });
-  return httpAnswer({ status: HTTP_STATUS[refusal.kind], headers: { ...pageHeaders(), ...headers }, body });
+  // 401 would need a challenge (RFC 9110 §15.5.2), which a page cannot answer.
+  const { kind } = refusal;
+  const status = kind === 'unauthenticated' ? 400 : HTTP_STATUS[kind];
+  return httpAnswer({ status, headers: { ...pageHeaders(), ...headers }, body });
 };

@@ -9,7 +9,9 @@ import {
   beginSignIn,
   completeAuthorization,
   completeSignIn,
+  createWallet,
   deleteUser,
+  deleteWallet,
   exchangeToken,
   issueCredential,
   issueNonce,
@@ -21,6 +23,8 @@ import {
   retrieveBrand,
   retrieveUser,
   submitConsent,
+  updateOpenIdConfiguration,
+  updateWallet,
   type AccessTokenResponse,
   type Caller,
   type CompletedSignIn,
@@ -43,7 +47,14 @@ import {
   type RequestOf,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, continuationOf, parseConsentPage, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import {
+  chosenEngines,
+  continuationOf,
+  CustomerIaca,
+  parseConsentPage,
+  TEST_SETTINGS,
+  waitUntil,
+} from '@attestry/testing';
 import { SignJWT, type JWK } from 'jose';
 import { issuanceService } from '../index.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
@@ -62,6 +73,8 @@ let engines: Engines;
 let services: RunningServices;
 let client: ServiceClient;
 let configurationId: string;
+const WALLET = { name: 'Wallet', clientId: 'wallet', redirectUris: [BACK] };
+let walletId: string;
 /** Milliseconds the clock is ahead. */
 let ahead = 0;
 const operations: (OperationStartMessage | OperationRecordMessage)[] = [];
@@ -128,6 +141,7 @@ beforeAll(async () => {
     },
   };
   ({ id: configurationId } = await call(jwtVcConfigurations.create, { body }, { kind: 'client', clientId: 'c' }));
+  walletId = (await admin(createWallet, { body: WALLET })).id;
 });
 afterAll(async () => {
   await close();
@@ -196,9 +210,12 @@ const submit = async (
   const page = body as string;
   return { status, page, location: continuationOf(page), headers: received! };
 };
-const beginAuthorization = async () => {
-  const { location, headers } = await submit(await consentOf());
-  return { location: new URL(location!), cookie: headers['set-cookie']?.split(';')[0] ?? '' };
+const beginAuthorization = async (client: { client_id?: string; redirect_uri?: string } = {}, tenantId = TENANT) => {
+  const answer = (await raw(authorize, { url: authorizationUrl(client) }, tenantId)) as unknown as HttpAnswer;
+  const { status, headers, body } = answer.$http;
+  if (status !== 302) throw pageFault(body as string);
+  const { location, 'set-cookie': cookie } = headers!;
+  return { location: new URL(location!), cookie: cookie?.split(';')[0] ?? '' };
 };
 const comeBack = async (
   { location, cookie }: Awaited<ReturnType<typeof beginAuthorization>>,
@@ -209,7 +226,7 @@ const comeBack = async (
   const url = `/v1/oauth/authentication/callback?${query}`;
   const answer = (await raw(completeAuthorization, { url, headers: { cookie } }, tenantId)) as unknown as HttpAnswer;
   const { status, headers, body } = answer.$http;
-  if (status === 400) throw pageFault(body as string);
+  if (status !== 302) throw pageFault(body as string);
   return new URL(headers!['location']!);
 };
 /** The error that a page shows. */
@@ -226,12 +243,12 @@ const signIn = async (person: string): Promise<string> => {
   });
   return back.searchParams.get('code')!;
 };
-const exchange = (code: string) =>
+const exchange = (code: string, client: { client_id?: string } = {}) =>
   raw(exchangeToken, {
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     text: new URLSearchParams({
       grant_type: 'authorization_code',
-      ...{ client_id: 'wallet', redirect_uri: BACK, code_verifier: VERIFIER, code },
+      ...{ client_id: 'wallet', redirect_uri: BACK, code_verifier: VERIFIER, code, ...client },
     }).toString(),
   }) as Promise<AccessTokenResponse>;
 const holder = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
@@ -565,3 +582,102 @@ const sealedClaims = async (code: string): Promise<string> => {
   const text = await engines.vault.sealing.openSealed(TENANT, 'session', event.sealedClaims!);
   return isErased(text) ? 'erased' : text;
 };
+
+describe('a wallet', () => {
+  const refusalOf = async (attempt: Promise<unknown>) =>
+    attempt.then(
+      () => 'nothing',
+      (error: unknown) => [(error as AppError).code, (error as AppError).message],
+    );
+  const change = (more: object) => admin(updateWallet, { params: { id: walletId }, body: { ...WALLET, ...more } });
+  const DISABLED = ['unauthorized_client', 'this issuer has disabled the wallet'];
+  const UNATTESTED = ['invalid_client', 'the wallet must attest itself, and client attestation is not supported yet'];
+  const CHANGED = ['invalid_request', 'the registration of the wallet has changed; start again in the wallet'];
+  let root: string;
+
+  beforeAll(async () => {
+    root = (await CustomerIaca.create()).certificatePem;
+  });
+  afterEach(() => change({}));
+
+  it('that is disabled is refused at each endpoint, and not redirected [T213]', async () => {
+    const pending = await beginAuthorization();
+    const code = await signIn(newPerson());
+    await change({ disabled: true });
+    expect(await refusalOf(beginAuthorization())).toEqual(DISABLED);
+    expect(await refusalOf(comeBack(pending, newPerson()))).toEqual(DISABLED);
+    expect(await refusalOf(exchange(code))).toEqual(DISABLED);
+    await change({});
+    expect((await exchange(code)).access_token).toEqual(expect.any(String));
+  });
+
+  it('that must attest itself is refused at each endpoint [T216]', async () => {
+    const pending = await beginAuthorization();
+    const code = await signIn(newPerson());
+    expect(await change({ rootCertificates: [root] })).toMatchObject({ attestationRequired: true });
+    const { location } = await beginAuthorization();
+    expect([`${location.origin}${location.pathname}`, location.searchParams.get('error')]).toEqual([
+      BACK,
+      'invalid_client',
+    ]);
+    expect(location.searchParams.get('error_description')).toBe(UNATTESTED[1]);
+    expect(await refusalOf(comeBack(pending, newPerson()))).toEqual(UNATTESTED);
+    expect(await refusalOf(exchange(code))).toEqual(UNATTESTED);
+  });
+
+  it('that loses its registration during a sign-in is not redirected [T213]', async () => {
+    const [moved, deleted] = [await beginAuthorization(), await beginAuthorization()];
+    await change({ redirectUris: ['https://wallet.example/other'] });
+    expect(await refusalOf(comeBack(moved, newPerson()))).toEqual([
+      'invalid_request',
+      'redirect_uri must be one of the redirect URIs that are registered for the wallet',
+    ]);
+    await admin(deleteWallet, { params: { id: walletId } });
+    // Without its registration it would have to ask for consent.
+    expect(await refusalOf(comeBack(deleted, newPerson()))).toEqual(CHANGED);
+    walletId = (await admin(createWallet, { body: WALLET })).id;
+  });
+
+  it('of another tenant is unknown [T218]', async () => {
+    const settings = (allowUnregisteredWallets: boolean | null) =>
+      call(updateOpenIdConfiguration, { body: { allowUnregisteredWallets } }, { kind: 'client', clientId: 'c' }, OTHER);
+    expect(await settings(false)).toEqual({ allowUnregisteredWallets: false });
+    expect(await refusalOf(beginAuthorization({}, OTHER))).toEqual([
+      'unauthorized_client',
+      'client_id must be the one of a wallet that is registered with this issuer',
+    ]);
+    expect(await settings(null)).toEqual({ allowUnregisteredWallets: true });
+    // It has an https address, and no configuration.
+    const { location } = await beginAuthorization({}, OTHER);
+    expect(location.searchParams.get('error')).toBe('invalid_scope');
+    const own = 'wallet-of-one:/back';
+    await change({ redirectUris: [own, BACK] });
+    expect((await beginAuthorization({ redirect_uri: own })).location.host).toBe('login.example');
+    expect(await refusalOf(beginAuthorization({ redirect_uri: own }, OTHER))).toEqual([
+      'invalid_request',
+      'redirect_uri must be an https URL, because the wallet is not registered with this issuer',
+    ]);
+  });
+
+  it('keeps a root that has expired, and gets no other one [T211]', async () => {
+    const [kept, other] = [await CustomerIaca.create(3), await CustomerIaca.create(3)];
+    const { rootCertificates } = await change({ rootCertificates: [kept.certificatePem] });
+    expect(rootCertificates).toEqual([kept.certificatePem]);
+    ahead = 2 * 86_400_000;
+    try {
+      expect(await change({ rootCertificates, disabled: true })).toMatchObject({ disabled: true });
+      const refused = await change({ rootCertificates: [...rootCertificates!, other.certificatePem] }).catch(
+        (error: unknown) => error as AppError,
+      );
+      expect((refused as AppError).details).toEqual([
+        {
+          msg: expect.stringMatching(/^must not be expired: it ended at \d{4}-/),
+          param: 'rootCertificates.1',
+          location: 'body',
+        },
+      ]);
+    } finally {
+      ahead = 0;
+    }
+  });
+});

@@ -17,9 +17,9 @@ const PRE_AUTHORIZED_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:pre-authoriz
 /** Query of the authorization endpoint. RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1. Other parameters are ignored, or forwarded to the provider if so configured. */
 export class AuthorizationQuery {
   @IsIn(['code']) response_type: 'code';
-  /** Identifier that the wallet chooses: wallets are public clients and are not registered. */
+  /** `clientId` of a registered wallet; any value for one that is not registered, where the tenant allows that. */
   @IsString() @MaxLength(MAX_WALLET_CLIENT_ID) client_id: string;
-  /** https URI, http URI of the loopback interface (RFC 8252 section 7.3), or URI of a private-use scheme, without a fragment. */
+  /** One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. */
   @IsString() @MaxLength(MAX_REDIRECT_URI) redirect_uri: string;
   /** Space-separated `<format>:<type>` of credential configurations. Unknown values are ignored. */
   @Optional() @IsString() @MaxLength(8192) scope?: string;
@@ -130,7 +130,7 @@ export const authorize = defineOperation({
   name: 'issuance.authorize',
   summary: 'Start the authorization code flow (OID4VCI section 5)',
   description:
-    "Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. An invalid `client_id` or `redirect_uri` returns 400. For a wallet that the issuer does not know it returns a page (200) on which the user consents first, and errors before the consent are a page with status 400.",
+    "Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. A client or `redirect_uri` that is not allowed returns a page with status 400. For a wallet that is not registered it returns a page (200) on which the user consents first, and errors before the consent are a page with status 400.",
   http: {
     method: 'GET',
     path: '/v1/oauth/authorize',

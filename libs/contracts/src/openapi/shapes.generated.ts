@@ -182,12 +182,13 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       response_type: { type: 'string', const: 'code' },
       client_id: {
         type: 'string',
-        description: 'Identifier that the wallet chooses: wallets are public clients and are not registered.',
+        description:
+          '`clientId` of a registered wallet; any value for one that is not registered, where the tenant allows that.',
       },
       redirect_uri: {
         type: 'string',
         description:
-          'https URI, http URI of the loopback interface (RFC 8252 section 7.3), or URI of a private-use scheme, without a fragment.',
+          'One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered.',
       },
       scope: {
         type: 'string',

@@ -5879,7 +5879,7 @@ export interface operations {
       query: {
         /** @description JSON array of `{type: "openid_credential", credential_configuration_id}`. */
         authorization_details?: string;
-        /** @description Identifier that the wallet chooses: wallets are public clients and are not registered. */
+        /** @description `clientId` of a registered wallet; any value for one that is not registered, where the tenant allows that. */
         client_id: string;
         /** @description PKCE code challenge (RFC 7636). */
         code_challenge: string;
@@ -5888,7 +5888,7 @@ export interface operations {
         dpop_jkt?: string;
         /** @description Value from the offer. Offers of this platform have none. */
         issuer_state?: string;
-        /** @description https URI, http URI of the loopback interface (RFC 8252 section 7.3), or URI of a private-use scheme, without a fragment. */
+        /** @description One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. */
         redirect_uri: string;
         /** @description Credential issuer identifier (RFC 8707); no other value is accepted. */
         resource?: string;
