@@ -1,6 +1,10 @@
 import { Module } from '@nestjs/common';
 import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
 import { CertificateKeys } from './certificate-keys/certificate-keys.js';
+import { EncryptionKeys } from './encryption-keys/encryption-keys.js';
+import { MessageEncryption } from './message-encryption/message-encryption.js';
+import { NewKeys } from './new-keys/new-keys.js';
+import { RecentStates } from './recent-states/recent-states.js';
 import { DestroyedCertificateKeys } from './certificate-keys/destroyed-certificate-keys.js';
 import { ContextLoader } from './contexts/context-loader.js';
 import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
@@ -45,6 +49,7 @@ import { useCases } from './use-cases.generated.js';
     IssuerKeys,
 
     // Certificates of issuers and of document signers
+    NewKeys,
     CertificateKeys,
     DestroyedCertificateKeys,
     IssuerSigners,
@@ -52,6 +57,10 @@ import { useCases } from './use-cases.generated.js';
     Crls,
     DueCertificates,
     RenewCertificates,
+
+    // Encrypted requests and responses
+    EncryptionKeys,
+    MessageEncryption,
 
     // Status lists
     StatusIndexes,
@@ -71,6 +80,7 @@ import { useCases } from './use-cases.generated.js';
     PendingAuthorizations,
     SignedInUsers,
     ...formatProviders,
+    RecentStates,
     CurrentConfigurations,
     OfferEntries,
     PublishedConfigurations,

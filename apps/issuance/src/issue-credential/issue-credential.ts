@@ -5,6 +5,7 @@ import {
   oauthError,
   type CredentialResponse,
   type HolderContext,
+  type HttpAnswer,
   type RawRequest,
   type UserLink,
 } from '@attestry/contracts';
@@ -42,6 +43,7 @@ import {
   type IssuedCredentialState,
 } from '../issued-credential/issued-credential.state.js';
 import { IssuerSigners, type IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import { encryptAnswer, MessageEncryption } from '../message-encryption/message-encryption.js';
 import { PersistedCredentials } from '../persisted-credential/persisted-credentials.js';
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
 import { mergeClaims } from '../protocol/map-claims.js';
@@ -81,6 +83,7 @@ export class IssueCredential {
     private readonly documentSigners: DocumentSigners,
     private readonly persisted: PersistedCredentials,
     private readonly statusIndexes: StatusIndexes,
+    private readonly encryption: MessageEncryption,
     private readonly guard: ReplayGuard,
     readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
@@ -91,7 +94,10 @@ export class IssueCredential {
     this.newCredential = streams.initial(issuedCredential);
   }
 
-  execute(request: RequestOf<typeof issueCredential>, context: HolderContext): Promise<CredentialResponse> {
+  execute(
+    request: RequestOf<typeof issueCredential>,
+    context: HolderContext,
+  ): Promise<CredentialResponse | HttpAnswer> {
     return recordOutcome(this, issueCredential, context, async (record) => {
       const raw = rawOf(request);
       const now = this.clock.now();
@@ -119,10 +125,11 @@ export class IssueCredential {
     now: Date,
     /** Allocated for this request; those that a refusal leaves here are in no event. */
     statuses: AllocatedStatus[],
-  ): Promise<CredentialResponse> {
+  ): Promise<CredentialResponse | HttpAnswer> {
     const { id: tenantId } = context.tenant;
     const { session } = presented;
-    const requested = parseCredentialRequest(raw.text, session.authorizationDetails !== undefined);
+    const opened = await this.encryption.openRequest(raw, tenantId);
+    const requested = parseCredentialRequest(opened, session.authorizationDetails !== undefined);
     const configuration = await checkConfiguration(session, requested.selector, tenantId, this.configurations);
     record.addMetadata({ credentialConfigurationId: configuration.id });
     const format = this.formats.byName[configuration.format];
@@ -257,7 +264,7 @@ export class IssueCredential {
     }
     const response: CredentialResponse = { credentials: [] };
     for (const credential of credentials) response.credentials.push({ credential });
-    return response;
+    return requested.responseEncryption ? encryptAnswer(response, requested.responseEncryption) : response;
   }
 
   /** The user's own claims, then the offer's or the provider's, mapped by the configuration. */

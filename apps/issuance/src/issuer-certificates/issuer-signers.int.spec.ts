@@ -132,7 +132,9 @@ const lostLease = async () => {
 };
 const readModel = () => services.app.get(DueCertificates, { strict: false });
 const isDue = async (tenantId: string, at = Date.now() + ahead) =>
-  (await readModel().due(new Date(at), 1000)).some((row) => row.tenant_id === tenantId);
+  (await readModel().due(new Date(at), 1000)).some(
+    ({ tenant_id, kind }) => tenant_id === tenantId && ['issuerSigner', 'replacedKey'].includes(kind),
+  );
 const event = (tenantId: string) => serviceContext('issuance.spec', tenantId);
 
 beforeAll(async () => {
