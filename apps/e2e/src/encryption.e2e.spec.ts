@@ -112,7 +112,7 @@ describe('encrypted requests and responses', () => {
   it('T89: an encrypted request may have a plain response', async () => {
     const { token, body } = await prepareRequest();
     const answer = await send(token, await encrypt(await keyOf(tenant), body));
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
   });
 
   it('T316: every attack is a plain invalid_encryption_parameters, and spends nothing', async () => {
@@ -144,7 +144,7 @@ describe('encrypted requests and responses', () => {
       const answer = await send(token, attack);
       expect([answer.status, answer.headers.get('content-type'), answer.body]).toEqual([
         400,
-        'application/json',
+        'application/json; charset=utf-8',
         { error: 'invalid_encryption_parameters', error_description: description },
       ]);
     }

@@ -6,7 +6,7 @@ import { NewKeys } from '../new-keys/new-keys.js';
 import { RecentStates } from '../recent-states/recent-states.js';
 import { createKey, destroyReplacedKeys, isKeyAccepted, isKeyDue } from './encryption-keys.decisions.js';
 import type { EncryptionKey } from './encryption-keys.events.js';
-import { encryptionKeys, encryptionKeysStream, type EncryptionKeysState } from './encryption-keys.state.js';
+import { encryptionKeys, encryptionKeysStream } from './encryption-keys.state.js';
 
 /** Keys to which wallets encrypt credential requests of a tenant (ADR 0088). */
 @Injectable()
@@ -72,13 +72,17 @@ export class EncryptionKeys {
 
   /** The newest; undefined before the first credential configuration. Public parts only: no key is opened. */
   async findPublished(tenantId: string): Promise<EncryptionKey | undefined> {
-    return (await this.recent.load(encryptionKeys, encryptionKeysStream(tenantId))).at(-1);
+    return (await this.recent.load(encryptionKeys, encryptionKeysStream(tenantId))).state.at(-1);
   }
 
   /** Undefined unless requests encrypted to that key of this tenant are accepted. */
   async findDecrypter(tenantId: string, keyId: string): Promise<Decrypter | undefined> {
-    const isAccepted = (state: EncryptionKeysState) => isKeyAccepted(state, keyId, this.clock.now());
-    const state = await this.recent.load(encryptionKeys, encryptionKeysStream(tenantId), isAccepted);
-    return isAccepted(state) ? this.signingKeys.loadDecrypter(tenantId, keyId) : undefined;
+    const stream = encryptionKeysStream(tenantId);
+    const now = this.clock.now();
+    let loaded = await this.recent.load(encryptionKeys, stream);
+    // Another process may just have made the key.
+    if (loaded.cached && !isKeyAccepted(loaded.state, keyId, now))
+      loaded = await this.recent.reload(encryptionKeys, stream);
+    return isKeyAccepted(loaded.state, keyId, now) ? this.signingKeys.loadDecrypter(tenantId, keyId) : undefined;
   }
 }

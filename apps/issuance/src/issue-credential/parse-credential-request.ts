@@ -33,7 +33,11 @@ export const parseCredentialRequest = (
   }
   if (!isObject(body))
     throw refused(isEncrypted ? 'the plaintext of the JWE must be a JSON object' : 'the body must be a JSON object');
-  const responseEncryption = parseResponseEncryption(body['credential_response_encryption'], isEncrypted, policy);
+  const requested = body['credential_response_encryption'];
+  const responseEncryption =
+    requested !== undefined || policy.responseRequired
+      ? parseResponseEncryption(requested, isEncrypted, policy)
+      : undefined;
   return {
     selector: selectorOf(body, byIdentifier),
     proofs: proofsOf(body['proofs']),

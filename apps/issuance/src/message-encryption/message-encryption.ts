@@ -16,6 +16,8 @@ import {
   type ResponseEncryption,
 } from './encryption-parameters.js';
 
+const DEFAULT_POLICY = encryptionPolicy({});
+
 export interface OpenedRequest {
   /** The request object, JSON. */
   text: string;
@@ -52,7 +54,8 @@ export class MessageEncryption {
   }
 
   private async policyOf(tenantId: string): Promise<EncryptionPolicy> {
-    return encryptionPolicy(await this.recent.load(openIdSettings, openIdSettingsStream(tenantId)));
+    const { state } = await this.recent.load(openIdSettings, openIdSettingsStream(tenantId));
+    return state.encryption ? encryptionPolicy(state) : DEFAULT_POLICY;
   }
 
   private async decrypt(jwe: string, tenantId: string): Promise<string> {

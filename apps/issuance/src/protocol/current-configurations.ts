@@ -3,7 +3,6 @@ import type { ActiveConfiguration } from '../credential-configuration/credential
 import {
   credentialConfiguration,
   credentialConfigurationStream,
-  type CredentialConfigurationState,
 } from '../credential-configuration/credential-configuration.state.js';
 import { RecentStates } from '../recent-states/recent-states.js';
 
@@ -15,9 +14,9 @@ export class CurrentConfigurations {
   /** `undefined` when the tenant does not have such a configuration. */
   async find(tenantId: string, id: string): Promise<ActiveConfiguration | undefined> {
     const stream = credentialConfigurationStream(tenantId, id);
-    const state = await this.recent.load(credentialConfiguration, stream, isActive);
-    return isActive(state) ? state : undefined;
+    let loaded = await this.recent.load(credentialConfiguration, stream);
+    if (loaded.cached && loaded.state.status !== 'active')
+      loaded = await this.recent.reload(credentialConfiguration, stream);
+    return loaded.state.status === 'active' ? loaded.state : undefined;
   }
 }
-
-const isActive = (state: CredentialConfigurationState): state is ActiveConfiguration => state.status === 'active';

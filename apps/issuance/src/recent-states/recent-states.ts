@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { Streams, type Aggregate, type Clock, type DomainEvent } from '@attestry/event-store';
+import { Streams, type Aggregate, type Clock, type DomainEvent, type Loaded } from '@attestry/event-store';
 import { CLOCK } from '@attestry/service-kit';
 
 /** How stale a state that another process changed may be. Own changes are seen at once. */
@@ -16,17 +16,20 @@ export class RecentStates {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** @param isUsable a state from memory for which it is false is read again: a cached state alone refuses nothing */
   async load<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     stream: string,
-    isUsable?: (state: State) => boolean,
-  ): Promise<State> {
+  ): Promise<Loaded<State>> {
     const now = this.clock.now().getTime();
     const recent = now - (this.checked.get(stream) ?? -Infinity) < MAX_AGE_MS;
-    let loaded = await this.streams.load(aggregate, stream, { cached: recent });
-    if (loaded.cached && isUsable && !isUsable(loaded.state)) loaded = await this.streams.load(aggregate, stream);
+    const loaded = await this.streams.load(aggregate, stream, { cached: recent });
     if (!loaded.cached) this.checked.set(stream, now);
-    return loaded.state;
+    return loaded;
+  }
+
+  /** For a refusal: a cached state alone refuses nothing. */
+  reload<State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>, stream: string): Promise<Loaded<State>> {
+    this.checked.delete(stream);
+    return this.load(aggregate, stream);
   }
 }
