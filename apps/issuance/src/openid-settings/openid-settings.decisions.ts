@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { invalidBody } from '@attestry/contracts';
 import type { OpenIdSettings, OpenIdSettingsChanged } from './openid-settings.events.js';
 import { openIdSettings } from './openid-settings.state.js';
@@ -24,7 +23,8 @@ export const changeOpenIdSettings = (
   const event: OpenIdSettingsChanged = { type: 'OpenIdSettingsChanged', data: change };
   const settings = openIdSettings.evolve(state, event);
   refuseContradictions(settings);
-  return isDeepStrictEqual(settings, state) ? [] : [event];
+  // `evolve` keeps the order of members.
+  return JSON.stringify(settings) === JSON.stringify(state) ? [] : [event];
 };
 
 /** Otherwise switching encryption off would silently end a requirement. */
