@@ -3,6 +3,10 @@ import { PendingAuthorizations } from './authorization-request/pending-authoriza
 import { PendingConsents } from './authorization-request/pending-consents.js';
 import { ProviderSignIn } from './authorization-request/provider-sign-in.js';
 import { CertificateKeys } from './certificate-keys/certificate-keys.js';
+import { EncryptionKeys } from './encryption-keys/encryption-keys.js';
+import { MessageEncryption } from './message-encryption/message-encryption.js';
+import { NewKeys } from './new-keys/new-keys.js';
+import { RecentStates } from './recent-states/recent-states.js';
 import { DestroyedCertificateKeys } from './certificate-keys/destroyed-certificate-keys.js';
 import { ContextLoader } from './contexts/context-loader.js';
 import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
@@ -49,6 +53,7 @@ import { useCases } from './use-cases.generated.js';
     IssuerKeys,
 
     // Certificates of issuers and of document signers
+    NewKeys,
     CertificateKeys,
     DestroyedCertificateKeys,
     IssuerSigners,
@@ -56,6 +61,10 @@ import { useCases } from './use-cases.generated.js';
     Crls,
     DueCertificates,
     RenewCertificates,
+
+    // Encrypted requests and responses
+    EncryptionKeys,
+    MessageEncryption,
 
     // Status lists
     StatusIndexes,
@@ -80,6 +89,7 @@ import { useCases } from './use-cases.generated.js';
     ProviderSignIn,
     SignedInUsers,
     ...formatProviders,
+    RecentStates,
     CurrentConfigurations,
     OfferEntries,
     PublishedConfigurations,

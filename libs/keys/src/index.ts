@@ -16,6 +16,7 @@ export { Macs, type SecretMac } from './macs.js';
 export { ERASED, isErased, Sealing, type DataPurpose, type Erased, type NewKey, type Sealed } from './sealing.js';
 export {
   SigningKeys,
+  type Decrypter,
   type KeyAlgorithm,
   type PublicJwk,
   type Signer,

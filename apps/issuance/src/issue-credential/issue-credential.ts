@@ -43,6 +43,7 @@ import {
   type IssuedCredentialState,
 } from '../issued-credential/issued-credential.state.js';
 import { IssuerSigners, type IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import { encryptAnswer, MessageEncryption } from '../message-encryption/message-encryption.js';
 import { PersistedCredentials } from '../persisted-credential/persisted-credentials.js';
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
 import type { DpopProof } from '../protocol/dpop-proof.js';
@@ -93,6 +94,7 @@ export class IssueCredential {
     private readonly documentSigners: DocumentSigners,
     private readonly persisted: PersistedCredentials,
     private readonly statusIndexes: StatusIndexes,
+    private readonly encryption: MessageEncryption,
     private readonly guard: ReplayGuard,
     private readonly dpop: DpopProofs,
     readonly recorder: OperationRecorder,
@@ -113,7 +115,7 @@ export class IssueCredential {
     return this.dpop.withNonce(context.tenant.id, () => this.answer(raw, context));
   }
 
-  private answer(raw: RawRequest, context: HolderContext): Promise<CredentialResponse> {
+  private answer(raw: RawRequest, context: HolderContext): Promise<CredentialResponse | HttpAnswer> {
     return recordOutcome(this, issueCredential, context, async (record) => {
       const now = this.clock.now();
       checkContentType(raw);
@@ -151,11 +153,12 @@ export class IssueCredential {
     record: WalletRecord,
     now: Date,
     progress: Progress,
-  ): Promise<CredentialResponse> {
+  ): Promise<CredentialResponse | HttpAnswer> {
     const { id: tenantId } = context.tenant;
     const { session } = presented;
     const { statuses } = progress;
-    const requested = parseCredentialRequest(raw.text, session.authorizationDetails !== undefined);
+    const opened = await this.encryption.openRequest(raw, tenantId);
+    const requested = parseCredentialRequest(opened, session.authorizationDetails !== undefined);
     const configuration = await checkConfiguration(session, requested.selector, tenantId, this.configurations);
     record.addMetadata({ credentialConfigurationId: configuration.id });
     const format = this.formats.byName[configuration.format];
@@ -289,7 +292,7 @@ export class IssueCredential {
     }
     const response: CredentialResponse = { credentials: [] };
     for (const credential of credentials) response.credentials.push({ credential });
-    return response;
+    return requested.responseEncryption ? encryptAnswer(response, requested.responseEncryption) : response;
   }
 
   /** The user's own claims, then the offer's or the provider's, mapped by the configuration. */

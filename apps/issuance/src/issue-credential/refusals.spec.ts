@@ -4,6 +4,7 @@ import type { PublicJwk } from '@attestry/keys';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
 import { maxLengthsOf } from '../protocol/check-lengths.js';
+import { encryptionPolicy } from '../openid-settings/openid-settings.decisions.js';
 import { mapClaims } from '../protocol/map-claims.js';
 import { makeNonce, verifyNonce } from '../protocol/nonce.js';
 import { checkAccessTokenLocation } from './check-access-token-location.js';
@@ -45,14 +46,9 @@ const nonce = makeNonce(macs, 't1', now);
 
 describe('refusals of the credential endpoint', () => {
   it('name the content type', async () => {
-    expect(await refusal(() => checkContentType(raw({ 'content-type': 'application/jwt' })))).toEqual([
-      'invalid_encryption_parameters',
-      'encrypted requests are not supported',
-      'check-content-type',
-    ]);
     expect(await refusal(() => checkContentType(raw({})))).toEqual([
       'invalid_credential_request',
-      'the content type must be application/json',
+      'the content type must be application/json, or application/jwt for an encrypted request',
       'check-content-type',
     ]);
   });
@@ -156,7 +152,11 @@ describe('refusals of the credential endpoint', () => {
     const parse = (length: number) =>
       refusal(() =>
         parseCredentialRequest(
-          JSON.stringify({ credential_configuration_id: 'x'.repeat(length), proofs: { jwt: ['j'] } }),
+          {
+            text: JSON.stringify({ credential_configuration_id: 'x'.repeat(length), proofs: { jwt: ['j'] } }),
+            isEncrypted: false,
+            policy: encryptionPolicy({}),
+          },
           false,
         ),
       );

@@ -1,22 +1,42 @@
-import { IsIn } from 'class-validator';
+import { IsIn, ValidateIf } from 'class-validator';
 import { defineOperation, requires } from '../operation.js';
-import { combine, Optional } from '../validators.js';
+import { combine, Nested, Optional } from '../validators.js';
 
 /** `null` resets it to its default. */
 const Switch = (): PropertyDecorator =>
   combine(Optional(), IsIn([true, false, null], { message: 'must be a boolean, or null for the default' }));
+
+export class EncryptionSettingsRequest {
+  /** Whether requests and responses may be encrypted. Default: yes. */
+  @Switch() enabled?: boolean | null;
+  /** Whether plain credential requests are refused. Default: no. */
+  @Switch() requestRequired?: boolean | null;
+  /** Whether requests that ask for a plain response are refused, and therefore plain requests too. Default: no. */
+  @Switch() responseRequired?: boolean | null;
+}
 
 export class OpenIdConfigurationRequest {
   /** Whether wallets that are not registered may use the authorization code flow. Default: in development, not in production. */
   @Switch() allowUnregisteredWallets?: boolean | null;
   /** Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no. */
   @Switch() dpopNonceRequired?: boolean | null;
+  /** Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change. */
+  @ValidateIf((_, value) => value !== undefined && value !== null)
+  @Nested(EncryptionSettingsRequest)
+  encryption?: EncryptionSettingsRequest | null;
+}
+
+export class EncryptionPolicy {
+  enabled: boolean;
+  requestRequired: boolean;
+  responseRequired: boolean;
 }
 
 /** With the defaults of members that were never set. */
 export class OpenIdConfiguration {
   allowUnregisteredWallets: boolean;
   dpopNonceRequired: boolean;
+  encryption: EncryptionPolicy;
 }
 
 const errors = 'tenant' as const;

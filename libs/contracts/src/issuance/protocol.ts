@@ -89,6 +89,25 @@ export class CredentialProofs {
   jwt: string[];
 }
 
+/** Public key of the wallet. */
+export class ResponseEncryptionKey {
+  @IsIn(['EC']) kty: 'EC';
+  @IsIn(['P-256']) crv: 'P-256';
+  @IsString() @MaxLength(43) x: string;
+  @IsString() @MaxLength(43) y: string;
+  @IsIn(['ECDH-ES']) alg: 'ECDH-ES';
+  /** Copied into the header of the response. */
+  @Optional() @IsString() @MaxLength(512) kid?: string;
+}
+
+/** Encryption of the response (OID4VCI 1.0 section 8.2). */
+export class ResponseEncryptionRequest {
+  @Nested(ResponseEncryptionKey) jwk: ResponseEncryptionKey;
+  @IsIn(['A128GCM', 'A256GCM']) enc: 'A128GCM' | 'A256GCM';
+  /** Compresses the response before encryption. */
+  @Optional() @IsIn(['DEF']) zip?: 'DEF';
+}
+
 /** Credential request (OID4VCI 1.0 section 8.2). */
 export class CredentialRequest {
   /** Id of the credential configuration. Exactly one of this member and `credential_identifier` is required. */
@@ -96,6 +115,8 @@ export class CredentialRequest {
   /** Credential identifier from the token response. Required if it returned any. */
   @Optional() @IsString() @MaxLength(1024) credential_identifier?: string;
   @Nested(CredentialProofs) proofs: CredentialProofs;
+  /** Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key. */
+  @Optional() @Nested(ResponseEncryptionRequest) credential_response_encryption?: ResponseEncryptionRequest;
 }
 
 export class AccessTokenResponse {
@@ -238,7 +259,7 @@ export const issueCredential = defineOperation({
   name: 'issuance.issue-credential',
   summary: 'Issue credentials (OID4VCI section 8)',
   description:
-    'An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`.',
+    'An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`. The request may be encrypted (section 10): the body is then a compact JWE of this object with `Content-Type: application/jwt`, at most 64 KiB long, for the key in `credential_request_encryption` of the issuer metadata. Errors are never encrypted.',
   http: {
     method: 'POST',
     path: '/v1/openid/credential',

@@ -567,6 +567,10 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description: 'Credential identifier from the token response. Required if it returned any.',
       },
       proofs: { $ref: '#/components/schemas/CredentialProofs' },
+      credential_response_encryption: {
+        $ref: '#/components/schemas/ResponseEncryptionRequest',
+        description: 'Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key.',
+      },
     },
     required: ['proofs'],
     description: 'Credential request (OID4VCI 1.0 section 8.2).',
@@ -2093,6 +2097,29 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['id', 'name', 'clientId', 'attestationRequired', 'dpopRequired', 'disabled'],
   },
   RegistrationStatus: { type: 'string', enum: ['COMPLETED', 'PROCESSING', 'FAILED'] },
+  ResponseEncryptionKey: {
+    type: 'object',
+    properties: {
+      kty: { type: 'string', const: 'EC' },
+      crv: { type: 'string', const: 'P-256' },
+      x: { type: 'string' },
+      y: { type: 'string' },
+      alg: { type: 'string', const: 'ECDH-ES' },
+      kid: { type: 'string', description: 'Copied into the header of the response.' },
+    },
+    required: ['kty', 'crv', 'x', 'y', 'alg'],
+    description: 'Public key of the wallet.',
+  },
+  ResponseEncryptionRequest: {
+    type: 'object',
+    properties: {
+      jwk: { $ref: '#/components/schemas/ResponseEncryptionKey' },
+      enc: { type: 'string', enum: ['A128GCM', 'A256GCM'] },
+      zip: { type: 'string', const: 'DEF', description: 'Compresses the response before encryption.' },
+    },
+    required: ['jwk', 'enc'],
+    description: 'Encryption of the response (OID4VCI 1.0 section 8.2).',
+  },
   RetrievedDid: {
     type: 'object',
     properties: {

@@ -2426,6 +2426,8 @@ export interface components {
       credential_configuration_id?: string;
       /** @description Credential identifier from the token response. Required if it returned any. */
       credential_identifier?: string;
+      /** @description Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key. */
+      credential_response_encryption?: components['schemas']['ResponseEncryptionRequest'];
       proofs: components['schemas']['CredentialProofs'];
     };
     CredentialResponse: {
@@ -3235,6 +3237,40 @@ export interface components {
     };
     /** @enum {string} */
     RegistrationStatus: 'COMPLETED' | 'PROCESSING' | 'FAILED';
+    /** @description Public key of the wallet. */
+    ResponseEncryptionKey: {
+      /**
+       * @constant
+       * @enum {string}
+       */
+      alg: 'ECDH-ES';
+      /**
+       * @constant
+       * @enum {string}
+       */
+      crv: 'P-256';
+      /** @description Copied into the header of the response. */
+      kid?: string;
+      /**
+       * @constant
+       * @enum {string}
+       */
+      kty: 'EC';
+      x: string;
+      y: string;
+    };
+    /** @description Encryption of the response (OID4VCI 1.0 section 8.2). */
+    ResponseEncryptionRequest: {
+      /** @enum {string} */
+      enc: 'A128GCM' | 'A256GCM';
+      jwk: components['schemas']['ResponseEncryptionKey'];
+      /**
+       * @description Compresses the response before encryption.
+       * @constant
+       * @enum {string}
+       */
+      zip?: 'DEF';
+    };
     /** @description For a DID of the tenant its record, for any other DID its resolved DID document. */
     RetrievedDid: {
       did: string;
