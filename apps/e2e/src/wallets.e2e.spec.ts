@@ -245,7 +245,7 @@ describe('the authorization code flow of a registered wallet', () => {
     });
     const { status, location } = await authorize('attested', BACK);
     expect([status, location?.searchParams.get('error')]).toEqual([302, 'invalid_client']);
-    const [{ id }] = expectStatus(await tenant.api.jwtVc.list(), 200).data as [{ id: string }];
+    const { id } = expectStatus(await tenant.api.jwtVc.list(), 200).data[0]!;
     const { uri } = expectStatus(await tenant.api.offers.create({ credentials: [id] }), 200);
     const offer = JSON.parse(new URL(uri).searchParams.get('credential_offer')!) as {
       grants: Record<string, { 'pre-authorized_code': string }>;

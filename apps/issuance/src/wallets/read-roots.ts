@@ -12,11 +12,12 @@ export const readRoots = async (
 ): Promise<string[] | undefined> => {
   if (!pems) return undefined;
   const { parseTrustAnchor } = await import('@attestry/certificates');
-  return Promise.all(
-    pems.map((pem, index) =>
+  const roots: string[] = [];
+  for (const [index, pem] of pems.entries())
+    roots.push(
       known.includes(pem)
         ? pem
-        : refuseCertificateFaults(`rootCertificates.${index}`, () => parseTrustAnchor(pem, now).pem),
-    ),
-  );
+        : await refuseCertificateFaults(`rootCertificates.${index}`, () => parseTrustAnchor(pem, now).pem),
+    );
+  return roots;
 };
