@@ -130,6 +130,7 @@ describe('an example in the interface definition', () => {
     'issuance.create-pre-authorized-offer': ['credentials'],
     'issuance.exchange-token': ['pre-authorized_code'],
     'issuance.issue-credential': ['credential_configuration_id', 'proofs'],
+    'issuance.create-revocation-notification': ['from'],
   };
   const withBody = overHttp.filter(({ body, http }) => body !== undefined || http!.accepts !== undefined);
 

@@ -610,6 +610,22 @@ const revocationRows = (
   },
 });
 
+const notificationRow: Row = {
+  right: async (world) => {
+    const { api } = world.tenant;
+    const { params } = await revocableCredential(world, 'webSemantic');
+    expect((await api.webSemantic.setRevocationStatus(params.id, { isRevoked: true })).status).toBe(200);
+    const { did } = expectStatus(await api.dids.create({ method: 'key', options: { keyType: 'Ed25519' } }), 201);
+    return { params, body: { from: did, to: ['did:web:holder.example'] } };
+  },
+  wrong: () => ({ params: { id: NO_SUCH }, body: { from: 'did:web:university.example', to: [] } }),
+  refusal: { status: 400, param: 'to', location: 'body' },
+  foreign: ({ foreign }) => ({
+    params: { id: foreign.webSemanticCredential },
+    body: { from: 'did:web:university.example', to: ['did:web:holder.example'] },
+  }),
+};
+
 /** What only CWTs have. */
 const compactRows = (
   profile: 'compact' | 'compact-semantic',
@@ -1041,6 +1057,7 @@ export const ROWS: Record<string, Row> = {
   ...configurationRows('compact', 'compact', compactRequest),
   ...configurationRows('compact-semantic', 'compactSemantic', compactRequest),
   ...registryRows('web-semantic', 'webSemanticCredential'),
+  'issuance.create-revocation-notification': notificationRow,
   'issuance.list-credentials': pageRow,
   ...statusRows('jwt-vc', 'jwtVc'),
   ...statusRows('sd-jwt', 'sdJwt'),

@@ -2008,6 +2008,39 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['id', 'issuer', 'url'],
   },
+  RevocationNotification: {
+    type: 'object',
+    properties: {
+      id: { type: 'string', description: 'UUID of the message.' },
+      type: { type: 'string', description: '`https://didcomm.org/revocation_notification/2.0/revoke`' },
+      from: { type: 'string' },
+      to: { type: 'array', items: { type: 'string' } },
+      created_time: { type: 'number', description: 'Seconds since 1970.' },
+      body: { $ref: '#/components/schemas/RevocationNotificationBody' },
+    },
+    required: ['id', 'type', 'from', 'to', 'created_time', 'body'],
+    description: 'Plaintext message of DIDComm 2.0.',
+  },
+  RevocationNotificationBody: {
+    type: 'object',
+    properties: {
+      revocation_format: { type: 'string', description: '`ldp_vc`, the format of the credential.' },
+      credential_id: { type: 'string', description: '`id` of the credential, `urn:uuid:` and its id.' },
+    },
+    required: ['revocation_format', 'credential_id'],
+  },
+  RevocationNotificationRequest: {
+    type: 'object',
+    properties: {
+      from: { type: 'string', description: 'DID of the tenant that sends the message.' },
+      to: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'DIDs that receive the message: 1 to 100, each once.',
+      },
+    },
+    required: ['from', 'to'],
+  },
   RevocationStatus: { type: 'object', properties: { isRevoked: { type: 'boolean' } }, required: ['isRevoked'] },
   RevokeTokenRequest: {
     type: 'object',

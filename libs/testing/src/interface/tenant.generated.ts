@@ -1827,6 +1827,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/web-semantic/{id}/revocation-status/notification': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Create the message that notifies the holder of a revoked web-semantic credential (Aries RFC 0721)
+     * @description The message is neither stored nor sent: encrypt the response and send it to the holder. Returns 400 if `from` is not a DID of the tenant, or if the credential is not revoked. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    post: operations['createRevocationNotification'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/web-semantic/configurations': {
     parameters: {
       query?: never;
@@ -3035,6 +3055,30 @@ export interface components {
       issuer: string;
       /** @description Address of the list, as in credentials. */
       url: string;
+    };
+    /** @description Plaintext message of DIDComm 2.0. */
+    RevocationNotification: {
+      body: components['schemas']['RevocationNotificationBody'];
+      /** @description Seconds since 1970. */
+      created_time: number;
+      from: string;
+      /** @description UUID of the message. */
+      id: string;
+      to: string[];
+      /** @description `https://didcomm.org/revocation_notification/2.0/revoke` */
+      type: string;
+    };
+    RevocationNotificationBody: {
+      /** @description `id` of the credential, `urn:uuid:` and its id. */
+      credential_id: string;
+      /** @description `ldp_vc`, the format of the credential. */
+      revocation_format: string;
+    };
+    RevocationNotificationRequest: {
+      /** @description DID of the tenant that sends the message. */
+      from: string;
+      /** @description DIDs that receive the message: 1 to 100, each once. */
+      to: string[];
     };
     RevocationStatus: {
       isRevoked: boolean;
@@ -11569,6 +11613,75 @@ export interface operations {
           [name: string]: unknown;
         };
         content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  createRevocationNotification: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "from": "did:web:university.example",
+         *       "to": [
+         *         "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+         *       ]
+         *     }
+         */
+        'application/json': components['schemas']['RevocationNotificationRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "https://didcomm.org/revocation_notification/2.0/revoke",
+           *       "from": "did:web:university.example",
+           *       "to": [
+           *         "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *       ],
+           *       "created_time": 1768469400,
+           *       "body": {
+           *         "revocation_format": "ldp_vc",
+           *         "credential_id": "urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['RevocationNotification'];
+        };
       };
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
