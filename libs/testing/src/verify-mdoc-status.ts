@@ -33,11 +33,11 @@ export const verifyMdocStatus = async (credential: string, iacas: readonly strin
   if (mediaType !== MEDIA_TYPE) throw new Error(`${status.uri} has the media type ${mediaType}`);
   const options = { ignoreGlobalTags: true, preferMap: true };
   const { tag, contents } = decode<Tag>(new Uint8Array(await response.arrayBuffer()), options);
-  const [header, unprotected, payload, signature] = contents as Sign1;
+  const [header, , payload, signature] = contents as Sign1;
   const parameters = decode<Map<number, unknown>>(header, options);
   if (tag !== 18 || parameters.get(1) !== -7 || parameters.get(16) !== MEDIA_TYPE)
     throw new Error('the token is no COSE_Sign1 of ES256 with the type of a status list');
-  const signer = new X509Certificate(unprotected.get(33) as Uint8Array);
+  const signer = new X509Certificate(parameters.get(33) as Uint8Array);
   const roots = iacas.map((pem) => new X509Certificate(pem));
   if (!roots.some((root) => signer.checkIssued(root) && signer.verify(root.publicKey)))
     throw new Error('no trusted IACA issued the certificate of the signer');

@@ -1191,13 +1191,8 @@ describe('a status list of mobile documents', () => {
   const read = (base64: string, iacaPem: string): Read => {
     const options = { ignoreGlobalTags: true, preferMap: true };
     const { tag, contents } = decode<Tag>(new Uint8Array(Buffer.from(base64, 'base64')), options);
-    const [header, unprotected, payload, signature] = contents as [
-      Uint8Array,
-      Map<number, Uint8Array>,
-      Uint8Array,
-      Uint8Array,
-    ];
-    const x5chain = new X509Certificate(unprotected.get(33)!);
+    const [header, , payload, signature] = contents as [Uint8Array, unknown, Uint8Array, Uint8Array];
+    const x5chain = new X509Certificate(decode<Map<number, Uint8Array>>(header, options).get(33)!);
     const signed = encode(['Signature1', header, new Uint8Array(), payload], cdeEncodeOptions);
     const key = { key: x5chain.publicKey, dsaEncoding: 'ieee-p1363' as const };
     expect(tag).toBe(18);
