@@ -10,6 +10,7 @@ import {
   CustomerIaca,
   expectStatus,
   hostFetch,
+  mdocIdentifier,
   makeHolderKey,
   ManagementApi,
   registerManagementClient,
@@ -434,6 +435,19 @@ const certificateRows: Record<string, Row> = {
   },
   'issuance.retrieve-status-list-token.mobile': {
     right: ({ own }) => ({ params: { id: own.statusList } }),
+    ...malformedId,
+  },
+  'issuance.retrieve-status-list-token.identifier-list': {
+    right: async ({ tenant: { api } }) => {
+      const configured = { ...mobileRequest(), includeStatus: true, statusMechanism: 'identifier_list' };
+      const { id } = expectStatus(await api.mobile.create(configured as never), 201);
+      const claims = { given_name: 'Ada' };
+      const offered = expectStatus(await api.offers.create({ credentials: [id], claims }), 200);
+      const { credentials } = await wallet.collect(offered.uri);
+      const { uri } = (await mdocIdentifier(credentials[0]!.credential as string))!;
+      await waitUntil(async () => (await hostFetch(uri)).ok, { what: 'the token of an identifier list' });
+      return { params: { id: uri.split('/').at(-2)! } };
+    },
     ...malformedId,
   },
   'issuance.delete-issued-credential.mobile': {

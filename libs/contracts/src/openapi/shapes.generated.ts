@@ -1248,6 +1248,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       display: { type: 'array', items: { $ref: '#/components/schemas/CredentialDisplay' } },
       maxIssuances: { type: 'number' },
       includeStatus: { type: 'boolean' },
+      statusMechanism: { $ref: '#/components/schemas/StatusMechanism', description: 'Absent without `includeStatus`.' },
     },
     required: ['id', 'type', 'claimMappings', 'expiresIn', 'includeStatus'],
   },
@@ -1297,7 +1298,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       includeStatus: {
         type: 'boolean',
         description:
-          'Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
+          'Whether each credential has a status, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
+      },
+      statusMechanism: {
+        $ref: '#/components/schemas/StatusMechanism',
+        description:
+          'Where the status is published, with `includeStatus` only: `status_list`, an entry of a Token Status List, or `identifier_list`, a list of the identifiers of suspended and revoked credentials. Default: `status_list`. A change applies to the credentials that are issued after it.',
       },
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
     },
@@ -2244,6 +2250,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         items: { $ref: '#/components/schemas/DistributedStatusList' },
         description: 'At most 1000.',
       },
+      identifier_lists: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/StatusListUri' },
+        description: 'Addresses of identifier lists, at most 1000. Absent without any.',
+      },
     },
     required: ['data'],
   },
@@ -2275,6 +2286,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['id'],
   },
   StatusListUri: { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] },
+  StatusMechanism: {
+    type: 'string',
+    enum: ['status_list', 'identifier_list'],
+    description: 'Where the status of a document is published.',
+  },
   Tenant: {
     type: 'object',
     properties: {

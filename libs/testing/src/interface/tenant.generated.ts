@@ -1459,6 +1459,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/mobile/identifier-lists/{id}/token': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the identifier list token of mobile documents (ISO/IEC 18013-5, second edition, section 12.3.6)
+     * @description The address is `status.identifier_list.uri` of the mobile security object, whose `status.identifier_list.id` is in the list while the document is suspended or revoked. The token is a CWT: `application/identifierlist+cwt`, or `application/cwt` where `Accept` names that. A changed status is in the token within seconds. 410 after the last token has expired, for example because the IACA has ended. With `If-None-Match` an unchanged token is a 304.
+     */
+    get: operations['retrieveStatusListTokenIdentifierList'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/mobile/status-list-signers': {
     parameters: {
       query?: never;
@@ -1632,7 +1652,7 @@ export interface paths {
     };
     /**
      * Retrieve the addresses of the status lists of mobile documents
-     * @description For verifiers that retrieve lists in advance. Without those of IACAs that have ended or were deleted.
+     * @description For verifiers that retrieve lists in advance, identifier lists too. Without those of IACAs that have ended or were deleted.
      */
     get: operations['retrieveStatusListDistribution'];
     put?: never;
@@ -2697,6 +2717,8 @@ export interface components {
       id: string;
       includeStatus: boolean;
       maxIssuances?: number;
+      /** @description Absent without `includeStatus`. */
+      statusMechanism?: components['schemas']['StatusMechanism'];
       type: string;
       validFrom?: components['schemas']['TimeMapping'];
       validUntil?: components['schemas']['TimeMapping'];
@@ -2776,10 +2798,12 @@ export interface components {
         years?: number;
       };
       readonly id?: string;
-      /** @description Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
+      /** @description Whether each credential has a status, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
       includeStatus?: boolean;
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
+      /** @description Where the status is published, with `includeStatus` only: `status_list`, an entry of a Token Status List, or `identifier_list`, a list of the identifiers of suspended and revoked credentials. Default: `status_list`. A change applies to the credentials that are issued after it. */
+      statusMechanism?: components['schemas']['StatusMechanism'];
       /** @description Document type, such as `org.iso.18013.5.1.mDL`, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
       /** @description Begin of the validity. Default, also if the claim has no value: the time of issuance. */
@@ -3231,6 +3255,8 @@ export interface components {
     StatusListDistribution: {
       /** @description At most 1000. */
       data: components['schemas']['DistributedStatusList'][];
+      /** @description Addresses of identifier lists, at most 1000. Absent without any. */
+      identifier_lists?: components['schemas']['StatusListUri'][];
     };
     StatusListSigner: {
       active: boolean;
@@ -3249,6 +3275,11 @@ export interface components {
     StatusListUri: {
       uri: string;
     };
+    /**
+     * @description Where the status of a document is published.
+     * @enum {string}
+     */
+    StatusMechanism: 'status_list' | 'identifier_list';
     /** @description Metadata of an issued credential and the user it was issued to. */
     TenantCredential: {
       credentialConfigurationId: string;
@@ -10172,6 +10203,42 @@ export interface operations {
       408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveStatusListTokenIdentifierList: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the status list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/cwt': string;
+          'application/identifierlist+cwt': string;
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      404: components['responses']['TenantNotFound'];
+      406: components['responses']['TenantNotAcceptable'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
