@@ -9,7 +9,8 @@ const listOf = (statuses: Uint8Array) => ({
 });
 const hexOf = (id: Uint8Array) => Buffer.from(id).toString('hex');
 const idsOf = (statuses: Uint8Array): string[] => {
-  const { identifiers } = identifierListClaims(listOf(statuses)).get(65530) as { identifiers: Map<Uint8Array, object> };
+  const list: unknown = identifierListClaims(listOf(statuses)).get(65530);
+  const { identifiers } = list as { identifiers: Map<Uint8Array, object> };
   for (const info of identifiers.values()) expect(info).toEqual({});
   return [...identifiers.keys()].map(hexOf);
 };
