@@ -135,6 +135,7 @@ describe('an example in the interface definition', () => {
     'issuance.exchange-token': ['pre-authorized_code'],
     'issuance.issue-credential': ['credential_configuration_id', 'proofs'],
     'issuance.submit-consent': ['request', 'token'],
+    'issuance.create-revocation-notification': ['from'],
   };
   const withBody = overHttp.filter(({ body, http }) => body !== undefined || http!.accepts !== undefined);
 

@@ -10,6 +10,7 @@ import {
   CustomerIaca,
   expectStatus,
   hostFetch,
+  mdocIdentifier,
   makeHolderKey,
   ManagementApi,
   registerManagementClient,
@@ -449,6 +450,19 @@ const certificateRows: Record<string, Row> = {
     right: ({ own }) => ({ params: { id: own.statusList } }),
     ...malformedId,
   },
+  'issuance.retrieve-status-list-token.identifier-list': {
+    right: async ({ tenant: { api } }) => {
+      const configured = { ...mobileRequest(), includeStatus: true, statusMechanism: 'identifier_list' };
+      const { id } = expectStatus(await api.mobile.create(configured as never), 201);
+      const claims = { given_name: 'Ada' };
+      const offered = expectStatus(await api.offers.create({ credentials: [id], claims }), 200);
+      const { credentials } = await wallet.collect(offered.uri);
+      const { uri } = (await mdocIdentifier(credentials[0]!.credential as string))!;
+      await waitUntil(async () => (await hostFetch(uri)).ok, { what: 'the token of an identifier list' });
+      return { params: { id: uri.split('/').at(-2)! } };
+    },
+    ...malformedId,
+  },
   'issuance.delete-issued-credential.mobile': {
     right: (world) => revocableCredential(world, 'mobile'),
     ...malformedId,
@@ -622,6 +636,22 @@ const revocationRows = (
     foreign: ({ foreign }) => ({ params: { id: foreign[`${thing}Credential`] } }),
   },
 });
+
+const notificationRow: Row = {
+  right: async (world) => {
+    const { api } = world.tenant;
+    const { params } = await revocableCredential(world, 'webSemantic');
+    expect((await api.webSemantic.setRevocationStatus(params.id, { isRevoked: true })).status).toBe(200);
+    const { did } = expectStatus(await api.dids.create({ method: 'key', options: { keyType: 'Ed25519' } }), 201);
+    return { params, body: { from: did, to: ['did:web:holder.example'] } };
+  },
+  wrong: () => ({ params: { id: NO_SUCH }, body: { from: 'did:web:university.example', to: [] } }),
+  refusal: { status: 400, param: 'to', location: 'body' },
+  foreign: ({ foreign }) => ({
+    params: { id: foreign.webSemanticCredential },
+    body: { from: 'did:web:university.example', to: ['did:web:holder.example'] },
+  }),
+};
 
 /** What only CWTs have. */
 const compactRows = (
@@ -1134,6 +1164,7 @@ export const ROWS: Record<string, Row> = {
   ...configurationRows('compact', 'compact', compactRequest),
   ...configurationRows('compact-semantic', 'compactSemantic', compactRequest),
   ...registryRows('web-semantic', 'webSemanticCredential'),
+  'issuance.create-revocation-notification': notificationRow,
   'issuance.list-credentials': pageRow,
   ...statusRows('jwt-vc', 'jwtVc'),
   ...statusRows('sd-jwt', 'sdJwt'),

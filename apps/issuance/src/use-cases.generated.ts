@@ -8,6 +8,7 @@ import { CreateDocumentSigner } from './create-document-signer/create-document-s
 import { CreateIaca } from './create-iaca/create-iaca.js';
 import { CreateOffer } from './create-offer/create-offer.js';
 import { CreatePreAuthorizedOffer } from './create-pre-authorized-offer/create-pre-authorized-offer.js';
+import { CreateRevocationNotification } from './create-revocation-notification/create-revocation-notification.js';
 import { CreateStatusListConfiguration } from './create-status-list-configuration/create-status-list-configuration.js';
 import { CreateUser } from './create-user/create-user.js';
 import { CreateWallet } from './create-wallet/create-wallet.js';
@@ -88,6 +89,7 @@ export const useCases = [
   RetrieveCredentialStatus,
   SetRevocationStatus,
   RetrieveRevocationStatus,
+  CreateRevocationNotification,
   ListRevocationLists,
   RetrieveRevocationList,
   CheckCredentialConfiguration,
@@ -110,8 +112,8 @@ export const useCases = [
   DeleteStatusListConfiguration,
   ListMobileStatusLists,
   ListStatusListConfigurations,
-  RetrieveMobileStatusList,
   RetrieveStatusListToken,
+  RetrieveMobileStatusList,
   RetrieveStatusListConfiguration,
   RetrieveStatusListDistribution,
   UpdateStatusListConfiguration,

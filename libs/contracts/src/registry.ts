@@ -4,6 +4,7 @@ import * as dids from './dids/dids.operations.js';
 import { retrieveContext } from './issuance/contexts.js';
 import { checkCredentialConfiguration, countDomainConfigurations } from './issuance/credential-configurations.js';
 import { retrieveCredentialDocument } from './issuance/credential-documents.js';
+import { createRevocationNotification } from './issuance/credential-status.js';
 import { listCredentials } from './issuance/credentials.js';
 import * as documentSigners from './issuance/document-signers.js';
 import {
@@ -81,6 +82,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...Object.values(REGISTRY_OPERATIONS),
   ...Object.values(STATUS_OPERATIONS),
   ...Object.values(REVOCATION_OPERATIONS),
+  { createRevocationNotification },
   ...Object.values(REVOCATION_LIST_OPERATIONS),
   { checkCredentialConfiguration, countDomainConfigurations },
   iacas,

@@ -49,7 +49,11 @@ const ROLES_OF_GROUP: [group: string, roles: string, call: string][] = [
     'admin issuer certificate-manager',
     `(?:POST|PUT|DELETE) ${CERTIFICATE}`,
   ],
-  ['Status and revocation of a credential', ISSUING, `(?:GET|POST) ${PROFILE}/:[a-zA-Z]+/(?:revocation-)?status$`],
+  [
+    'Status and revocation of a credential',
+    ISSUING,
+    `(?:GET|POST) ${PROFILE}/:[a-zA-Z]+/(?:revocation-)?status(?:/notification)?$`,
+  ],
   ['Status lists and revocation lists', ISSUING, `GET ${PROFILE}/(?:status-lists|revocation-lists)(?:/:id)?$`],
   [
     'Issued credentials: list, retrieve, delete',

@@ -136,6 +136,8 @@ export class TenantApi {
       revocationStatus: (id: string) => answerTo(client.GET(status, { params: { path: { id } } })),
       setRevocationStatus: (id: string, body: Schemas['SetRevocationStatusRequest']) =>
         answerTo(client.POST(status, { params: { path: { id } }, body })),
+      notification: (id: string, body: Schemas['RevocationNotificationRequest']) =>
+        answerTo(client.POST(`${status}/notification`, { params: { path: { id } }, body })),
       create: (body: Schemas['WebSemanticConfigurationRequest']) => answerTo(client.POST(path, { body })),
       list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
       retrieve: (id: string) => answerTo(client.GET(one, { params: { path: { id } } })),

@@ -380,6 +380,17 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       'openid-credential-offer://?credential_offer_uri=https%3A%2F%2Funiversity.example%2Fv1%2Fopenid%2Foffers%2F7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m%2Fcontent',
     expiresAt: '2026-01-15T09:30:00.000Z',
   },
+  'issuance.create-revocation-notification': {
+    id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+    type: 'https://didcomm.org/revocation_notification/2.0/revoke',
+    from: 'did:web:university.example',
+    to: ['did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK'],
+    created_time: 1768469400,
+    body: {
+      revocation_format: 'ldp_vc',
+      credential_id: 'urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
+    },
+  },
   'issuance.create-status-list-configuration': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     docType: 'org.iso.18013.5.1.mDL',

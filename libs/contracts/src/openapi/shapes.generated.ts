@@ -1306,6 +1306,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       display: { type: 'array', items: { $ref: '#/components/schemas/CredentialDisplay' } },
       maxIssuances: { type: 'number' },
       includeStatus: { type: 'boolean' },
+      statusMechanism: { $ref: '#/components/schemas/StatusMechanism', description: 'Absent without `includeStatus`.' },
     },
     required: ['id', 'type', 'claimMappings', 'expiresIn', 'includeStatus'],
   },
@@ -1355,7 +1356,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       includeStatus: {
         type: 'boolean',
         description:
-          'Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
+          'Whether each credential has a status, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
+      },
+      statusMechanism: {
+        $ref: '#/components/schemas/StatusMechanism',
+        description:
+          'Where the status is published, with `includeStatus` only: `status_list`, an entry of a Token Status List, or `identifier_list`, a list of the identifiers of suspended and revoked credentials. Default: `status_list`. A change applies to the credentials that are issued after it.',
       },
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
     },
@@ -2144,6 +2150,39 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['id', 'issuer', 'url'],
   },
+  RevocationNotification: {
+    type: 'object',
+    properties: {
+      id: { type: 'string', description: 'UUID of the message.' },
+      type: { type: 'string', description: '`https://didcomm.org/revocation_notification/2.0/revoke`' },
+      from: { type: 'string' },
+      to: { type: 'array', items: { type: 'string' } },
+      created_time: { type: 'number', description: 'Seconds since 1970.' },
+      body: { $ref: '#/components/schemas/RevocationNotificationBody' },
+    },
+    required: ['id', 'type', 'from', 'to', 'created_time', 'body'],
+    description: 'Plaintext message of DIDComm 2.0.',
+  },
+  RevocationNotificationBody: {
+    type: 'object',
+    properties: {
+      revocation_format: { type: 'string', description: '`ldp_vc`, the format of the credential.' },
+      credential_id: { type: 'string', description: '`id` of the credential, `urn:uuid:` and its id.' },
+    },
+    required: ['revocation_format', 'credential_id'],
+  },
+  RevocationNotificationRequest: {
+    type: 'object',
+    properties: {
+      from: { type: 'string', description: 'DID of the tenant that sends the message.' },
+      to: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'DIDs that receive the message: 1 to 100, each once.',
+      },
+    },
+    required: ['from', 'to'],
+  },
   RevocationStatus: { type: 'object', properties: { isRevoked: { type: 'boolean' } }, required: ['isRevoked'] },
   RevokeTokenRequest: {
     type: 'object',
@@ -2347,6 +2386,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         items: { $ref: '#/components/schemas/DistributedStatusList' },
         description: 'At most 1000.',
       },
+      identifier_lists: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/StatusListUri' },
+        description: 'Addresses of identifier lists, at most 1000. Absent without any.',
+      },
     },
     required: ['data'],
   },
@@ -2378,6 +2422,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['id'],
   },
   StatusListUri: { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] },
+  StatusMechanism: {
+    type: 'string',
+    enum: ['status_list', 'identifier_list'],
+    description: 'Where the status of a document is published.',
+  },
   Tenant: {
     type: 'object',
     properties: {

@@ -1616,6 +1616,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/mobile/identifier-lists/{id}/token': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the identifier list token of mobile documents (ISO/IEC 18013-5, second edition, section 12.3.6)
+     * @description The address is `status.identifier_list.uri` of the mobile security object, whose `status.identifier_list.id` is in the list while the document is suspended or revoked. The token is a CWT: `application/identifierlist+cwt`, or `application/cwt` where `Accept` names that. A changed status is in the token within seconds. 410 after the last token has expired, for example because the IACA has ended. With `If-None-Match` an unchanged token is a 304.
+     */
+    get: operations['retrieveStatusListTokenIdentifierList'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/mobile/status-list-signers': {
     parameters: {
       query?: never;
@@ -1789,7 +1809,7 @@ export interface paths {
     };
     /**
      * Retrieve the addresses of the status lists of mobile documents
-     * @description For verifiers that retrieve lists in advance. Without those of IACAs that have ended or were deleted.
+     * @description For verifiers that retrieve lists in advance, identifier lists too. Without those of IACAs that have ended or were deleted.
      */
     get: operations['retrieveStatusListDistribution'];
     put?: never;
@@ -1978,6 +1998,26 @@ export interface paths {
      * @description The published revocation list follows within seconds. A status that the credential has already changes nothing. Returns 400 if the configuration of the credential was not revocable when it was issued. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     post: operations['setRevocationStatusWebSemantic'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/web-semantic/{id}/revocation-status/notification': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Create the message that notifies the holder of a revoked web-semantic credential (Aries RFC 0721)
+     * @description The message is neither stored nor sent: encrypt the response and send it to the holder. Returns 400 if `from` is not a DID of the tenant, or if the credential is not revoked. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    post: operations['createRevocationNotification'];
     delete?: never;
     options?: never;
     head?: never;
@@ -2867,6 +2907,8 @@ export interface components {
       id: string;
       includeStatus: boolean;
       maxIssuances?: number;
+      /** @description Absent without `includeStatus`. */
+      statusMechanism?: components['schemas']['StatusMechanism'];
       type: string;
       validFrom?: components['schemas']['TimeMapping'];
       validUntil?: components['schemas']['TimeMapping'];
@@ -2946,10 +2988,12 @@ export interface components {
         years?: number;
       };
       readonly id?: string;
-      /** @description Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
+      /** @description Whether each credential has a status, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
       includeStatus?: boolean;
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
+      /** @description Where the status is published, with `includeStatus` only: `status_list`, an entry of a Token Status List, or `identifier_list`, a list of the identifiers of suspended and revoked credentials. Default: `status_list`. A change applies to the credentials that are issued after it. */
+      statusMechanism?: components['schemas']['StatusMechanism'];
       /** @description Document type, such as `org.iso.18013.5.1.mDL`, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
       /** @description Begin of the validity. Default, also if the claim has no value: the time of issuance. */
@@ -3288,6 +3332,30 @@ export interface components {
       /** @description Address of the list, as in credentials. */
       url: string;
     };
+    /** @description Plaintext message of DIDComm 2.0. */
+    RevocationNotification: {
+      body: components['schemas']['RevocationNotificationBody'];
+      /** @description Seconds since 1970. */
+      created_time: number;
+      from: string;
+      /** @description UUID of the message. */
+      id: string;
+      to: string[];
+      /** @description `https://didcomm.org/revocation_notification/2.0/revoke` */
+      type: string;
+    };
+    RevocationNotificationBody: {
+      /** @description `id` of the credential, `urn:uuid:` and its id. */
+      credential_id: string;
+      /** @description `ldp_vc`, the format of the credential. */
+      revocation_format: string;
+    };
+    RevocationNotificationRequest: {
+      /** @description DID of the tenant that sends the message. */
+      from: string;
+      /** @description DIDs that receive the message: 1 to 100, each once. */
+      to: string[];
+    };
     RevocationStatus: {
       isRevoked: boolean;
     };
@@ -3439,6 +3507,8 @@ export interface components {
     StatusListDistribution: {
       /** @description At most 1000. */
       data: components['schemas']['DistributedStatusList'][];
+      /** @description Addresses of identifier lists, at most 1000. Absent without any. */
+      identifier_lists?: components['schemas']['StatusListUri'][];
     };
     StatusListSigner: {
       active: boolean;
@@ -3457,6 +3527,11 @@ export interface components {
     StatusListUri: {
       uri: string;
     };
+    /**
+     * @description Where the status of a document is published.
+     * @enum {string}
+     */
+    StatusMechanism: 'status_list' | 'identifier_list';
     /** @description Metadata of an issued credential and the user it was issued to. */
     TenantCredential: {
       credentialConfigurationId: string;
@@ -11130,6 +11205,42 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
+  retrieveStatusListTokenIdentifierList: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the status list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/cwt': string;
+          'application/identifierlist+cwt': string;
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      404: components['responses']['TenantNotFound'];
+      406: components['responses']['TenantNotAcceptable'];
+      410: components['responses']['TenantGone'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
   listDocumentSignersStatusList: {
     parameters: {
       query?: {
@@ -12566,6 +12677,75 @@ export interface operations {
           [name: string]: unknown;
         };
         content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  createRevocationNotification: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "from": "did:web:university.example",
+         *       "to": [
+         *         "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+         *       ]
+         *     }
+         */
+        'application/json': components['schemas']['RevocationNotificationRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "https://didcomm.org/revocation_notification/2.0/revoke",
+           *       "from": "did:web:university.example",
+           *       "to": [
+           *         "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *       ],
+           *       "created_time": 1768469400,
+           *       "body": {
+           *         "revocation_format": "ldp_vc",
+           *         "credential_id": "urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['RevocationNotification'];
+        };
       };
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
