@@ -12,6 +12,7 @@ import {
   OpenIdProvider,
   PLATFORM_START_MS,
   RedirectBrowser,
+  registerWallet,
   platformMode,
   sharedPlatform,
   TENANT_CLIENT,
@@ -26,7 +27,10 @@ import {
 } from '@attestry/testing';
 
 const WALLET = 'wallet.example';
+/** Of a wallet that the issuer does not know: the browser approves the consent page. */
 const BACK = 'https://wallet.example/back';
+/** Also registered. */
+const OWN_SCHEME = 'example-wallet://back?kept=1';
 
 let platform: PlatformAddresses;
 let management: ManagementApi;
@@ -42,6 +46,7 @@ beforeAll(async () => {
   platform = await sharedPlatform();
   management = await connectManagement(platform);
   tenant = await createTenantUnderTest(platform, management, 'academy');
+  await registerWallet(tenant.api, WALLET, BACK, OWN_SCHEME);
   expectStatus(
     await tenant.api.authenticationProviders.create({
       url: provider.issuer,
@@ -124,12 +129,14 @@ const requestAuthorization = async (query: URLSearchParams, at = tenant) => {
     status: answer.status,
     headers: answer.headers,
     location: location === null ? undefined : new URL(location),
-    body: (text === '' ? undefined : JSON.parse(text)) as { error: string; error_description: string } | undefined,
+    /** Of a refusal that is shown on a page. */
+    error: errorOnPage(text),
   };
 };
 /** Of the same request. */
 const push = (more: Record<string, string | undefined> = {}): Promise<Answer<Record<string, string>>> =>
   new ApiClient(tenant.url).request('POST', '/v1/oauth/par', { body: authorizationQuery(more) });
+const errorOnPage = (page: string): string | undefined => /<dd>([a-z_]+)<\/dd>/.exec(page)?.[1];
 const codeOf = async (more: Record<string, string> = {}, browser = new RedirectBrowser()): Promise<string> => {
   provider.accounts.set(ZOE.sub, ZOE);
   const back = await browser.follow(authorizeUrl(authorizationQuery(more)), (url) => url.startsWith(BACK));
@@ -236,8 +243,7 @@ describe('the authorization endpoint', () => {
   it('returns a code and the state to the redirect URI after the sign-in [T75]', async () => {
     provider.accounts.set(ZOE.sub, ZOE);
     const browser = new RedirectBrowser();
-    const own = 'example-wallet://back?kept=1';
-    const back = await browser.follow(authorizeUrl(authorizationQuery({ redirect_uri: own })), (url) =>
+    const back = await browser.follow(authorizeUrl(authorizationQuery({ redirect_uri: OWN_SCHEME })), (url) =>
       url.startsWith('example-'),
     );
     expect(Object.fromEntries(back.searchParams)).toEqual({
@@ -246,7 +252,7 @@ describe('the authorization endpoint', () => {
       state: 'a state of the wallet',
       iss: tenant.url,
     });
-    const { status, body } = await exchange({ code: back.searchParams.get('code')!, redirect_uri: own });
+    const { status, body } = await exchange({ code: back.searchParams.get('code')!, redirect_uri: OWN_SCHEME });
     expect([status, body]).toEqual([
       200,
       { access_token: expect.any(String), token_type: 'Bearer', expires_in: 300, scope },
@@ -267,8 +273,8 @@ describe('the authorization endpoint', () => {
       authorizationQuery({ redirect_uri: 'data:text/html,x' }),
       twice,
     ]) {
-      const { status, location, body } = await requestAuthorization(query);
-      expect([query.get('redirect_uri'), status, location, body?.error]).toEqual([
+      const { status, location, error } = await requestAuthorization(query);
+      expect([query.get('redirect_uri'), status, location, error]).toEqual([
         query.get('redirect_uri'),
         400,
         undefined,
@@ -305,8 +311,10 @@ describe('the authorization endpoint', () => {
     ['response_mode', 'fragment', 'invalid_request'],
     ['dpop_jkt', 'x', 'invalid_request'],
   ])('returns the error to the wallet for %s %s [T75]', async (name, value, error) => {
-    const { status, location, headers } = await requestAuthorization(authorizationQuery({ [name]: value }));
-    expect([status, `${location!.origin}${location!.pathname}`]).toEqual([302, BACK]);
+    const { status, location, headers } = await requestAuthorization(
+      authorizationQuery({ redirect_uri: OWN_SCHEME, [name]: value }),
+    );
+    expect([status, location!.href.split('?', 1)[0]]).toEqual([302, OWN_SCHEME]);
     expect(Object.fromEntries(location!.searchParams)).toEqual({
       error,
       error_description: expect.any(String),
@@ -348,10 +356,11 @@ describe('the authorization endpoint', () => {
         .data.map(({ type }) => type)
         .filter((type) => /^OPENID_(AUTH|PAR)/.test(type));
     const before = (await typesOf()).length;
-    await requestAuthorization(authorizationQuery({ scope: 'none' }));
-    await requestAuthorization(authorizationQuery());
-    await push();
-    await push({ scope: 'none' });
+    const bound = { redirect_uri: OWN_SCHEME };
+    await requestAuthorization(authorizationQuery({ ...bound, scope: 'none' }));
+    await requestAuthorization(authorizationQuery(bound));
+    await push(bound);
+    await push({ ...bound, scope: 'none' });
     await codeOf();
     const browser = new RedirectBrowser();
     await browser.follow(authorizeUrl(authorizationQuery({ login_hint: undefined })), (url) => url.startsWith(BACK));
@@ -373,7 +382,7 @@ describe('the callback', () => {
     const browser = new RedirectBrowser();
     const callback = (await browser.follow(authorizeUrl(authorizationQuery()), atCallback)).href;
     const elsewhere = await hostFetch(callback, { redirect: 'manual' });
-    expect([elsewhere.status, ((await elsewhere.json()) as { error: string }).error]).toEqual([400, 'invalid_request']);
+    expect([elsewhere.status, errorOnPage(await elsewhere.text())]).toEqual([400, 'invalid_request']);
     const answer = await browser.openUrl(callback);
     expect(answer.status).toBe(302);
     expect(new URL(answer.headers.get('location')!).searchParams.get('code')).toMatch(/^[A-Za-z0-9_-]{86}$/);
@@ -394,7 +403,7 @@ describe('the callback', () => {
 
   it.each(['', '?state=x', '?state=3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11&code=y'])('refuses %s', async (query) => {
     const answer = await hostFetch(`${tenant.url}/v1/oauth/authentication/callback${query}`, { redirect: 'manual' });
-    expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([400, 'invalid_request']);
+    expect([answer.status, errorOnPage(await answer.text())]).toEqual([400, 'invalid_request']);
   });
 });
 
@@ -468,6 +477,7 @@ describe('the authorization code', () => {
     const did = expectStatus(await other.api.dids.create({ method: 'web', options: { url: other.host } }), 201).did;
     const configuration = { type: 'Course', name: 'x', issuer: { name: 'x' }, issuerDid: did, claimMappings: {} };
     expectStatus(await other.api.webSemantic.create(configuration), 201);
+    await registerWallet(other.api, WALLET, BACK);
     expect((await requestAuthorization(authorizationQuery(), other)).location!.searchParams.get('error')).toBe(
       'server_error',
     );
@@ -525,6 +535,7 @@ describe('a provider whose address changes', () => {
     elsewhere = await OpenIdProvider.start('https://management.example');
     moved = await createTenantUnderTest(platform, management, 'moved-academy');
     managed = await connectWithRoles(platform, management, moved, ['managed-issuer']);
+    await registerWallet(moved.api, WALLET, BACK);
     const created = await moved.api.authenticationProviders.create({ ...settingsAt(provider), ...TENANT_CLIENT });
     ({ id } = expectStatus(created, 201));
     const { did } = expectStatus(await moved.api.dids.create({ method: 'web', options: { url: moved.host } }), 201);
@@ -626,6 +637,7 @@ describe('a provider that is deleted during a sign-in', () => {
     expectStatus(await tenant.api.authenticationProviders.delete(data[0]!.id), 204);
     const location = (await browser.openUrl(callback.href)).headers.get('location')!;
     expect(new URL(location).searchParams.get('error')).toBe('access_denied');
-    expect((await requestAuthorization(authorizationQuery())).location!.searchParams.get('error')).toBe('server_error');
+    const later = authorizationQuery({ redirect_uri: OWN_SCHEME });
+    expect((await requestAuthorization(later)).location!.searchParams.get('error')).toBe('server_error');
   });
 });

@@ -7,6 +7,7 @@ import {
   createIaca,
   createStatusListConfiguration,
   createStatusListSigner,
+  createWallet,
   createPreAuthorizedOffer,
   createUser,
   jwtVcConfigurations,
@@ -167,6 +168,22 @@ describeIdempotency('creating a status list configuration', {
         createStatusListConfiguration,
         { body: { docType: other ? 'org.example.other' : 'org.example.card', ...durations } },
         context(by, key, createStatusListConfiguration.name, tenantId),
+      );
+  },
+});
+
+describeIdempotency('registering a wallet', {
+  engines: () => engines,
+  clock,
+  category: 'wallets',
+  made: 'WalletRegistered',
+  thing: () => {
+    const tenantId = newTenant();
+    return ({ key, by, other }) =>
+      client.call(
+        createWallet,
+        { body: { name: 'W', clientId: other ? 'other' : 'city', redirectUris: ['https://wallet.example/back'] } },
+        context(by, key, createWallet.name, tenantId),
       );
   },
 });

@@ -1,7 +1,13 @@
 import { Module } from '@nestjs/common';
 import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
 import { PushedAuthorizations } from './authorization-request/pushed-authorizations.js';
+import { PendingConsents } from './authorization-request/pending-consents.js';
+import { ProviderSignIn } from './authorization-request/provider-sign-in.js';
 import { CertificateKeys } from './certificate-keys/certificate-keys.js';
+import { EncryptionKeys } from './encryption-keys/encryption-keys.js';
+import { MessageEncryption } from './message-encryption/message-encryption.js';
+import { NewKeys } from './new-keys/new-keys.js';
+import { RecentStates } from './recent-states/recent-states.js';
 import { DestroyedCertificateKeys } from './certificate-keys/destroyed-certificate-keys.js';
 import { ContextLoader } from './contexts/context-loader.js';
 import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
@@ -18,8 +24,9 @@ import { DueCertificates } from './due-certificates/due-certificates.read-model.
 import { RenewCertificates } from './due-certificates/renew-certificates.worker.js';
 import { formatProviders } from './formats/formats.js';
 import { TenantContexts } from './formats/ldp-vc/tenant-contexts.js';
-import { IssuerBrands } from './retrieve-issuer-metadata/issuer-brands.js';
+import { IssuerBrands } from './protocol/issuer-brands.js';
 import { CurrentConfigurations } from './protocol/current-configurations.js';
+import { DpopProofs } from './protocol/dpop-proofs.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedConfigurations } from './protocol/published-configurations.js';
 import { SignedInUsers } from './user/signed-in-users.js';
@@ -47,6 +54,7 @@ import { useCases } from './use-cases.generated.js';
     IssuerKeys,
 
     // Certificates of issuers and of document signers
+    NewKeys,
     CertificateKeys,
     DestroyedCertificateKeys,
     IssuerSigners,
@@ -54,6 +62,10 @@ import { useCases } from './use-cases.generated.js';
     Crls,
     DueCertificates,
     RenewCertificates,
+
+    // Encrypted requests and responses
+    EncryptionKeys,
+    MessageEncryption,
 
     // Status lists
     StatusIndexes,
@@ -70,11 +82,15 @@ import { useCases } from './use-cases.generated.js';
     CredentialErasures,
 
     // Offers and the OID4VCI protocol
+    TenantWallets,
+    DpopProofs,
     PendingAuthorizations,
     PushedAuthorizations,
-    TenantWallets,
+    PendingConsents,
+    ProviderSignIn,
     SignedInUsers,
     ...formatProviders,
+    RecentStates,
     CurrentConfigurations,
     OfferEntries,
     PublishedConfigurations,

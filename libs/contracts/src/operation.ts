@@ -88,6 +88,8 @@ export interface HttpBinding {
   accepts?: Readonly<Record<string, DtoClass>>;
   /** Shape of the query of a raw request, for the interface definition. */
   acceptsQuery?: DtoClass;
+  /** Instead of the success it may return a page (200) on which the person at the browser decides (ADR 0085). */
+  mayShowPage?: true;
   /** A 400 may be a page for the person at the browser (ADR 0052). */
   refusesOnPage?: true;
   /**

@@ -98,6 +98,7 @@ const PREFIXES_OF_CREDENTIALS: Record<string, string> = {
   'issuance.retrieve-revocation-status.compact-semantic': 'CREDENTIAL_COMPACT_SEMANTIC_REVOCATION_RETRIEVE_STATUS',
   'issuance.set-revocation-status.web-semantic': 'CREDENTIAL_WEB_SEMANTIC_REVOCATION_SET_STATUS',
   'issuance.retrieve-revocation-status.web-semantic': 'CREDENTIAL_WEB_SEMANTIC_REVOCATION_RETRIEVE',
+  'issuance.create-revocation-notification': 'CREDENTIAL_WEB_SEMANTIC_REVOCATION_MESSAGE_PAYLOAD_CREATE',
   // Issued credentials
   'issuance.list-credentials': 'CREDENTIAL_RETRIEVE_LIST',
   'issuance.list-issued-credentials.web-semantic': 'CREDENTIAL_WEB_SEMANTIC_RETRIEVE_LIST',
@@ -200,6 +201,7 @@ describe('the context of an operation', () => {
       'tenant-config.retrieve-brand',
       'tenant-config.begin-sign-in',
       'tenant-config.complete-sign-in',
+      'dids.check-did',
       'dids.reserve-issuer-key',
       'issuance.check-credential-configuration',
       'issuance.count-domain-configurations',

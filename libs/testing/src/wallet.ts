@@ -6,6 +6,7 @@ import {
   setGlobalConfig,
   type CallbackContext,
   type JwtSigner,
+  type RequestDpopOptions,
 } from '@openid4vc/oauth2';
 import { Openid4vciClient, type CredentialOfferObject, type IssuerMetadataResult } from '@openid4vc/openid4vci';
 import { compactVerify, exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
@@ -51,7 +52,7 @@ export interface CollectOptions {
 }
 
 export interface AuthorizeOptions {
-  browser: RedirectBrowser;
+  browser: Pick<RedirectBrowser, 'follow'>;
   redirectUri: string;
   scope?: string;
   /** Added to the authorization request. */
@@ -60,6 +61,7 @@ export interface AuthorizeOptions {
 
 export interface TokenAnswer {
   access_token: string;
+  token_type: string;
   scope?: string;
   authorization_details?: { credential_configuration_id: string; credential_identifiers: string[] }[];
 }
@@ -95,15 +97,24 @@ export class Wallet {
   private readonly keys = new Map<string, HolderKey>();
   readonly client: Openid4vciClient;
   private readonly oauth: Oauth2Client;
+  /** With the nonce of the issuer's last answer. */
+  private dpop: RequestDpopOptions | undefined;
 
   /**
    * @param clientId any; without one it is anonymous, which is sufficient for pre-authorized codes
    * @param issuerCa PEM; it prefers metadata that is signed under this CA
+   * @param dpopKey its access tokens are bound to this key (RFC 9449)
    */
   constructor(
     private readonly clientId?: string,
     issuerCa?: string,
+    dpopKey?: HolderKey,
   ) {
+    if (dpopKey) {
+      const signer = signerOf(dpopKey) as RequestDpopOptions['signer'];
+      this.keys.set(signerId(signer), dpopKey);
+      this.dpop = { signer };
+    }
     const refuse = () => {
       throw new Error('this wallet does not use that');
     };
@@ -143,11 +154,13 @@ export class Wallet {
     metadata: IssuerMetadataResult,
     transactionCode?: string,
   ): Promise<string> {
-    const { accessTokenResponse } = await this.client.retrievePreAuthorizedCodeAccessTokenFromOffer({
+    const { accessTokenResponse, dpop } = await this.client.retrievePreAuthorizedCodeAccessTokenFromOffer({
       credentialOffer: offer,
       issuerMetadata: metadata,
+      dpop: this.dpop,
       ...(transactionCode !== undefined && { txCode: transactionCode }),
     });
+    this.dpop = dpop;
     return accessTokenResponse.access_token;
   }
 
@@ -165,6 +178,7 @@ export class Wallet {
       redirectUri,
       resource: metadata.credentialIssuer.credential_issuer,
       state,
+      dpop: this.dpop,
       ...(scope !== undefined && { scope }),
       additionalRequestPayload: { ...parameters, issuer_state: offer.grants?.authorization_code?.issuer_state },
     });
@@ -174,13 +188,15 @@ export class Wallet {
     if (answer['state'] !== state || answer['iss'] !== metadata.credentialIssuer.credential_issuer)
       throw new Error(`that is no answer to this wallet: ${back.href}`);
     if (answer['code'] === undefined) throw new Error(answer['error']);
-    const { accessTokenResponse } = await this.client.retrieveAuthorizationCodeAccessTokenFromOffer({
+    const { accessTokenResponse, dpop } = await this.client.retrieveAuthorizationCodeAccessTokenFromOffer({
       credentialOffer: offer,
       issuerMetadata: metadata,
+      dpop: this.dpop,
       authorizationCode: answer['code'],
       pkceCodeVerifier: pkce!.codeVerifier,
       redirectUri,
     });
+    this.dpop = dpop;
     return accessTokenResponse as TokenAnswer;
   }
 
@@ -215,12 +231,14 @@ export class Wallet {
   ): Promise<(string | Record<string, unknown>)[]> {
     const nonce = await this.nonce(metadata);
     const jwts = await Promise.all(keys.map((key) => this.proof(metadata, credentialConfigurationId, key, nonce)));
-    const { credentialResponse } = await this.client.retrieveCredentials({
+    const { credentialResponse, dpop } = await this.client.retrieveCredentials({
       issuerMetadata: metadata,
       accessToken,
+      dpop: this.dpop,
       credentialConfigurationId,
       proofs: { jwt: jwts as [string, ...string[]] },
     });
+    if (this.dpop) this.dpop = { ...this.dpop, ...dpop };
     return (credentialResponse.credentials as { credential: string | Record<string, unknown> }[]).map(
       ({ credential }) => credential,
     );

@@ -5,6 +5,7 @@ import type { Clock } from '@attestry/event-store';
 import { ExpiringState, isErased } from '@attestry/keys';
 import { CLOCK } from '@attestry/service-kit';
 import { SIGN_IN_SECONDS } from './pending-authorizations.js';
+import { CONSENT_SECONDS } from './pending-consents.js';
 
 /** How long a reference can be opened, seconds. RFC 9126 §2.2 */
 export const PUSHED_SECONDS = 60;
@@ -44,7 +45,7 @@ export class PushedAuthorizations {
   /**
    * The request that a query of the authorization endpoint refers to. Undefined when the query has no `request_uri`; of one that has,
    * everything else but `client_id` is ignored (RFC 9101 §5).
-   * @throws AppError 400, without redirection: the redirect URI is not known
+   * @throws AppError 400 that is shown on a page: the redirect URI is not known
    */
   async open(tenantId: string, query: URLSearchParams): Promise<PushedAuthorization | undefined> {
     if (!query.get('request_uri') && query.getAll('request_uri').length < 2) return undefined;
@@ -78,7 +79,7 @@ export class PushedAuthorizations {
       tenantId,
       finishedNameOf(id),
       '',
-      this.expiresIn(PUSHED_SECONDS + SIGN_IN_SECONDS),
+      this.expiresIn(PUSHED_SECONDS + CONSENT_SECONDS + SIGN_IN_SECONDS),
     );
     return ended !== undefined;
   }

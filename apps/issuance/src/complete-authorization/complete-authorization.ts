@@ -26,14 +26,12 @@ import {
 } from '@attestry/service-kit';
 import {
   CALLBACK,
-  dropCookie,
   PendingAuthorizations,
+  signInCookies,
   type PendingAuthorization,
 } from '../authorization-request/pending-authorizations.js';
 import { PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
-import { checkRedirect } from '../authorization-request/check-redirect.js';
 import { redirectToClient } from '../authorization-request/redirect.js';
-import { redirectPolicyOf, type RedirectPolicy } from '../authorization-request/redirect-policy.js';
 import { refusalPage } from '../authorization-request/refusal-page.js';
 import { grantAuthorization } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
@@ -42,6 +40,8 @@ import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { SignedInUsers } from '../user/signed-in-users.js';
+import { checkClientAttestation } from '../wallets/check-wallet.js';
+import { TenantWallets } from '../wallets/tenant-wallets.js';
 
 const MAX_LENGTHS = maxLengthsOf(AuthenticationQuery);
 
@@ -51,8 +51,6 @@ const MAX_LENGTHS = maxLengthsOf(AuthenticationQuery);
  */
 @Operation(completeAuthorization)
 export class CompleteAuthorization {
-  private readonly policy: RedirectPolicy;
-
   constructor(
     private readonly streams: Streams,
     private readonly macs: Macs,
@@ -60,15 +58,14 @@ export class CompleteAuthorization {
     private readonly pending: PendingAuthorizations,
     private readonly pushed: PushedAuthorizations,
     private readonly users: SignedInUsers,
+    private readonly wallets: TenantWallets,
     private readonly client: ServiceClient,
     readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
     @Inject(LOGGER) readonly logger: Logger,
     @Inject(CLOCK) readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
-  ) {
-    this.policy = redirectPolicyOf(config);
-  }
+  ) {}
 
   async execute(request: RequestOf<typeof completeAuthorization>, context: HolderContext): Promise<HttpAnswer> {
     const raw = rawOf(request);
@@ -83,13 +80,11 @@ export class CompleteAuthorization {
         'the sign-in has ended or was started in another browser; start again in the wallet',
         { check: 'complete-authorization' },
       );
-      if (!this.policy.rendersPages) throw refusal;
       return refusalPage(toAppError(refusal, context, this.logger), page);
     }
-    const headers = { 'set-cookie': dropCookie(id, waiting.issuer) };
-    // The list may have changed since the request was made.
+    const headers = { 'set-cookie': signInCookies.drop(id, waiting.issuer) };
     try {
-      checkRedirect(waiting.redirectUri, this.policy);
+      await this.wallets.confirmClient(context.tenant.id, waiting);
     } catch (error) {
       const refusal = toAppError(error, context, this.logger);
       return refusalPage(refusal, page, headers);
@@ -149,6 +144,7 @@ export class CompleteAuthorization {
               codeChallenge: waiting.codeChallenge,
               providerId,
               ...(waiting.detailed && { detailed: waiting.detailed }),
+              ...(waiting.dpopJkt !== undefined && { dpopJkt: waiting.dpopJkt }),
             },
             issuer: waiting.issuer,
             userId,

@@ -36,6 +36,7 @@ import { TypeClaims, type TypeOwner } from '../credential-configuration/type-cla
 import { checkRequest, requestedDid, type SignerPolicy } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import { statusSeriesOf } from '../formats/status-series.js';
+import { EncryptionKeys } from '../encryption-keys/encryption-keys.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 import { StatusIndexes } from '../status-list/status-indexes.js';
 
@@ -52,6 +53,7 @@ export class CreateCredentialConfiguration {
     private readonly types: TypeClaims,
     private readonly formats: Formats,
     private readonly issuerSigners: IssuerSigners,
+    private readonly encryptionKeys: EncryptionKeys,
     private readonly statusIndexes: StatusIndexes,
     private readonly client: ServiceClient,
     private readonly configurations: ConfigurationsReadModel,
@@ -75,6 +77,7 @@ export class CreateCredentialConfiguration {
     const signer = module.signerOf?.(body) ?? resources.signer;
     // For every format: the signer also signs the issuer metadata.
     await this.issuerSigners.ensure(tenantId, context.tenant.baseUrl, eventContext(context));
+    await this.encryptionKeys.ensure(tenantId, eventContext(context));
     const issuerKey = await this.reserveKey(signer, id, requestedDid(module, body), context);
     try {
       await this.types.claim(owner, context);

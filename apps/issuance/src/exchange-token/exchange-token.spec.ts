@@ -88,6 +88,7 @@ describe('parse-token-request', () => {
       grant: 'preAuthorizedCode',
       code: 'c',
       transactionCode: '1',
+      clientId: 'x',
     }));
 
   it('reads an authorization code with its parameters', () => {

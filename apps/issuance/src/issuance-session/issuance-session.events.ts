@@ -10,6 +10,8 @@ export interface Grant {
   keyId: string;
   /** RFC 3339 */
   expiresAt: string;
+  /** Of an access token that is bound to a DPoP key: the key's thumbprint (RFC 9449 §6.1, `cnf.jkt`). */
+  jkt?: string;
 }
 
 /** Form of a transaction code and its MAC, bound to the offer. OID4VCI §4.1.1 */
@@ -52,6 +54,8 @@ export interface AuthorizationRequestOrigin {
   providerId: string;
   /** Configurations that `authorization_details` named: the token response returns their identifiers (OID4VCI §6.2). */
   detailed?: string[];
+  /** `dpop_jkt`: the code is exchanged with a proof of this key only (RFC 9449 §10). */
+  dpopJkt?: string;
 }
 
 /** Where a session began: an offer, or an authorization request whose person signed in (ADR 0059). */

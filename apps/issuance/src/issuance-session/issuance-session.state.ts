@@ -129,9 +129,9 @@ export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEve
     OfferCreated: 2,
     TransactionCodeRefused: 1,
     SessionLocked: 1,
-    PreAuthorizedCodeRedeemed: 1,
-    AuthorizationGranted: 1,
-    AuthorizationCodeRedeemed: 1,
+    PreAuthorizedCodeRedeemed: 2,
+    AuthorizationGranted: 2,
+    AuthorizationCodeRedeemed: 2,
     AuthorizationCodeReplayed: 1,
     CredentialIssued: 2,
     OfferDeleted: 1,
@@ -140,6 +140,10 @@ export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEve
     // The addition of version 2 is optional, but a release that does not know it would not find the user.
     { type: 'OfferCreated', from: 1, upcast: (data: object) => data },
     { type: 'CredentialIssued', from: 1, upcast: withoutDocument },
+    // Likewise: a release that does not know the DPoP key of version 2 would accept a bound code or token without proof.
+    { type: 'PreAuthorizedCodeRedeemed', from: 1, upcast: (data: object) => data },
+    { type: 'AuthorizationGranted', from: 1, upcast: (data: object) => data },
+    { type: 'AuthorizationCodeRedeemed', from: 1, upcast: (data: object) => data },
   ],
   evolve,
 };

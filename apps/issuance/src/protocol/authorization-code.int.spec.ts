@@ -9,7 +9,9 @@ import {
   beginSignIn,
   completeAuthorization,
   completeSignIn,
+  createWallet,
   deleteUser,
+  deleteWallet,
   exchangeToken,
   issueCredential,
   issueNonce,
@@ -19,12 +21,17 @@ import {
   pushAuthorization,
   recordSubject,
   reserveIssuerKey,
+  retrieveBrand,
   retrieveAuthorizationServerMetadata,
   retrieveUser,
+  submitConsent,
+  updateOpenIdConfiguration,
+  updateWallet,
   type AccessTokenResponse,
   type Caller,
   type CompletedSignIn,
   type HttpAnswer,
+  type NonceResponse,
   type OperationContext,
   type OperationRecordMessage,
   type OperationStartMessage,
@@ -45,14 +52,18 @@ import {
   type RequestOf,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import {
+  chosenEngines,
+  continuationOf,
+  CustomerIaca,
+  parseConsentPage,
+  TEST_SETTINGS,
+  waitUntil,
+} from '@attestry/testing';
 import { SignJWT, type JWK } from 'jose';
 import { issuanceService } from '../index.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
-import type { OpenIdSettings } from '../openid-settings/openid-settings.events.js';
-import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
 import { SessionKeys } from '../session-keys/session-keys.js';
-import { wallets, walletsStream } from '../wallets/wallets.state.js';
 import { parseBearerValue } from './bearer-value.js';
 
 const TENANT = '11111111-1111-4111-8111-111111111111';
@@ -67,6 +78,8 @@ let engines: Engines;
 let services: RunningServices;
 let client: ServiceClient;
 let configurationId: string;
+const WALLET = { name: 'Wallet', clientId: 'wallet', redirectUris: [BACK] };
+let walletId: string;
 /** Milliseconds the clock is ahead. */
 let ahead = 0;
 const operations: (OperationStartMessage | OperationRecordMessage)[] = [];
@@ -74,8 +87,14 @@ const operations: (OperationStartMessage | OperationRecordMessage)[] = [];
 /** A simulated tenant-config service: the query determines the user who signs in. */
 const people = new Map<string, Omit<CompletedSignIn, 'url'>>();
 let refusal: AppError | undefined;
+let begun = 0;
 const serveSignIn = () => {
+  engines.bus.serve(retrieveBrand.subject, async () => ({
+    ok: true,
+    data: { name: 'Acme & Sons', logoUrl: 'https://cdn.example/logo.png' },
+  }));
   engines.bus.serve(beginSignIn.subject, async (data): Promise<Reply> => {
+    begun += 1;
     if (refusal) return { ok: false, error: refusal.toWire() };
     const { state, nonce, codeChallenge } = (data as RequestOf<typeof beginSignIn>).body;
     const query = new URLSearchParams({ state, nonce, codeChallenge });
@@ -127,6 +146,7 @@ beforeAll(async () => {
     },
   };
   ({ id: configurationId } = await call(jwtVcConfigurations.create, { body }, { kind: 'client', clientId: 'c' }));
+  walletId = (await admin(createWallet, { body: WALLET })).id;
 });
 afterAll(async () => {
   await close();
@@ -174,12 +194,36 @@ const authorizationParameters = {
   code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
   code_challenge_method: 'S256',
 };
-const beginAuthorization = async (parameters: Record<string, string> = authorizationParameters) => {
-  const query = new URLSearchParams(parameters);
-  const answer = (await raw(authorize, { url: `/v1/oauth/authorize?${query}` })) as unknown as HttpAnswer;
-  const { location, 'set-cookie': cookie } = answer.$http.headers!;
+const urlOf = (parameters: Record<string, string>) => `/v1/oauth/authorize?${new URLSearchParams(parameters)}`;
+const authorizationUrl = (more: Record<string, string> = {}) => urlOf({ ...authorizationParameters, ...more });
+const consentOf = async (more: Record<string, string> = {}, headers: Record<string, string> = {}) => {
+  const answer = (await raw(authorize, { url: authorizationUrl(more), headers })) as unknown as HttpAnswer;
+  const { status, headers: received, body } = answer.$http;
+  const page = body as string;
+  const [cookie = ''] = received!['set-cookie']?.split(';') ?? [];
+  return { status, page, cookie, form: parseConsentPage(page)!, policy: received!['content-security-policy'] };
+};
+type Consent = Awaited<ReturnType<typeof consentOf>>;
+const submit = async (
+  { form, cookie }: Pick<Consent, 'form' | 'cookie'>,
+  fields: Record<string, string> = {},
+  { tenantId = TENANT, headers = {} }: { tenantId?: string; headers?: Record<string, string> } = {},
+) => {
+  const text = new URLSearchParams({ ...form.fields, decision: 'approve', ...fields }).toString();
+  const answer = await raw(submitConsent, { text, headers: { ...(cookie && { cookie }), ...headers } }, tenantId);
+  const { status, headers: received, body } = (answer as unknown as HttpAnswer).$http;
+  const page = body as string;
+  return { status, page, location: continuationOf(page), headers: received! };
+};
+const openAuthorization = async (url: string, tenantId = TENANT) => {
+  const answer = (await raw(authorize, { url }, tenantId)) as unknown as HttpAnswer;
+  const { status, headers, body } = answer.$http;
+  if (status !== 302) throw pageFault(body as string);
+  const { location, 'set-cookie': cookie } = headers!;
   return { location: new URL(location!), cookie: cookie?.split(';')[0] ?? '' };
 };
+const beginAuthorization = (more: Record<string, string> = {}, tenantId = TENANT) =>
+  openAuthorization(authorizationUrl(more), tenantId);
 const comeBack = async (
   { location, cookie }: Awaited<ReturnType<typeof beginAuthorization>>,
   code: string,
@@ -188,7 +232,14 @@ const comeBack = async (
   const query = new URLSearchParams({ state: location.searchParams.get('state')!, code });
   const url = `/v1/oauth/authentication/callback?${query}`;
   const answer = (await raw(completeAuthorization, { url, headers: { cookie } }, tenantId)) as unknown as HttpAnswer;
-  return new URL(answer.$http.headers!['location']!);
+  const { status, headers, body } = answer.$http;
+  if (status !== 302) throw pageFault(body as string);
+  return new URL(headers!['location']!);
+};
+/** The error that a page shows. */
+const pageFault = (page: string): AppError => {
+  const [code, description] = [...page.matchAll(/<dd>([^<]*)<\/dd>/g)].map(([, text]) => text!);
+  return oauthError(code as Parameters<typeof oauthError>[0], description!);
 };
 const signIn = async (person: string): Promise<string> => {
   const back = await comeBack(await beginAuthorization(), person);
@@ -199,17 +250,18 @@ const signIn = async (person: string): Promise<string> => {
   });
   return back.searchParams.get('code')!;
 };
-const exchange = (code: string) =>
+const exchange = (code: string, client: { client_id?: string } = {}) =>
   raw(exchangeToken, {
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     text: new URLSearchParams({
       grant_type: 'authorization_code',
-      ...{ client_id: 'wallet', redirect_uri: BACK, code_verifier: VERIFIER, code },
+      ...{ client_id: 'wallet', redirect_uri: BACK, code_verifier: VERIFIER, code, ...client },
     }).toString(),
   }) as Promise<AccessTokenResponse>;
 const holder = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
 const collect = async (token: string, claims: object = {}): Promise<Record<string, unknown>> => {
-  const { c_nonce: nonce } = await raw(issueNonce, {});
+  const { $http } = (await raw(issueNonce, {})) as unknown as HttpAnswer;
+  const { c_nonce: nonce } = $http.body as NonceResponse;
   const proof = await new SignJWT({ aud: ISSUER, iat: Math.floor((Date.now() + ahead) / 1000), nonce, ...claims })
     .setProtectedHeader({
       alg: 'ES256',
@@ -382,6 +434,117 @@ describe('between the wallet and the provider', () => {
   });
 });
 
+describe('the consent for a wallet that the issuer does not know', () => {
+  it('is requested before anything is sent to the provider [T230, T231]', async () => {
+    const before = begun;
+    const { status, page, policy } = await consentOf();
+    expect([status, begun]).toEqual([200, before]);
+    expect(page).toContain('<strong><bdi>wallet.example</bdi></strong>');
+    expect(page).toContain('<bdi>Course</bdi>');
+    expect(page).toContain('<bdi>Acme &amp; Sons</bdi><small>acme.localhost:8080</small>');
+    expect(policy).toContain('img-src https://cdn.example;');
+    for (const value of ['of the wallet', '/back', VERIFIER]) expect(page).not.toContain(value);
+  });
+
+  it('is requested in the language of ui_locales, else of Accept-Language [T233]', async () => {
+    const accept = { 'accept-language': 'es-MX, en;q=0.5' };
+    expect((await consentOf({ ui_locales: 'de-AT fr' }, accept)).page).toContain('<html lang="de">');
+    expect((await consentOf({}, accept)).page).toContain('<html lang="es">');
+    expect((await consentOf({ ui_locales: 'it' })).page).toContain('<html lang="en">');
+    const { page } = await consentOf({ ui_locales: 'x'.repeat(1025) });
+    expect(page).toContain('<dd>ui_locales must have at most 1024 characters</dd>');
+  });
+
+  it('once approved leads to a credential [T230]', async () => {
+    const before = begun;
+    const { access_token } = await exchange(await signIn(newPerson()));
+    expect(begun).toBe(before + 1);
+    expect(await collect(access_token)).toMatchObject({ givenName: 'Canary-Name' });
+  });
+
+  it('once refused redirects nowhere, issues nothing and is recorded nowhere [T234]', async () => {
+    const [beforeBegun, beforeRecorded] = [begun, operations.length];
+    const consent = await consentOf({ ui_locales: 'fr' });
+    const { status, page, headers } = await submit(consent, { decision: 'refuse' });
+    expect([status, Object.keys(headers).includes('location')]).toEqual([200, false]);
+    expect(page).toContain('<h1>Vous avez refusé</h1>');
+    expect(page).not.toMatch(/<form|<a |http-equiv|wallet\.example/);
+    expect(headers['set-cookie']).toMatch(/^attestry-consent-[0-9a-f-]{36}=; .*Max-Age=0;/);
+    expect((await submit(consent)).status).toBe(400);
+    expect([begun, operations.length]).toEqual([beforeBegun, beforeRecorded]);
+  });
+
+  it('is accepted once, also of concurrent submissions [T232]', async () => {
+    const consent = await consentOf();
+    const before = begun;
+    const answers = await Promise.all(Array.from({ length: 5 }, () => submit(consent)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400]);
+    const { status, page, location } = await submit(consent);
+    expect([status, location, begun]).toEqual([400, undefined, before + 1]);
+    expect(page).toContain('<h1>This request has ended</h1>');
+    expect(page).toContain('Start again in your wallet.');
+  });
+
+  it('is accepted only from the browser that got the page, with its token, and for its tenant [T232]', async () => {
+    const [consent, other] = [await consentOf(), await consentOf()];
+    const before = begun;
+    const nameOf = (cookie: string): string => cookie.slice(0, cookie.indexOf('=') + 1);
+    for (const [what, answer] of Object.entries({
+      'without a cookie': await submit({ ...consent, cookie: '' }),
+      'with the cookie of another request': await submit({ ...consent, cookie: other.cookie }),
+      'with the secret of another request': await submit({
+        ...consent,
+        cookie: nameOf(consent.cookie) + other.cookie.slice(nameOf(other.cookie).length),
+      }),
+      'with the token of another request': await submit(consent, { token: other.form.fields['token']! }),
+      'with the id of another request': await submit(consent, { request: other.form.fields['request']! }),
+      'with an id that is none': await submit(consent, { request: '../x' }),
+      'at another tenant': await submit(consent, {}, { tenantId: OTHER }),
+      'from another site': await submit(consent, {}, { headers: { 'sec-fetch-site': 'cross-site' } }),
+      'from another origin': await submit(consent, {}, { headers: { origin: 'https://evil.example' } }),
+      'without a decision': await submit(consent, { decision: '' }),
+      'with another decision': await submit(consent, { decision: 'yes' }),
+    }))
+      expect([what, answer.status, answer.location]).toEqual([what, 400, undefined]);
+    expect(begun).toBe(before);
+    // None of them has ended the request.
+    expect((await submit(consent)).location).toMatch(/^https:\/\/login\.example\//);
+  });
+
+  it('is valid for ten minutes, also after a restart [T232]', async () => {
+    const [inTime, late] = [await consentOf(), await consentOf()];
+    await close();
+    await openServices();
+    ahead = 599_000;
+    expect((await submit(inTime)).status).toBe(200);
+    ahead = 601_000;
+    expect((await submit(late)).status).toBe(400);
+    ahead = 0;
+  });
+
+  it('is needed before an error is sent to the address of the wallet [T234]', async () => {
+    for (const [parameters, text] of [
+      [{ scope: 'none' }, 'scope must name a credential configuration of this issuer'],
+      [{ response_type: 'token' }, 'response_type must be code'],
+    ] as const) {
+      const answer = (await raw(authorize, { url: authorizationUrl(parameters) })) as unknown as HttpAnswer;
+      const { status, headers, body } = answer.$http;
+      expect([status, Object.keys(headers!).includes('location')]).toEqual([400, false]);
+      expect(body).toContain(`<dd>${text}</dd>`);
+      expect(body).not.toContain('wallet.example');
+    }
+  });
+
+  it('is not requested of a wallet at a private-use scheme', async () => {
+    const url = authorizationUrl({ redirect_uri: 'org.example.wallet:/back' });
+    const answer = (await raw(authorize, { url })) as unknown as HttpAnswer;
+    expect(answer.$http).toMatchObject({
+      status: 302,
+      headers: { location: expect.stringMatching(/^https:\/\/login/) },
+    });
+  });
+});
+
 describe('an authorization code', () => {
   it('is valid for a minute', async () => {
     const [inTime, late] = [await signIn(newPerson()), await signIn(newPerson())];
@@ -439,7 +602,8 @@ describe('a pushed authorization request', () => {
     return answer.request_uri;
   };
   const open = (request_uri: string, more: Record<string, string> = {}) =>
-    beginAuthorization({ client_id: 'wallet', request_uri, ...more });
+    openAuthorization(urlOf({ client_id: 'wallet', request_uri, ...more }));
+  const UNKNOWN = { client_id: 'unknown' };
   const errorAt = ({ searchParams }: URL) => searchParams.get('error');
   afterEach(() => (ahead = 0));
 
@@ -496,8 +660,8 @@ describe('a pushed authorization request', () => {
     const requestUri = await push();
     expect(await errorOf(open(requestUri, { client_id: 'another' }))).toBe('invalid_request');
     expect(await errorOf(open(requestUri, { client_id: '' }))).toBe('invalid_request');
-    const query = new URLSearchParams({ client_id: 'wallet', request_uri: requestUri });
-    expect(await errorOf(raw(authorize, { url: `/v1/oauth/authorize?${query}` }, OTHER))).toBe('invalid_request_uri');
+    const url = urlOf({ client_id: 'wallet', request_uri: requestUri });
+    expect(await errorOf(openAuthorization(url, OTHER))).toBe('invalid_request_uri');
     expect((await open(requestUri)).location.origin).toBe('https://login.example');
   });
 
@@ -521,7 +685,7 @@ describe('a pushed authorization request', () => {
         [{ request: 'a.b.c' }, {}, 'request_not_supported'],
         [{ login_hint: 'x'.repeat(16_384) }, {}, 'invalid_request'],
         [{ scope: 'none' }, {}, 'invalid_scope'],
-        [{}, { dpop: 'a.b.c' }, 'invalid_request'],
+        [{}, { dpop: 'a.b.c' }, 'invalid_dpop_proof'],
         [{}, { 'content-type': 'application/json' }, 'invalid_request'],
       ] as const)
         expect([more, await errorOf(push(more, headers))]).toEqual([more, error]);
@@ -540,25 +704,40 @@ describe('a pushed authorization request', () => {
     expect(await state.read(TENANT, name)).toBeUndefined();
   });
 
-  describe('of a registered wallet', () => {
-    const wallet = { id: randomUUID(), name: 'W', clientId: 'registered', dpopRequired: false, disabled: false };
-    const client = { client_id: wallet.clientId };
-    const streams = () => services.app.get(Streams, { strict: false });
-    const change = (settings: OpenIdSettings) =>
-      streams().runDecision(
-        openIdSettings,
-        openIdSettingsStream(TENANT),
-        () => [{ type: 'OpenIdSettingsChanged' as const, data: settings }],
-        serviceContext('issuance.spec', TENANT),
-      );
-    beforeAll(() =>
-      streams().runDecision(
-        wallets,
-        walletsStream(TENANT),
-        () => [{ type: 'WalletRegistered' as const, data: { ...wallet, redirectUris: [BACK] } }],
-        serviceContext('issuance.spec', TENANT),
-      ),
+  it('of a wallet that is not registered gets one code, however long consent and sign-in take [T292]', async () => {
+    const request = { ...UNKNOWN, request_uri: await push(UNKNOWN) };
+    const first = await consentOf(request);
+    const approve = async (consent: Consent) => {
+      const { location, headers } = await submit(consent);
+      return { location: new URL(location!), cookie: headers['set-cookie']!.split(';')[0]! };
+    };
+    const signedIn = await comeBack(await approve(first), newPerson());
+    expect((await exchange(signedIn.searchParams.get('code')!, UNKNOWN)).scope).toBe('jwt_vc_json:Course');
+    expect(await errorOf(openAuthorization(urlOf(request)))).toBe('invalid_request_uri');
+    const other = { ...UNKNOWN, request_uri: await push(UNKNOWN) };
+    const early = await consentOf(other);
+    ahead = 59_000;
+    const late = await consentOf(other);
+    ahead = 0;
+    expect((await comeBack(await approve(early), newPerson())).searchParams.get('code')).toEqual(expect.any(String));
+    ahead = 658_000;
+    const lateSignIn = await approve(late);
+    ahead = 1_857_000;
+    expect((await comeBack(lateSignIn, newPerson())).searchParams.get('error_description')).toBe(
+      'another sign-in with the same request_uri has finished',
     );
+  });
+
+  describe('of a registered wallet', () => {
+    const wallet = { id: '', name: 'W', clientId: 'registered', redirectUris: [BACK] };
+    const client = { client_id: wallet.clientId };
+    const requirePushed = (requirePushedAuthorizationRequests: boolean | null) =>
+      admin(updateOpenIdConfiguration, { body: { requirePushedAuthorizationRequests } });
+    beforeAll(async () => {
+      const { name, clientId, redirectUris } = wallet;
+      wallet.id = (await admin(createWallet, { body: { name, clientId, redirectUris } })).id;
+    });
+    afterAll(() => admin(deleteWallet, { params: { id: wallet.id } }));
     /** Of what `run` does; each is listed as a START and its outcome (ADR 0073). */
     const recordsOf = async (count: number, run: () => Promise<unknown>) => {
       const before = operations.length;
@@ -569,9 +748,9 @@ describe('a pushed authorization request', () => {
         return [prefix, 'outcome' in more ? more.outcome : 'START', object, metadata];
       });
     };
-    const named = [{ type: 'wallet', id: wallet.id }, { walletId: wallet.id }];
+    const named = () => [{ type: 'wallet', id: wallet.id }, { walletId: wallet.id }];
     const failed = (code: string) => [
-      named[0],
+      named()[0],
       { walletId: wallet.id, error: { status: 400, code, message: expect.any(String) } },
     ];
 
@@ -580,12 +759,12 @@ describe('a pushed authorization request', () => {
         const requestUri = await push(client);
         await open(requestUri, client);
         expect(await errorOf(push({ ...client, scope: 'none' }))).toBe('invalid_scope');
-        const { location } = await beginAuthorization({ ...authorizationParameters, ...client, scope: 'none' });
+        const { location } = await beginAuthorization({ ...client, scope: 'none' });
         expect(errorAt(location)).toBe('invalid_scope');
       });
       expect(records).toEqual([
-        ['OPENID_PAR', 'SUCCESS', ...named],
-        ['OPENID_AUTHORIZE', 'SUCCESS', ...named],
+        ['OPENID_PAR', 'SUCCESS', ...named()],
+        ['OPENID_AUTHORIZE', 'SUCCESS', ...named()],
         ['OPENID_PAR', 'FAIL', ...failed('invalid_scope')],
         ['OPENID_AUTHORIZE', 'FAIL', ...failed('invalid_scope')],
       ]);
@@ -594,29 +773,29 @@ describe('a pushed authorization request', () => {
     it('is recorded once when the provider is refused, and requests of unregistered wallets once a minute [T298, T299]', async () => {
       refusal = oauthError('server_error', 'other origin');
       const records = await recordsOf(2, async () => {
-        await beginAuthorization({ ...authorizationParameters, ...client });
-        for (let n = 0; n < 3; n++) await beginAuthorization();
+        await beginAuthorization(client);
+        for (let n = 0; n < 3; n++) await submit(await consentOf(UNKNOWN));
       }).finally(() => (refusal = undefined));
       expect(records.map(([prefix, outcome, object]) => [prefix, outcome, object])).toEqual([
-        ['OPENID_AUTHORIZE', 'FAIL', named[0]],
+        ['OPENID_AUTHORIZE', 'FAIL', named()[0]],
         ['OPENID_AUTHORIZE', 'FAIL', undefined],
       ]);
     });
 
     it('leaves no record for a client id that is not registered [T299]', async () => {
       const records = await recordsOf(1, async () => {
-        await open(await push());
-        expect(await errorOf(push({ scope: 'none' }))).toBe('invalid_scope');
+        expect((await consentOf({ ...UNKNOWN, request_uri: await push(UNKNOWN) })).status).toBe(200);
+        expect(await errorOf(push({ ...UNKNOWN, scope: 'none' }))).toBe('invalid_scope');
         await push(client);
       });
-      expect(records).toEqual([['OPENID_PAR', 'SUCCESS', ...named]]);
+      expect(records).toEqual([['OPENID_PAR', 'SUCCESS', ...named()]]);
     });
 
     it('is required of all wallets where the tenant says so, from the next request on [T294]', async () => {
-      await change({ requirePushedAuthorizationRequests: true });
+      await requirePushed(true);
       try {
         for (const clientId of ['wallet', wallet.clientId]) {
-          const { location, cookie } = await beginAuthorization({ ...authorizationParameters, client_id: clientId });
+          const { location, cookie } = await beginAuthorization({ client_id: clientId });
           expect([location.origin, Object.fromEntries(location.searchParams), cookie]).toEqual([
             'https://wallet.example',
             {
@@ -627,15 +806,116 @@ describe('a pushed authorization request', () => {
             '',
           ]);
         }
+        expect(await errorOf(beginAuthorization(UNKNOWN))).toBe('invalid_request');
         expect((await open(await push())).location.origin).toBe('https://login.example');
+        expect((await consentOf({ ...UNKNOWN, request_uri: await push(UNKNOWN) })).status).toBe(200);
         expect(await call(retrieveAuthorizationServerMetadata, {}, { kind: 'public' })).toMatchObject({
           pushed_authorization_request_endpoint: `${ISSUER}/v1/oauth/par`,
           require_pushed_authorization_requests: true,
         });
       } finally {
-        await change({ requirePushedAuthorizationRequests: false });
+        await requirePushed(null);
       }
       expect((await beginAuthorization()).location.origin).toBe('https://login.example');
     });
+  });
+});
+
+describe('a wallet', () => {
+  const refusalOf = async (attempt: Promise<unknown>) =>
+    attempt.then(
+      () => 'nothing',
+      (error: unknown) => [(error as AppError).code, (error as AppError).message],
+    );
+  const change = (more: object) => admin(updateWallet, { params: { id: walletId }, body: { ...WALLET, ...more } });
+  const DISABLED = ['unauthorized_client', 'this issuer has disabled the wallet'];
+  const UNATTESTED = ['invalid_client', 'the wallet must attest itself, and client attestation is not supported yet'];
+  const CHANGED = ['invalid_request', 'the registration of the wallet has changed; start again in the wallet'];
+  let root: string;
+
+  beforeAll(async () => {
+    root = (await CustomerIaca.create()).certificatePem;
+  });
+  afterEach(() => change({}));
+
+  it('that is disabled is refused at each endpoint, and not redirected [T213]', async () => {
+    const pending = await beginAuthorization();
+    const code = await signIn(newPerson());
+    await change({ disabled: true });
+    expect(await refusalOf(beginAuthorization())).toEqual(DISABLED);
+    expect(await refusalOf(comeBack(pending, newPerson()))).toEqual(DISABLED);
+    expect(await refusalOf(exchange(code))).toEqual(DISABLED);
+    await change({});
+    expect((await exchange(code)).access_token).toEqual(expect.any(String));
+  });
+
+  it('that must attest itself is refused at each endpoint [T216]', async () => {
+    const pending = await beginAuthorization();
+    const code = await signIn(newPerson());
+    expect(await change({ rootCertificates: [root] })).toMatchObject({ attestationRequired: true });
+    const { location } = await beginAuthorization();
+    expect([`${location.origin}${location.pathname}`, location.searchParams.get('error')]).toEqual([
+      BACK,
+      'invalid_client',
+    ]);
+    expect(location.searchParams.get('error_description')).toBe(UNATTESTED[1]);
+    expect(await refusalOf(comeBack(pending, newPerson()))).toEqual(UNATTESTED);
+    expect(await refusalOf(exchange(code))).toEqual(UNATTESTED);
+  });
+
+  it('that loses its registration during a sign-in is not redirected [T213]', async () => {
+    const [moved, deleted] = [await beginAuthorization(), await beginAuthorization()];
+    await change({ redirectUris: ['https://wallet.example/other'] });
+    expect(await refusalOf(comeBack(moved, newPerson()))).toEqual([
+      'invalid_request',
+      'redirect_uri must be one of the redirect URIs that are registered for the wallet',
+    ]);
+    await admin(deleteWallet, { params: { id: walletId } });
+    // Without its registration it would have to ask for consent.
+    expect(await refusalOf(comeBack(deleted, newPerson()))).toEqual(CHANGED);
+    walletId = (await admin(createWallet, { body: WALLET })).id;
+  });
+
+  it('of another tenant is unknown [T218]', async () => {
+    const settings = (allowUnregisteredWallets: boolean | null) =>
+      call(updateOpenIdConfiguration, { body: { allowUnregisteredWallets } }, { kind: 'client', clientId: 'c' }, OTHER);
+    expect(await settings(false)).toEqual({ allowUnregisteredWallets: false });
+    expect(await refusalOf(beginAuthorization({}, OTHER))).toEqual([
+      'unauthorized_client',
+      'client_id must be the one of a wallet that is registered with this issuer',
+    ]);
+    expect(await settings(null)).toEqual({ allowUnregisteredWallets: true });
+    // It has an https address, and no configuration.
+    const { location } = await beginAuthorization({}, OTHER);
+    expect(location.searchParams.get('error')).toBe('invalid_scope');
+    const own = 'wallet-of-one:/back';
+    await change({ redirectUris: [own, BACK] });
+    expect((await beginAuthorization({ redirect_uri: own })).location.host).toBe('login.example');
+    expect(await refusalOf(beginAuthorization({ redirect_uri: own }, OTHER))).toEqual([
+      'invalid_request',
+      'redirect_uri must be an https URL, because the wallet is not registered with this issuer',
+    ]);
+  });
+
+  it('keeps a root that has expired, and gets no other one [T211]', async () => {
+    const [kept, other] = [await CustomerIaca.create(3), await CustomerIaca.create(3)];
+    const { rootCertificates } = await change({ rootCertificates: [kept.certificatePem] });
+    expect(rootCertificates).toEqual([kept.certificatePem]);
+    ahead = 2 * 86_400_000;
+    try {
+      expect(await change({ rootCertificates, disabled: true })).toMatchObject({ disabled: true });
+      const refused = await change({ rootCertificates: [...rootCertificates!, other.certificatePem] }).catch(
+        (error: unknown) => error as AppError,
+      );
+      expect((refused as AppError).details).toEqual([
+        {
+          msg: expect.stringMatching(/^must not be expired: it ended at \d{4}-/),
+          param: 'rootCertificates.1',
+          location: 'body',
+        },
+      ]);
+    } finally {
+      ahead = 0;
+    }
   });
 });

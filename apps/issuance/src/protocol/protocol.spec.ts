@@ -12,7 +12,7 @@ import { makeTransactionCode, normalTransactionCode } from './transaction-code.j
 const raw = (more: Partial<RawRequest>): RawRequest => ({ method: 'GET', url: '/', headers: {}, text: '', ...more });
 
 describe('the metadata of the authorization server', () => {
-  it('lists each scope once, and what the endpoints support', () =>
+  it('lists each scope once, and what the endpoints support [T256]', () =>
     expect(
       authorizationServerMetadata('https://acme.example', [
         { format: 'ldp_vc', type: 'Course' },
@@ -32,6 +32,7 @@ describe('the metadata of the authorization server', () => {
       code_challenge_methods_supported: ['S256'],
       grant_types_supported: ['authorization_code', 'urn:ietf:params:oauth:grant-type:pre-authorized_code'],
       token_endpoint_auth_methods_supported: ['none'],
+      dpop_signing_alg_values_supported: ['ES256'],
       'pre-authorized_grant_anonymous_access_supported': true,
       authorization_details_types_supported: ['openid_credential'],
       authorization_response_iss_parameter_supported: true,

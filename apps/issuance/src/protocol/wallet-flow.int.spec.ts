@@ -48,6 +48,7 @@ import {
   type Iaca,
   type IssuerKey,
   type MobileConfiguration,
+  type NonceResponse,
   type OperationRecord,
   type OperationRecordMessage,
   type PageOf,
@@ -217,7 +218,10 @@ const redeem = (preAuthorizedCode: string, more: Record<string, string> = {}, te
     tenantId,
   );
 
-const nonceFor = async (tenantId = TENANT) => (await post(issueNonce, '', {}, tenantId)).c_nonce;
+const nonceFor = async (tenantId = TENANT) => {
+  const { $http } = (await post(issueNonce, '', {}, tenantId)) as unknown as HttpAnswer;
+  return ($http.body as NonceResponse).c_nonce;
+};
 
 interface Holder {
   privateKey: KeyObject;

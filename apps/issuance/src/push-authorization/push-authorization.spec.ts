@@ -1,7 +1,4 @@
 import type { AppError, RawRequest } from '@attestry/contracts';
-import { findRegisteredWallet } from '../wallets/find-registered-wallet.js';
-import type { RegisteredWallet } from '../wallets/wallets.events.js';
-import { checkDpop } from './check-dpop.js';
 import { checkParametersLocation } from './check-parameters-location.js';
 import { checkSize } from './check-size.js';
 
@@ -42,29 +39,5 @@ describe('check-size', () => {
       'the form-encoded parameters must have at most 16384 characters together',
       'check-size',
     ]);
-  });
-});
-
-describe('check-dpop', () => {
-  it('refuses a proof, also an empty one', () => {
-    for (const dpop of ['', 'a.b.c'])
-      expect(refusal(() => checkDpop(raw({ headers: { dpop } })))).toEqual([
-        'invalid_request',
-        'DPoP is not supported',
-        'check-dpop',
-      ]);
-    expect(refusal(() => checkDpop(raw({})))).toBeUndefined();
-  });
-});
-
-describe('find-registered-wallet', () => {
-  it('finds the wallet of a client id, unless it is disabled', () => {
-    const wallet = (id: string, disabled = false): RegisteredWallet => ({
-      ...{ id, name: id, clientId: `client ${id}`, dpopRequired: false, disabled },
-    });
-    const wallets = [wallet('a'), wallet('b'), wallet('c', true)];
-    expect(findRegisteredWallet(wallets, 'client b')).toEqual(wallets[1]);
-    for (const clientId of ['client c', 'client d', 'b', ''])
-      expect(findRegisteredWallet(wallets, clientId)).toBeUndefined();
   });
 });

@@ -6,7 +6,7 @@ import { findListSigner } from '../mobile-certificates/mobile-certificates.decis
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
 import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';
 
-/** In one document: of 100 million credentials. */
+/** In one document: of 100 million credentials in status lists. */
 const MOST = 1000;
 
 @Operation(retrieveStatusListDistribution)
@@ -21,7 +21,13 @@ export class RetrieveStatusListDistribution {
     const { state } = await this.streams.load(mobileCertificates, mobileCertificatesStream(tenant.id));
     const now = this.clock.now();
     const iacaIds = state.iacas.flatMap(({ iacaId }) => (findListSigner(state, iacaId, now).hasEnded ? [] : [iacaId]));
-    const uris = await this.lists.listUris(tenant.id, iacaIds, MOST);
-    return { data: uris.map((uri) => ({ status_lists: { uri } })) };
+    const [uris, identifierLists] = await Promise.all([
+      this.lists.listUris(tenant.id, iacaIds, 'cose', MOST),
+      this.lists.listUris(tenant.id, iacaIds, 'identifierList', MOST),
+    ]);
+    return {
+      data: uris.map((uri) => ({ status_lists: { uri } })),
+      ...(identifierLists.length > 0 && { identifier_lists: identifierLists.map((uri) => ({ uri })) }),
+    };
   }
 }

@@ -3,6 +3,7 @@ import {
   AppError,
   httpAnswer,
   notFound,
+  retrieveIdentifierListToken,
   retrieveListCredential,
   retrieveMobileStatusListToken,
   retrieveStatusListToken,
@@ -19,7 +20,7 @@ import { isListCredential, retrievalOf, type ListSeries } from '../status-list/l
 import { bodyOfToken, mediaTypeOfToken } from '../status-list/sign-status-list.js';
 
 /** Each kind of list has its own address. */
-@Operation(retrieveStatusListToken, retrieveListCredential, retrieveMobileStatusListToken)
+@Operation(retrieveStatusListToken, retrieveListCredential, retrieveMobileStatusListToken, retrieveIdentifierListToken)
 export class RetrieveStatusListToken {
   constructor(
     private readonly published: PublishedListsReadModel,
@@ -64,8 +65,7 @@ const isOfMobile = ({ signer }: ServedList): boolean => signer.kind === 'statusL
 
 /** A credential is JSON by each of its names; a token of mobile documents is a CWT by two. */
 const mediaTypesOf = (list: ServedList): string[] => {
-  const stored = mediaTypeOfToken(list.tokenType);
-  if (isOfMobile(list)) return ['application/cwt', stored];
   const { mediaType, otherMediaTypes = [] } = retrievalOf(list).http!;
-  return isListCredential(list.tokenType) ? [mediaType!, ...otherMediaTypes] : [stored];
+  const areOfAll = isOfMobile(list) || isListCredential(list.tokenType);
+  return areOfAll ? [mediaType!, ...otherMediaTypes] : [mediaTypeOfToken(list.tokenType)];
 };

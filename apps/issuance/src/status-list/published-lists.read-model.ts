@@ -179,7 +179,7 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
     );
   }
 
-  /** Lists of mobile documents, by id. */
+  /** Status lists of mobile documents, by id. */
   async listMobile(
     tenantId: string,
     { after = '', limit }: { after?: string | undefined; limit: number },
@@ -198,13 +198,19 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
   }
 
   /** Addresses of the tokens of these IACAs. */
-  async listUris(tenantId: string, iacaIds: readonly string[], limit: number): Promise<string[]> {
+  async listUris(
+    tenantId: string,
+    iacaIds: readonly string[],
+    tokenType: 'cose' | 'identifierList',
+    limit: number,
+  ): Promise<string[]> {
     if (!iacaIds.length) return [];
     const rows = await this.running.db
       .selectFrom('issuance_status_list_tokens')
       .select('uri')
       .where('tenant_id', '=', tenantId)
       .where('iaca_id', 'in', [...iacaIds])
+      .where('token_type', '=', tokenType)
       .orderBy('list_id')
       .limit(limit)
       .execute();
@@ -216,7 +222,8 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
       .selectFrom('issuance_status_list_tokens')
       .select(['list_id', 'signer', 'size', 'token'])
       .where('tenant_id', '=', tenantId)
-      .where('iaca_id', 'is not', null);
+      .where('iaca_id', 'is not', null)
+      .where('token_type', '=', 'cose');
   }
 
   /** Lists that are published as revocation lists of the profile. */

@@ -24,6 +24,7 @@ import {
   releaseIssuerKey,
   reserveIssuerKey,
   retrieveBrand,
+  retrieveIdentifierListToken,
   retrieveListCredential,
   retrieveMobileStatusList,
   retrieveMobileStatusListToken,
@@ -77,6 +78,7 @@ import { changeStatus, recordCredential } from '../issued-credential/issued-cred
 import type { CredentialRecordedData, StatusEntry } from '../issued-credential/issued-credential.events.js';
 import { issuedCredential, issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
 import { withdrawnDomains, withdrawnDomainsStream } from '../withdrawn-domains/withdrawn-domains.state.js';
+import { IDENTIFIER_LIST_SIZE, listIdentifier } from './identifier-list.js';
 import { firstListId } from './first-list-id.js';
 import { listSeries, seriesName, type ListSeries } from './list-series.js';
 import { bitstringStatus, revocationList2020Status } from './bitstring-status-list.js';
@@ -1191,13 +1193,8 @@ describe('a status list of mobile documents', () => {
   const read = (base64: string, iacaPem: string): Read => {
     const options = { ignoreGlobalTags: true, preferMap: true };
     const { tag, contents } = decode<Tag>(new Uint8Array(Buffer.from(base64, 'base64')), options);
-    const [header, unprotected, payload, signature] = contents as [
-      Uint8Array,
-      Map<number, Uint8Array>,
-      Uint8Array,
-      Uint8Array,
-    ];
-    const x5chain = new X509Certificate(unprotected.get(33)!);
+    const [header, , payload, signature] = contents as [Uint8Array, unknown, Uint8Array, Uint8Array];
+    const x5chain = new X509Certificate(decode<Map<number, Uint8Array>>(header, options).get(33)!);
     const signed = encode(['Signature1', header, new Uint8Array(), payload], cdeEncodeOptions);
     const key = { key: x5chain.publicKey, dsaEncoding: 'ieee-p1363' as const };
     expect(tag).toBe(18);
@@ -1484,5 +1481,123 @@ describe('a status list of mobile documents', () => {
     await changeTo('corp.example', true, false, false);
     await shows(named, false);
     await shows(plain, false);
+  });
+
+  describe('that is an identifier list', () => {
+    const identifiedSeries = (tenantId: string, iacaId: string): ListSeries =>
+      listSeries(
+        { kind: 'tokenStatusList', tokenType: 'identifierList', size: IDENTIFIER_LIST_SIZE },
+        { kind: 'statusListSigner', issuer: urlOf(tenantId), iacaId, docType: CARD },
+      );
+    const fetchList = async (tenantId: string, listId: string, headers: Record<string, string> = {}) => {
+      const raw = { method: 'GET', url: '/', headers, text: '' };
+      return (await of<HttpAnswer>(retrieveIdentifierListToken, tenantId, { params: { id: listId }, raw }, verifier))
+        .$http;
+    };
+    const hex = (id: Uint8Array) => Buffer.from(id).toString('hex');
+    /** The identifiers in a token whose signature and certificate are verified. */
+    const readIds = (base64: string, iacaPem: string): string[] => {
+      const options = { ignoreGlobalTags: true, preferMap: true };
+      const { contents } = decode<Tag>(new Uint8Array(Buffer.from(base64, 'base64')), options);
+      const [header, , payload, signature] = contents as [Uint8Array, unknown, Uint8Array, Uint8Array];
+      const parameters = decode<Map<number, Uint8Array>>(header, options);
+      const certificate = new X509Certificate(parameters.get(33)!);
+      const signed = encode(['Signature1', header, new Uint8Array(), payload], cdeEncodeOptions);
+      const key = { key: certificate.publicKey, dsaEncoding: 'ieee-p1363' as const };
+      expect(parameters.get(16)).toBe('application/identifierlist+cwt');
+      expect(verify('sha256', signed, key, signature)).toBe(true);
+      expect(certificate.verify(new X509Certificate(iacaPem).publicKey)).toBe(true);
+      const claims = decode<Map<number, Map<string, Map<Uint8Array, unknown>>>>(payload, options);
+      return [...claims.get(65530)!.get('identifiers')!.keys()].map(hex);
+    };
+    const shows = (tenantId: string, listId: string, { certificatePem }: Iaca, ids: readonly string[]) =>
+      waitUntil(
+        async () => {
+          const { base64 } = await fetchList(tenantId, listId);
+          return JSON.stringify(readIds(base64!, certificatePem)) === JSON.stringify([...ids].sort());
+        },
+        { what: `the identifiers ${ids.join()}` },
+      );
+    const issued = async (tenantId: string, iaca: Iaca, count: number) => {
+      const statuses = await replica().allocate(tenantOf(tenantId), identifiedSeries(tenantId, iaca.id), count);
+      const made = [];
+      for (const { listId, index, uri } of statuses) {
+        const id = await record(tenantId, { listId, index }, { format: 'mso_mdoc' });
+        made.push({ id, listId, uri, identifier: hex(listIdentifier(uri, index)) });
+      }
+      return made;
+    };
+
+    it('has the identifiers of suspended and revoked documents, also after its statuses were rebuilt [T203]', async () => {
+      const tenantId = newId();
+      const iaca = await createAuthority(tenantId);
+      const [one, two, three] = await issued(tenantId, iaca, 3);
+      const { listId } = one!;
+      expect(one!.uri).toBe(`${urlOf(tenantId)}/v2/credentials/mobile/identifier-lists/${listId}/token`);
+      await shows(tenantId, listId, iaca, []);
+      await change(tenantId, one!.id, 'suspended', 'mso_mdoc');
+      await change(tenantId, two!.id, 'invalid', 'mso_mdoc');
+      await shows(tenantId, listId, iaca, [one!.identifier, two!.identifier]);
+      await change(tenantId, one!.id, 'valid', 'mso_mdoc');
+      await shows(tenantId, listId, iaca, [two!.identifier]);
+      await lists().running.rebuild();
+      await change(tenantId, three!.id, 'invalid', 'mso_mdoc');
+      await shows(tenantId, listId, iaca, [two!.identifier, three!.identifier]);
+    });
+
+    it('has an address and media types of its own, and expires with its IACA [T204]', async () => {
+      const tenantId = newId();
+      const iaca = await createAuthority(tenantId, { notAfter: new Date(Date.now() + 1_800_000).toISOString() });
+      const [{ listId } = { listId: '' }] = await issued(tenantId, iaca, 1);
+      await shows(tenantId, listId, iaca, []);
+      const { headers, base64 } = await fetchList(tenantId, listId);
+      expect(headers).toMatchObject({ 'content-type': 'application/identifierlist+cwt', vary: 'Accept' });
+      const named = await fetchList(tenantId, listId, { accept: 'application/cwt' });
+      expect(named).toEqual({ headers: { ...headers, 'content-type': 'application/cwt' }, base64 });
+      expect((await fetchList(tenantId, listId, { 'if-none-match': headers!['etag']! })).status).toBe(304);
+      expect((await refusal(fetchList(tenantId, listId, { accept: 'application/statuslist+cwt' }))).message).toBe(
+        'Accept must allow application/identifierlist+cwt or application/cwt',
+      );
+      for (const refused of [get(tenantId, listId), fetchToken(tenantId, listId), fetchList(newId(), listId)])
+        expect((await refusal(refused)).kind).toBe('notFound');
+      const ofStatuses = await open(tenantId, iaca.id);
+      await publishedMobile(tenantId, ofStatuses, iaca);
+      expect((await refusal(fetchList(tenantId, ofStatuses))).kind).toBe('notFound');
+      ahead = 1_801_000;
+      const gone = await refusal(fetchList(tenantId, listId));
+      expect([gone.kind, gone.message]).toEqual(['gone', `The status list ended at ${iaca.certificateData.notAfter}`]);
+    });
+
+    it('is distributed, and is among no status lists [T205]', async () => {
+      const tenantId = newId();
+      const iaca = await createAuthority(tenantId);
+      const distribution = () => of<StatusListDistribution>(retrieveStatusListDistribution, tenantId, {}, verifier);
+      expect(await distribution()).toEqual({ data: [] });
+      const [{ listId, uri } = { listId: '', uri: '' }] = await issued(tenantId, iaca, 1);
+      await shows(tenantId, listId, iaca, []);
+      expect(await distribution()).toEqual({ data: [], identifier_lists: [{ uri }] });
+      expect(await of(listMobileStatusLists, tenantId, { query: {} })).toEqual({ data: [] });
+      const one = of(retrieveMobileStatusList, tenantId, { params: { id: listId } });
+      expect((await refusal(one)).kind).toBe('notFound');
+      expect(await of(retrieveStatusListAggregation, tenantId, {}, verifier)).toEqual({ status_lists: [] });
+    });
+
+    it('has the identifiers of all documents while the tenant has lost their domain [T206]', async () => {
+      const tenantId = newId();
+      const iaca = await createAuthority(tenantId);
+      const domain = `${tenantId}.example`;
+      const signer = { kind: 'statusListSigner' as const, issuer: urlOf(tenantId), iacaId: iaca.id, docType: CARD };
+      const series = { ...identifiedSeries(tenantId, iaca.id), signer: { ...signer, domains: [domain] } };
+      const [status] = await replica().allocate(tenantOf(tenantId), series, 1);
+      const { listId, index, uri } = status!;
+      await record(tenantId, { listId, index }, { format: 'mso_mdoc' });
+      await shows(tenantId, listId, iaca, []);
+      await domainChanged(tenantId, domain, false);
+      const all = Array.from({ length: IDENTIFIER_LIST_SIZE }, (_, n) => hex(listIdentifier(uri, n)));
+      expect(all).toContain(hex(listIdentifier(uri, index)));
+      await shows(tenantId, listId, iaca, all);
+      await domainChanged(tenantId, domain, true);
+      await shows(tenantId, listId, iaca, []);
+    });
   });
 });

@@ -7,7 +7,7 @@ import { CLOCK, Health, purgingTenants, ReadModel } from '@attestry/service-kit'
 import type { CredentialStatusChangedData } from '../issued-credential/issued-credential.events.js';
 import { issuedCredential } from '../issued-credential/issued-credential.state.js';
 import { endOfClaim, endOfCredential, type ListEnd } from './list-end.js';
-import { isListCredential, type ListSeries } from './list-series.js';
+import { isStatusListToken, type ListSeries } from './list-series.js';
 import { maskingLists, type MaskedList, type MaskTables } from './masked-lists.js';
 import { INVALID, invalidStatuses, packedStatuses, setStatus, SUSPENDED, VALID } from './packed-statuses.js';
 import { shardOf } from './shard-of.js';
@@ -244,7 +244,7 @@ export class StatusListsReadModel extends ReadModel<StatusListTables> {
     };
   }
 
-  /** Addresses of the tenant's tokens, without the lists that are credentials. */
+  /** Addresses of the tenant's status list tokens. */
   async listUris(tenantId: string): Promise<string[]> {
     const rows = await this.running.db
       .selectFrom('issuance_status_lists')
@@ -254,7 +254,7 @@ export class StatusListsReadModel extends ReadModel<StatusListTables> {
       .limit(MOST_URIS)
       .execute();
     const described = rows.map(({ list }) => JSON.parse(list) as DescribedList);
-    return described.filter(({ tokenType }) => !isListCredential(tokenType)).map(({ uri }) => uri);
+    return described.filter(({ tokenType }) => isStatusListToken(tokenType)).map(({ uri }) => uri);
   }
 
   /** A token with so many changes is published, or the row of the token has the time of the next: what changed meanwhile leaves it dirty. */

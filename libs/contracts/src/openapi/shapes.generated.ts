@@ -12,7 +12,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: {
       access_token: { type: 'string' },
-      token_type: { type: 'string', const: 'Bearer' },
+      token_type: {
+        type: 'string',
+        enum: ['Bearer', 'DPoP'],
+        description: '`DPoP` if the request had a DPoP proof: the token is bound to the key of the proof.',
+      },
       expires_in: { type: 'number', description: 'Lifetime of the access token in seconds.' },
       scope: { type: 'string' },
       authorization_details: {
@@ -53,6 +57,34 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
     },
     required: ['id', 'type', 'timestamp', 'category', 'requestId', 'metadata', 'data'],
+  },
+  AttestedWalletRequest: {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      clientId: {
+        type: 'string',
+        description:
+          "Identifier that the wallet sends as `client_id`, at most 1024 printable ASCII characters. Unique among the tenant's wallets.",
+      },
+      dpopRequired: {
+        type: 'boolean',
+        description:
+          'Whether access tokens must be bound to a DPoP key (RFC 9449); with `rootCertificates`, to the key of the client attestation. Default: false.',
+      },
+      disabled: { type: 'boolean', description: 'A disabled wallet is refused. Default: false.' },
+      redirectUris: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Addresses that codes and errors may be sent to, as of any wallet.',
+      },
+      rootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Roots of the certificates of client attestations, PEM, each at most 4096 characters.',
+      },
+    },
+    required: ['clientId', 'name', 'rootCertificates'],
   },
   AuthenticationProvider: {
     type: 'object',
@@ -147,7 +179,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   AuthorizationQuery: {
     type: 'object',
     properties: {
-      client_id: { type: 'string', description: 'Identifier that the wallet chooses, or with which it is registered.' },
+      client_id: {
+        type: 'string',
+        description:
+          '`clientId` of a registered wallet; any value for one that is not registered, where the tenant allows that.',
+      },
       scope: {
         type: 'string',
         description: 'Space-separated `<format>:<type>` of credential configurations. Unknown values are ignored.',
@@ -157,8 +193,17 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description: 'JSON array of 1 to 20 objects `{type: "openid_credential", credential_configuration_id}`.',
       },
       state: { type: 'string', description: 'Returned to the wallet unchanged.' },
+      dpop_jkt: {
+        type: 'string',
+        description: 'Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10).',
+      },
       issuer_state: { type: 'string', description: 'Value from the offer. Offers of this platform have none.' },
       resource: { type: 'string', description: 'Credential issuer identifier (RFC 8707); no other value is accepted.' },
+      ui_locales: {
+        type: 'string',
+        description:
+          'Languages of the consent page, best first, separated by spaces (OpenID Connect Core 1.0 section 3.1.2.1).',
+      },
       request_uri: {
         type: 'string',
         description:
@@ -168,7 +213,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       redirect_uri: {
         type: 'string',
         description:
-          'https URI, http URI of the loopback interface (RFC 8252 section 7.3), or URI of a private-use scheme, without a fragment. Required without `request_uri`.',
+          'One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. Required without `request_uri`.',
       },
       code_challenge: {
         type: 'string',
@@ -381,6 +426,17 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: { id: { type: 'string', description: 'Id of the credential configuration.' } },
     required: ['id'],
   },
+  ConsentForm: {
+    type: 'object',
+    properties: {
+      request: { type: 'string', description: 'Identifier of the request.' },
+      token: { type: 'string', description: 'One-time token of the form.' },
+      decision: { type: 'string', enum: ['approve', 'refuse'] },
+      ui_locales: { type: 'string', description: 'Language of the page.' },
+    },
+    required: ['request', 'token', 'decision'],
+    description: 'Form of the consent page.',
+  },
   CreateClientRequest: {
     type: 'object',
     properties: { name: { type: 'string' }, roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } } },
@@ -518,6 +574,10 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description: 'Credential identifier from the token response. Required if it returned any.',
       },
       proofs: { $ref: '#/components/schemas/CredentialProofs' },
+      credential_response_encryption: {
+        $ref: '#/components/schemas/ResponseEncryptionRequest',
+        description: 'Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key.',
+      },
     },
     required: ['proofs'],
     description: 'Credential request (OID4VCI 1.0 section 8.2).',
@@ -764,6 +824,33 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     description: 'Source of an element and how its value is encoded.',
   },
+  EncryptionPolicy: {
+    type: 'object',
+    properties: {
+      enabled: { type: 'boolean' },
+      requestRequired: { type: 'boolean' },
+      responseRequired: { type: 'boolean' },
+    },
+    required: ['enabled', 'requestRequired', 'responseRequired'],
+  },
+  EncryptionSettingsRequest: {
+    type: 'object',
+    properties: {
+      enabled: {
+        type: ['boolean', 'null'],
+        description: 'Whether requests and responses may be encrypted. Default: yes.',
+      },
+      requestRequired: {
+        type: ['boolean', 'null'],
+        description: 'Whether plain credential requests are refused. Default: no.',
+      },
+      responseRequired: {
+        type: ['boolean', 'null'],
+        description:
+          'Whether requests that ask for a plain response are refused, and therefore plain requests too. Default: no.',
+      },
+    },
+  },
   Environment: {
     type: 'object',
     properties: {
@@ -863,7 +950,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       code: { type: 'string', description: 'Authorization code. Required for the grant `authorization_code`.' },
       client_id: {
         type: 'string',
-        description: 'Value of the authorization request. Required for the grant `authorization_code`.',
+        description:
+          'Value of the authorization request. Required for the grant `authorization_code`, optional for the pre-authorized code grant.',
       },
       redirect_uri: {
         type: 'string',
@@ -1252,6 +1340,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       display: { type: 'array', items: { $ref: '#/components/schemas/CredentialDisplay' } },
       maxIssuances: { type: 'number' },
       includeStatus: { type: 'boolean' },
+      statusMechanism: { $ref: '#/components/schemas/StatusMechanism', description: 'Absent without `includeStatus`.' },
     },
     required: ['id', 'type', 'claimMappings', 'expiresIn', 'includeStatus'],
   },
@@ -1301,7 +1390,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       includeStatus: {
         type: 'boolean',
         description:
-          'Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
+          'Whether each credential has a status, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
+      },
+      statusMechanism: {
+        $ref: '#/components/schemas/StatusMechanism',
+        description:
+          'Where the status is published, with `includeStatus` only: `status_list`, an entry of a Token Status List, or `identifier_list`, a list of the identifiers of suspended and revoked credentials. Default: `status_list`. A change applies to the credentials that are issued after it.',
       },
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
     },
@@ -1366,6 +1460,41 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
     },
     required: ['credentials'],
+  },
+  OpenIdConfiguration: {
+    type: 'object',
+    properties: {
+      allowUnregisteredWallets: { type: 'boolean' },
+      requirePushedAuthorizationRequests: { type: 'boolean' },
+      dpopNonceRequired: { type: 'boolean' },
+      encryption: { $ref: '#/components/schemas/EncryptionPolicy' },
+    },
+    required: ['allowUnregisteredWallets', 'requirePushedAuthorizationRequests', 'dpopNonceRequired', 'encryption'],
+    description: 'With the defaults of members that were never set.',
+  },
+  OpenIdConfigurationRequest: {
+    type: 'object',
+    properties: {
+      allowUnregisteredWallets: {
+        type: ['boolean', 'null'],
+        description:
+          'Whether wallets that are not registered may use the authorization code flow. Default: in development, not in production.',
+      },
+      requirePushedAuthorizationRequests: {
+        type: ['boolean', 'null'],
+        description:
+          'Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no.',
+      },
+      dpopNonceRequired: {
+        type: ['boolean', 'null'],
+        description: 'Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no.',
+      },
+      encryption: {
+        anyOf: [{ $ref: '#/components/schemas/EncryptionSettingsRequest' }, { type: 'null' }],
+        description:
+          'Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change.',
+      },
+    },
   },
   PageQuery: {
     type: 'object',
@@ -1597,6 +1726,28 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       'status-list-configurations:search',
       'status-list-configurations:sync',
       'status-list-configurations:validate',
+      'wallets:create',
+      'wallets:read',
+      'wallets:update',
+      'wallets:delete',
+      'wallets:verify',
+      'wallets:sign',
+      'wallets:revoke',
+      'wallets:send',
+      'wallets:search',
+      'wallets:sync',
+      'wallets:validate',
+      'openid-configuration:create',
+      'openid-configuration:read',
+      'openid-configuration:update',
+      'openid-configuration:delete',
+      'openid-configuration:verify',
+      'openid-configuration:sign',
+      'openid-configuration:revoke',
+      'openid-configuration:send',
+      'openid-configuration:search',
+      'openid-configuration:sync',
+      'openid-configuration:validate',
       'trusted-issuers:create',
       'trusted-issuers:read',
       'trusted-issuers:update',
@@ -1967,7 +2118,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   PushedAuthorizationRequest: {
     type: 'object',
     properties: {
-      client_id: { type: 'string', description: 'Identifier that the wallet chooses, or with which it is registered.' },
+      client_id: {
+        type: 'string',
+        description:
+          '`clientId` of a registered wallet; any value for one that is not registered, where the tenant allows that.',
+      },
       scope: {
         type: 'string',
         description: 'Space-separated `<format>:<type>` of credential configurations. Unknown values are ignored.',
@@ -1977,13 +2132,22 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description: 'JSON array of 1 to 20 objects `{type: "openid_credential", credential_configuration_id}`.',
       },
       state: { type: 'string', description: 'Returned to the wallet unchanged.' },
+      dpop_jkt: {
+        type: 'string',
+        description: 'Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10).',
+      },
       issuer_state: { type: 'string', description: 'Value from the offer. Offers of this platform have none.' },
       resource: { type: 'string', description: 'Credential issuer identifier (RFC 8707); no other value is accepted.' },
+      ui_locales: {
+        type: 'string',
+        description:
+          'Languages of the consent page, best first, separated by spaces (OpenID Connect Core 1.0 section 3.1.2.1).',
+      },
       response_type: { type: 'string', const: 'code' },
       redirect_uri: {
         type: 'string',
         description:
-          'https URI, http URI of the loopback interface (RFC 8252 section 7.3), or URI of a private-use scheme, without a fragment.',
+          'One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered.',
       },
       code_challenge: { type: 'string', description: 'PKCE code challenge (RFC 7636).' },
       code_challenge_method: { type: 'string', const: 'S256' },
@@ -2022,7 +2186,47 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['id', 'type', 'credentialConfigurationId', 'userId', 'issuanceDate', 'validFrom'],
     description: 'Metadata of an issued credential.',
   },
+  RegisteredWallet: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      name: { type: 'string' },
+      clientId: { type: 'string' },
+      redirectUris: { type: 'array', items: { type: 'string' } },
+      rootCertificates: { type: 'array', items: { type: 'string' }, description: 'PEM.' },
+      attestationRequired: {
+        type: 'boolean',
+        description: 'Whether the wallet must attest itself: it has `rootCertificates`. Read-only.',
+      },
+      dpopRequired: { type: 'boolean' },
+      disabled: { type: 'boolean' },
+    },
+    required: ['id', 'name', 'clientId', 'attestationRequired', 'dpopRequired', 'disabled'],
+  },
   RegistrationStatus: { type: 'string', enum: ['COMPLETED', 'PROCESSING', 'FAILED'] },
+  ResponseEncryptionKey: {
+    type: 'object',
+    properties: {
+      kty: { type: 'string', const: 'EC' },
+      crv: { type: 'string', const: 'P-256' },
+      x: { type: 'string' },
+      y: { type: 'string' },
+      alg: { type: 'string', const: 'ECDH-ES' },
+      kid: { type: 'string', description: 'Copied into the header of the response.' },
+    },
+    required: ['kty', 'crv', 'x', 'y', 'alg'],
+    description: 'Public key of the wallet.',
+  },
+  ResponseEncryptionRequest: {
+    type: 'object',
+    properties: {
+      jwk: { $ref: '#/components/schemas/ResponseEncryptionKey' },
+      enc: { type: 'string', enum: ['A128GCM', 'A256GCM'] },
+      zip: { type: 'string', const: 'DEF', description: 'Compresses the response before encryption.' },
+    },
+    required: ['jwk', 'enc'],
+    description: 'Encryption of the response (OID4VCI 1.0 section 8.2).',
+  },
   RetrievedDid: {
     type: 'object',
     properties: {
@@ -2046,6 +2250,39 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       url: { type: 'string', description: 'Address of the list, as in credentials.' },
     },
     required: ['id', 'issuer', 'url'],
+  },
+  RevocationNotification: {
+    type: 'object',
+    properties: {
+      id: { type: 'string', description: 'UUID of the message.' },
+      type: { type: 'string', description: '`https://didcomm.org/revocation_notification/2.0/revoke`' },
+      from: { type: 'string' },
+      to: { type: 'array', items: { type: 'string' } },
+      created_time: { type: 'number', description: 'Seconds since 1970.' },
+      body: { $ref: '#/components/schemas/RevocationNotificationBody' },
+    },
+    required: ['id', 'type', 'from', 'to', 'created_time', 'body'],
+    description: 'Plaintext message of DIDComm 2.0.',
+  },
+  RevocationNotificationBody: {
+    type: 'object',
+    properties: {
+      revocation_format: { type: 'string', description: '`ldp_vc`, the format of the credential.' },
+      credential_id: { type: 'string', description: '`id` of the credential, `urn:uuid:` and its id.' },
+    },
+    required: ['revocation_format', 'credential_id'],
+  },
+  RevocationNotificationRequest: {
+    type: 'object',
+    properties: {
+      from: { type: 'string', description: 'DID of the tenant that sends the message.' },
+      to: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'DIDs that receive the message: 1 to 100, each once.',
+      },
+    },
+    required: ['from', 'to'],
   },
   RevocationStatus: { type: 'object', properties: { isRevoked: { type: 'boolean' } }, required: ['isRevoked'] },
   RevokeTokenRequest: {
@@ -2250,6 +2487,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         items: { $ref: '#/components/schemas/DistributedStatusList' },
         description: 'At most 1000.',
       },
+      identifier_lists: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/StatusListUri' },
+        description: 'Addresses of identifier lists, at most 1000. Absent without any.',
+      },
     },
     required: ['data'],
   },
@@ -2281,6 +2523,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['id'],
   },
   StatusListUri: { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] },
+  StatusMechanism: {
+    type: 'string',
+    enum: ['status_list', 'identifier_list'],
+    description: 'Where the status of a document is published.',
+  },
   Tenant: {
     type: 'object',
     properties: {
@@ -2564,6 +2811,41 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: { id: { type: 'string', description: 'Id of the user.' } },
     required: ['id'],
+  },
+  WalletParams: {
+    type: 'object',
+    properties: { id: { type: 'string', description: 'Id of the wallet.' } },
+    required: ['id'],
+  },
+  WalletRequest: {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      clientId: {
+        type: 'string',
+        description:
+          "Identifier that the wallet sends as `client_id`, at most 1024 printable ASCII characters. Unique among the tenant's wallets.",
+      },
+      dpopRequired: {
+        type: 'boolean',
+        description:
+          'Whether access tokens must be bound to a DPoP key (RFC 9449); with `rootCertificates`, to the key of the client attestation. Default: false.',
+      },
+      disabled: { type: 'boolean', description: 'A disabled wallet is refused. Default: false.' },
+      redirectUris: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Addresses that codes and errors may be sent to: https, http of a loopback host, whose port is ignored (RFC 8252 section 7.3), or a private-use scheme. Compared exactly. Required unless there are `rootCertificates`.',
+      },
+      rootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of client attestations, PEM, each at most 4096 characters. With them the wallet must attest itself.',
+      },
+    },
+    required: ['clientId', 'name'],
   },
   WebSemanticConfiguration: {
     type: 'object',

@@ -351,11 +351,31 @@ export interface paths {
     };
     /**
      * Start the authorization code flow (OID4VCI section 5)
-     * @description Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. An invalid `client_id`, `redirect_uri` or `request_uri` returns 400. Only requests of registered wallets are listed in the events of the tenant.
+     * @description Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. A client, `redirect_uri` or `request_uri` that is not allowed returns a page with status 400. For a wallet that is not registered it returns a page (200) on which the user consents first, and errors before the consent are a page with status 400. Only requests of registered wallets are listed in the events of the tenant.
      */
     get: operations['authorize'];
     put?: never;
     post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/oauth/authorize/consent': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Approve or refuse an authorization request
+     * @description Form of the consent page that the authorization endpoint shows for a wallet that the issuer does not know. It is accepted once, from the browser that got the page. After an approval the response is a page that continues to the tenant's OpenID provider; after a refusal nothing is redirected.
+     */
+    post: operations['submitConsent'];
     delete?: never;
     options?: never;
     head?: never;
@@ -408,8 +428,35 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Exchange an authorization code or a pre-authorized code for an access token (OID4VCI section 6) */
+    /**
+     * Exchange an authorization code or a pre-authorized code for an access token (OID4VCI section 6)
+     * @description With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce.
+     */
     post: operations['exchangeToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/configuration': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the settings of the tenant's OID4VCI endpoints
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveOpenidConfiguration'];
+    /**
+     * Change the settings of the tenant's OID4VCI endpoints
+     * @description Changes only the members that the request has; `null` resets a member to its default. Requires one of the roles: `admin`, `issuer`.
+     */
+    put: operations['updateOpenidConfiguration'];
+    post?: never;
     delete?: never;
     options?: never;
     head?: never;
@@ -425,7 +472,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Issue credentials (OID4VCI section 8) */
+    /**
+     * Issue credentials (OID4VCI section 8)
+     * @description An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`. The request may be encrypted (section 10): the body is then a compact JWE of this object with `Content-Type: application/jwt`, at most 64 KiB long, for the key in `credential_request_encryption` of the issuer metadata. Errors are never encrypted.
+     */
     post: operations['issueCredential'];
     delete?: never;
     options?: never;
@@ -482,7 +532,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Issue a nonce for key proofs (OID4VCI section 7) */
+    /**
+     * Issue a nonce for key proofs (OID4VCI section 7)
+     * @description The header `DPoP-Nonce` has a nonce for DPoP proofs.
+     */
     post: operations['issueNonce'];
     delete?: never;
     options?: never;
@@ -589,6 +642,110 @@ export interface paths {
     put?: never;
     post?: never;
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/wallet-attestation-configurations': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the wallets of the tenant that attest themselves
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['listWalletsAttested'];
+    put?: never;
+    /**
+     * Register a wallet that attests itself
+     * @description The same resource as `/v1/openid/wallets`. Until client attestation is supported, the authorization and the token endpoint refuse a wallet with `rootCertificates`. Returns 409 if the tenant already has 100 wallets. Requires one of the roles: `admin`, `issuer`.
+     */
+    post: operations['createWalletAttested'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/wallet-attestation-configurations/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve a wallet that attests itself
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveWalletAttested'];
+    /**
+     * Change a wallet that attests itself
+     * @description Replaces all members; one that is left out has its default. Requires one of the roles: `admin`, `issuer`.
+     */
+    put: operations['updateWalletAttested'];
+    post?: never;
+    /**
+     * Delete a wallet that attests itself
+     * @description Requires one of the roles: `admin`, `issuer`.
+     */
+    delete: operations['deleteWalletAttested'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/wallets': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the wallets of the tenant
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['listWallets'];
+    put?: never;
+    /**
+     * Register a wallet
+     * @description Wallets that are not registered may be refused, or their users must consent first. Until client attestation is supported, the authorization and the token endpoint refuse a wallet with `rootCertificates`. Returns 409 if the tenant already has 100 wallets. Requires one of the roles: `admin`, `issuer`.
+     */
+    post: operations['createWallet'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/wallets/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve a wallet
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveWallet'];
+    /**
+     * Change a wallet
+     * @description Replaces all members; one that is left out has its default. Requires one of the roles: `admin`, `issuer`.
+     */
+    put: operations['updateWallet'];
+    post?: never;
+    /**
+     * Delete a wallet
+     * @description Requires one of the roles: `admin`, `issuer`.
+     */
+    delete: operations['deleteWallet'];
     options?: never;
     head?: never;
     patch?: never;
@@ -1479,6 +1636,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/mobile/identifier-lists/{id}/token': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the identifier list token of mobile documents (ISO/IEC 18013-5, second edition, section 12.3.6)
+     * @description The address is `status.identifier_list.uri` of the mobile security object, whose `status.identifier_list.id` is in the list while the document is suspended or revoked. The token is a CWT: `application/identifierlist+cwt`, or `application/cwt` where `Accept` names that. A changed status is in the token within seconds. 410 after the last token has expired, for example because the IACA has ended. With `If-None-Match` an unchanged token is a 304.
+     */
+    get: operations['retrieveStatusListTokenIdentifierList'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/mobile/status-list-signers': {
     parameters: {
       query?: never;
@@ -1652,7 +1829,7 @@ export interface paths {
     };
     /**
      * Retrieve the addresses of the status lists of mobile documents
-     * @description For verifiers that retrieve lists in advance. Without those of IACAs that have ended or were deleted.
+     * @description For verifiers that retrieve lists in advance, identifier lists too. Without those of IACAs that have ended or were deleted.
      */
     get: operations['retrieveStatusListDistribution'];
     put?: never;
@@ -1847,6 +2024,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/web-semantic/{id}/revocation-status/notification': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Create the message that notifies the holder of a revoked web-semantic credential (Aries RFC 0721)
+     * @description The message is neither stored nor sent: encrypt the response and send it to the holder. Returns 400 if `from` is not a DID of the tenant, or if the credential is not revoked. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    post: operations['createRevocationNotification'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/web-semantic/configurations': {
     parameters: {
       query?: never;
@@ -1934,8 +2131,11 @@ export interface components {
       /** @description Lifetime of the access token in seconds. */
       expires_in: number;
       scope?: string;
-      /** @constant */
-      token_type: 'Bearer';
+      /**
+       * @description `DPoP` if the request had a DPoP proof: the token is bound to the key of the proof.
+       * @enum {string}
+       */
+      token_type: 'Bearer' | 'DPoP';
     };
     AnalyticsEvent: {
       category: string;
@@ -1958,6 +2158,23 @@ export interface components {
       timestamp: string;
       /** @description `<PREFIX>_START`, `<PREFIX>_SUCCESS` or `<PREFIX>_FAIL`. */
       type: string;
+    };
+    AttestedWalletRequest: {
+      /** @description Whether the wallet must attest itself: it has `rootCertificates`. Read-only. */
+      readonly attestationRequired?: boolean;
+      /** @description Identifier that the wallet sends as `client_id`, at most 1024 printable ASCII characters. Unique among the tenant's wallets. */
+      clientId: string;
+      /** @description A disabled wallet is refused. Default: false. */
+      disabled?: boolean;
+      /** @description Whether access tokens must be bound to a DPoP key (RFC 9449); with `rootCertificates`, to the key of the client attestation. Default: false. */
+      dpopRequired?: boolean;
+      readonly id?: string;
+      /** @description Must not contain control characters. Must be well-formed Unicode. */
+      name: string;
+      /** @description Addresses that codes and errors may be sent to, as of any wallet. */
+      redirectUris?: string[];
+      /** @description Roots of the certificates of client attestations, PEM, each at most 4096 characters. */
+      rootCertificates: string[];
     };
     AuthenticationProvider: {
       claimsToPersist: string[];
@@ -2188,6 +2405,17 @@ export interface components {
       /** @description Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`. */
       type: string;
     };
+    /** @description Form of the consent page. */
+    ConsentForm: {
+      /** @enum {string} */
+      decision: 'approve' | 'refuse';
+      /** @description Identifier of the request. */
+      request: string;
+      /** @description One-time token of the form. */
+      token: string;
+      /** @description Language of the page. */
+      ui_locales?: string;
+    };
     CreateDidRequest: {
       readonly did?: string;
       readonly localMetadata?: components['schemas']['LocalDidMetadata'];
@@ -2258,6 +2486,8 @@ export interface components {
       credential_configuration_id?: string;
       /** @description Credential identifier from the token response. Required if it returned any. */
       credential_identifier?: string;
+      /** @description Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key. */
+      credential_response_encryption?: components['schemas']['ResponseEncryptionRequest'];
       proofs: components['schemas']['CredentialProofs'];
     };
     CredentialResponse: {
@@ -2453,6 +2683,28 @@ export interface components {
        */
       type?: 'string' | 'number' | 'boolean' | 'date' | 'dateTime' | 'binary' | 'object' | 'array';
     };
+    EncryptionPolicy: {
+      enabled: boolean;
+      requestRequired: boolean;
+      responseRequired: boolean;
+    };
+    EncryptionSettingsRequest: {
+      /**
+       * @description Whether requests and responses may be encrypted. Default: yes.
+       * @enum {boolean|null}
+       */
+      enabled?: true | false | null;
+      /**
+       * @description Whether plain credential requests are refused. Default: no.
+       * @enum {boolean|null}
+       */
+      requestRequired?: true | false | null;
+      /**
+       * @description Whether requests that ask for a plain response are refused, and therefore plain requests too. Default: no.
+       * @enum {boolean|null}
+       */
+      responseRequired?: true | false | null;
+    };
     /** @description One fault of a request. */
     ErrorDetail: {
       /** @enum {string} */
@@ -2481,7 +2733,7 @@ export interface components {
     HolderTokenRequest: {
       /** @description JSON array of `{type: "openid_credential", credential_configuration_id}`. */
       authorization_details?: string;
-      /** @description Value of the authorization request. Required for the grant `authorization_code`. */
+      /** @description Value of the authorization request. Required for the grant `authorization_code`, optional for the pre-authorized code grant. */
       client_id?: string;
       /** @description Authorization code. Required for the grant `authorization_code`. */
       code?: string;
@@ -2697,6 +2949,8 @@ export interface components {
       id: string;
       includeStatus: boolean;
       maxIssuances?: number;
+      /** @description Absent without `includeStatus`. */
+      statusMechanism?: components['schemas']['StatusMechanism'];
       type: string;
       validFrom?: components['schemas']['TimeMapping'];
       validUntil?: components['schemas']['TimeMapping'];
@@ -2776,10 +3030,12 @@ export interface components {
         years?: number;
       };
       readonly id?: string;
-      /** @description Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
+      /** @description Whether each credential has a status, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
       includeStatus?: boolean;
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
+      /** @description Where the status is published, with `includeStatus` only: `status_list`, an entry of a Token Status List, or `identifier_list`, a list of the identifiers of suspended and revoked credentials. Default: `status_list`. A change applies to the credentials that are issued after it. */
+      statusMechanism?: components['schemas']['StatusMechanism'];
       /** @description Document type, such as `org.iso.18013.5.1.mDL`, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
       /** @description Begin of the validity. Default, also if the claim has no value: the time of issuance. */
@@ -2827,6 +3083,32 @@ export interface components {
       request_parameters?: {
         [key: string]: string;
       };
+    };
+    /** @description With the defaults of members that were never set. */
+    OpenIdConfiguration: {
+      allowUnregisteredWallets: boolean;
+      dpopNonceRequired: boolean;
+      encryption: components['schemas']['EncryptionPolicy'];
+      requirePushedAuthorizationRequests: boolean;
+    };
+    OpenIdConfigurationRequest: {
+      /**
+       * @description Whether wallets that are not registered may use the authorization code flow. Default: in development, not in production.
+       * @enum {boolean|null}
+       */
+      allowUnregisteredWallets?: true | false | null;
+      /**
+       * @description Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no.
+       * @enum {boolean|null}
+       */
+      dpopNonceRequired?: true | false | null;
+      /** @description Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change. */
+      encryption?: components['schemas']['EncryptionSettingsRequest'] | null;
+      /**
+       * @description Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no.
+       * @enum {boolean|null}
+       */
+      requirePushedAuthorizationRequests?: true | false | null;
     };
     PageOfAnalyticsEvent: {
       data: components['schemas']['AnalyticsEvent'][];
@@ -2880,6 +3162,11 @@ export interface components {
     };
     PageOfRegisteredCredential: {
       data: components['schemas']['RegisteredCredential'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
+    PageOfRegisteredWallet: {
+      data: components['schemas']['RegisteredWallet'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
@@ -3030,7 +3317,7 @@ export interface components {
     PushedAuthorizationRequest: {
       /** @description JSON array of 1 to 20 objects `{type: "openid_credential", credential_configuration_id}`. */
       authorization_details?: string;
-      /** @description Identifier that the wallet chooses, or with which it is registered. */
+      /** @description `clientId` of a registered wallet; any value for one that is not registered, where the tenant allows that. */
       client_id: string;
       /** @description PKCE code challenge (RFC 7636). */
       code_challenge: string;
@@ -3039,9 +3326,11 @@ export interface components {
        * @enum {string}
        */
       code_challenge_method: 'S256';
+      /** @description Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10). */
+      dpop_jkt?: string;
       /** @description Value from the offer. Offers of this platform have none. */
       issuer_state?: string;
-      /** @description https URI, http URI of the loopback interface (RFC 8252 section 7.3), or URI of a private-use scheme, without a fragment. */
+      /** @description One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. */
       redirect_uri: string;
       /** @description Credential issuer identifier (RFC 8707); no other value is accepted. */
       resource?: string;
@@ -3054,6 +3343,8 @@ export interface components {
       scope?: string;
       /** @description Returned to the wallet unchanged. */
       state?: string;
+      /** @description Languages of the consent page, best first, separated by spaces (OpenID Connect Core 1.0 section 3.1.2.1). */
+      ui_locales?: string;
     };
     PushedAuthorizationResponse: {
       /** @description Lifetime of the reference in seconds. */
@@ -3072,8 +3363,54 @@ export interface components {
       validFrom: string;
       validUntil?: string;
     };
+    RegisteredWallet: {
+      /** @description Whether the wallet must attest itself: it has `rootCertificates`. Read-only. */
+      attestationRequired: boolean;
+      clientId: string;
+      disabled: boolean;
+      dpopRequired: boolean;
+      id: string;
+      name: string;
+      redirectUris?: string[];
+      /** @description PEM. */
+      rootCertificates?: string[];
+    };
     /** @enum {string} */
     RegistrationStatus: 'COMPLETED' | 'PROCESSING' | 'FAILED';
+    /** @description Public key of the wallet. */
+    ResponseEncryptionKey: {
+      /**
+       * @constant
+       * @enum {string}
+       */
+      alg: 'ECDH-ES';
+      /**
+       * @constant
+       * @enum {string}
+       */
+      crv: 'P-256';
+      /** @description Copied into the header of the response. */
+      kid?: string;
+      /**
+       * @constant
+       * @enum {string}
+       */
+      kty: 'EC';
+      x: string;
+      y: string;
+    };
+    /** @description Encryption of the response (OID4VCI 1.0 section 8.2). */
+    ResponseEncryptionRequest: {
+      /** @enum {string} */
+      enc: 'A128GCM' | 'A256GCM';
+      jwk: components['schemas']['ResponseEncryptionKey'];
+      /**
+       * @description Compresses the response before encryption.
+       * @constant
+       * @enum {string}
+       */
+      zip?: 'DEF';
+    };
     /** @description For a DID of the tenant its record, for any other DID its resolved DID document. */
     RetrievedDid: {
       did: string;
@@ -3090,6 +3427,30 @@ export interface components {
       issuer: string;
       /** @description Address of the list, as in credentials. */
       url: string;
+    };
+    /** @description Plaintext message of DIDComm 2.0. */
+    RevocationNotification: {
+      body: components['schemas']['RevocationNotificationBody'];
+      /** @description Seconds since 1970. */
+      created_time: number;
+      from: string;
+      /** @description UUID of the message. */
+      id: string;
+      to: string[];
+      /** @description `https://didcomm.org/revocation_notification/2.0/revoke` */
+      type: string;
+    };
+    RevocationNotificationBody: {
+      /** @description `id` of the credential, `urn:uuid:` and its id. */
+      credential_id: string;
+      /** @description `ldp_vc`, the format of the credential. */
+      revocation_format: string;
+    };
+    RevocationNotificationRequest: {
+      /** @description DID of the tenant that sends the message. */
+      from: string;
+      /** @description DIDs that receive the message: 1 to 100, each once. */
+      to: string[];
     };
     RevocationStatus: {
       isRevoked: boolean;
@@ -3242,6 +3603,8 @@ export interface components {
     StatusListDistribution: {
       /** @description At most 1000. */
       data: components['schemas']['DistributedStatusList'][];
+      /** @description Addresses of identifier lists, at most 1000. Absent without any. */
+      identifier_lists?: components['schemas']['StatusListUri'][];
     };
     StatusListSigner: {
       active: boolean;
@@ -3260,6 +3623,11 @@ export interface components {
     StatusListUri: {
       uri: string;
     };
+    /**
+     * @description Where the status of a document is published.
+     * @enum {string}
+     */
+    StatusMechanism: 'status_list' | 'identifier_list';
     /** @description Metadata of an issued credential and the user it was issued to. */
     TenantCredential: {
       credentialConfigurationId: string;
@@ -3409,6 +3777,23 @@ export interface components {
       subjectId: string;
       /** @description Issuer URL of the provider. */
       url: string;
+    };
+    WalletRequest: {
+      /** @description Whether the wallet must attest itself: it has `rootCertificates`. Read-only. */
+      readonly attestationRequired?: boolean;
+      /** @description Identifier that the wallet sends as `client_id`, at most 1024 printable ASCII characters. Unique among the tenant's wallets. */
+      clientId: string;
+      /** @description A disabled wallet is refused. Default: false. */
+      disabled?: boolean;
+      /** @description Whether access tokens must be bound to a DPoP key (RFC 9449); with `rootCertificates`, to the key of the client attestation. Default: false. */
+      dpopRequired?: boolean;
+      readonly id?: string;
+      /** @description Must not contain control characters. Must be well-formed Unicode. */
+      name: string;
+      /** @description Addresses that codes and errors may be sent to: https, http of a loopback host, whose port is ignored (RFC 8252 section 7.3), or a private-use scheme. Compared exactly. Required unless there are `rootCertificates`. */
+      redirectUris?: string[];
+      /** @description Roots of the certificates of client attestations, PEM, each at most 4096 characters. With them the wallet must attest itself. */
+      rootCertificates?: string[];
     };
     Webhook: {
       disabled: boolean;
@@ -4344,7 +4729,7 @@ export interface operations {
            *           "id": "did:web:university.example#kq3Zb8XnW3",
            *           "controller": "did:web:university.example",
            *           "type": "X25519KeyAgreementKey2019",
-           *           "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *           "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
            *         }
            *       ]
            *     }
@@ -4451,24 +4836,24 @@ export interface operations {
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.m",
-           *         "mso_mdoc:org.example.r",
+           *         "mso_mdoc:org.example.o",
+           *         "mso_mdoc:org.example.u",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.1m",
+           *         "mso_mdoc:org.example.1o",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.1r",
+           *         "mso_mdoc:org.example.1t",
            *         "jwt_vc_json:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.1w",
-           *         "mso_mdoc:org.example.1x",
+           *         "mso_mdoc:org.example.1y",
+           *         "mso_mdoc:org.example.1z",
            *         "ldp_vc:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
@@ -4487,13 +4872,13 @@ export interface operations {
            *         "mso_mdoc:org.example.membership",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.2v",
+           *         "mso_mdoc:org.example.33",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.36",
+           *         "mso_mdoc:org.example.3i",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard"
@@ -4634,24 +5019,24 @@ export interface operations {
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.m",
-           *         "mso_mdoc:org.example.r",
+           *         "mso_mdoc:org.example.o",
+           *         "mso_mdoc:org.example.u",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.1m",
+           *         "mso_mdoc:org.example.1o",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.1r",
+           *         "mso_mdoc:org.example.1t",
            *         "jwt_vc_json:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.1w",
-           *         "mso_mdoc:org.example.1x",
+           *         "mso_mdoc:org.example.1y",
+           *         "mso_mdoc:org.example.1z",
            *         "ldp_vc:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
@@ -4670,13 +5055,13 @@ export interface operations {
            *         "mso_mdoc:org.example.membership",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.2v",
+           *         "mso_mdoc:org.example.33",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.36",
+           *         "mso_mdoc:org.example.3i",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard"
@@ -4810,7 +5195,7 @@ export interface operations {
            *           "id": "did:web:university.example#kq3Zb8XnW3",
            *           "controller": "did:web:university.example",
            *           "type": "X25519KeyAgreementKey2019",
-           *           "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *           "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
            *         }
            *       ]
            *     }
@@ -5222,7 +5607,7 @@ export interface operations {
            *                   "id": "did:web:attestry.example:u#kq3Zb8XnW3",
            *                   "controller": "did:web:attestry.example:u",
            *                   "type": "X25519KeyAgreementKey2019",
-           *                   "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *                   "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
            *                 }
            *               ]
            *             }
@@ -5390,7 +5775,7 @@ export interface operations {
            *               "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *               "controller": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *               "type": "Ed25519VerificationKey2018",
-           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
            *             }
            *           ],
            *           "authentication": [
@@ -5704,15 +6089,17 @@ export interface operations {
       query: {
         /** @description JSON array of 1 to 20 objects `{type: "openid_credential", credential_configuration_id}`. */
         authorization_details?: string;
-        /** @description Identifier that the wallet chooses, or with which it is registered. */
+        /** @description `clientId` of a registered wallet; any value for one that is not registered, where the tenant allows that. */
         client_id: string;
         /** @description PKCE code challenge (RFC 7636). Required without `request_uri`. */
         code_challenge?: string;
         /** @description Required without `request_uri`. */
         code_challenge_method?: 'S256';
+        /** @description Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10). */
+        dpop_jkt?: string;
         /** @description Value from the offer. Offers of this platform have none. */
         issuer_state?: string;
-        /** @description https URI, http URI of the loopback interface (RFC 8252 section 7.3), or URI of a private-use scheme, without a fragment. Required without `request_uri`. */
+        /** @description One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. Required without `request_uri`. */
         redirect_uri?: string;
         /** @description Reference of a pushed authorization request (RFC 9126). With it, `client_id` is the only other parameter that is read. */
         request_uri?: string;
@@ -5724,6 +6111,8 @@ export interface operations {
         scope?: string;
         /** @description Returned to the wallet unchanged. */
         state?: string;
+        /** @description Languages of the consent page, best first, separated by spaces (OpenID Connect Core 1.0 section 3.1.2.1). */
+        ui_locales?: string;
       };
       header?: never;
       path?: never;
@@ -5731,6 +6120,15 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
+      /** @description Page on which the user decides. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
       /** @description Redirect. OAuth errors are returned to the client in the same way. */
       302: {
         headers: {
@@ -5765,6 +6163,69 @@ export interface operations {
           'text/html': string;
         };
       };
+      429: components['responses']['OAuthTooManyRequests'];
+      500: components['responses']['OAuthInternal'];
+      503: components['responses']['OAuthUnavailable'];
+    };
+  };
+  submitConsent: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "request": "3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11",
+         *       "token": "the token of the form",
+         *       "decision": "approve"
+         *     }
+         */
+        'application/x-www-form-urlencoded': components['schemas']['ConsentForm'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description The request is malformed or violates a rule. */
+      400: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "grant_type is missing"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+          'text/html': string;
+        };
+      };
+      408: components['responses']['OAuthTimeout'];
+      413: components['responses']['OAuthTooLarge'];
+      415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
@@ -5908,6 +6369,94 @@ export interface operations {
       503: components['responses']['OAuthUnavailable'];
     };
   };
+  retrieveOpenidConfiguration: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "allowUnregisteredWallets": true
+           *     }
+           */
+          'application/json': components['schemas']['OpenIdConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateOpenidConfiguration: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        /**
+         * @example {
+         *       "allowUnregisteredWallets": true
+         *     }
+         */
+        'application/json': components['schemas']['OpenIdConfigurationRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "allowUnregisteredWallets": true
+           *     }
+           */
+          'application/json': components['schemas']['OpenIdConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
   issueCredential: {
     parameters: {
       query?: never;
@@ -5989,7 +6538,7 @@ export interface operations {
            * @example {
            *       "iacas": [
            *         {
-           *           "certificate": "MIICQjCCAeigAwIBAgIQZddcYCiXlxT/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW+kq3Zb8XnW5mVt1Yc7RfL2+/ILwVYZPk/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+r2e+KtoTX3aYel9j/GijZ5W+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGek/zBIgYOy+fRkIWuU/Q3LFGwK"
+           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/kq3Zb8XnW5mVt1Yc7RfL+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Z/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m/DN+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m/rf/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3+9GQIgLRqmWoNJi4nmY++kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA="
            *         }
            *       ]
            *     }
@@ -6383,6 +6932,570 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       410: components['responses']['TenantGone'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listWalletsAttested: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "name": "Wallet",
+           *           "clientId": "wallet-z",
+           *           "redirectUris": [
+           *             "https://wallet.example/back"
+           *           ],
+           *           "rootCertificates": [
+           *             "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+           *           ],
+           *           "dpopRequired": false,
+           *           "disabled": false,
+           *           "attestationRequired": true
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['PageOfRegisteredWallet'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  createWalletAttested: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
+        'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "name": "State wallet",
+         *       "clientId": "https://state-wallet.example.com",
+         *       "rootCertificates": [
+         *         "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----"
+         *       ]
+         *     }
+         */
+        'application/json': components['schemas']['AttestedWalletRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "name": "State wallet",
+           *       "clientId": "wallet-38",
+           *       "rootCertificates": [
+           *         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+           *       ],
+           *       "dpopRequired": false,
+           *       "disabled": false,
+           *       "attestationRequired": true
+           *     }
+           */
+          'application/json': components['schemas']['RegisteredWallet'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveWalletAttested: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the wallet. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "name": "Wallet",
+           *       "clientId": "wallet-z",
+           *       "redirectUris": [
+           *         "https://wallet.example/back"
+           *       ],
+           *       "rootCertificates": [
+           *         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+           *       ],
+           *       "dpopRequired": false,
+           *       "disabled": false,
+           *       "attestationRequired": true
+           *     }
+           */
+          'application/json': components['schemas']['RegisteredWallet'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateWalletAttested: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the wallet. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "name": "State wallet",
+         *       "clientId": "https://state-wallet.example.com",
+         *       "rootCertificates": [
+         *         "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----"
+         *       ]
+         *     }
+         */
+        'application/json': components['schemas']['AttestedWalletRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "name": "State wallet",
+           *       "clientId": "wallet-3a",
+           *       "rootCertificates": [
+           *         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+           *       ],
+           *       "dpopRequired": false,
+           *       "disabled": false,
+           *       "attestationRequired": true
+           *     }
+           */
+          'application/json': components['schemas']['RegisteredWallet'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteWalletAttested: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the wallet. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listWallets: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "name": "Wallet",
+           *           "clientId": "wallet-z",
+           *           "redirectUris": [
+           *             "https://wallet.example/back"
+           *           ],
+           *           "rootCertificates": [
+           *             "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+           *           ],
+           *           "dpopRequired": false,
+           *           "disabled": false,
+           *           "attestationRequired": true
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['PageOfRegisteredWallet'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  createWallet: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
+        'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "name": "City wallet",
+         *       "clientId": "https://wallet.example.com",
+         *       "redirectUris": [
+         *         "https://wallet.example.com/back"
+         *       ]
+         *     }
+         */
+        'application/json': components['schemas']['WalletRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "name": "City wallet",
+           *       "clientId": "wallet-39",
+           *       "redirectUris": [
+           *         "https://wallet.example.com/back"
+           *       ],
+           *       "dpopRequired": false,
+           *       "disabled": false,
+           *       "attestationRequired": false
+           *     }
+           */
+          'application/json': components['schemas']['RegisteredWallet'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveWallet: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the wallet. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "name": "wallet",
+           *       "clientId": "wallet",
+           *       "redirectUris": [
+           *         "https://wallet.example/back"
+           *       ],
+           *       "dpopRequired": false,
+           *       "disabled": false,
+           *       "attestationRequired": false
+           *     }
+           */
+          'application/json': components['schemas']['RegisteredWallet'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateWallet: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the wallet. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "name": "City wallet",
+         *       "clientId": "https://wallet.example.com",
+         *       "redirectUris": [
+         *         "https://wallet.example.com/back"
+         *       ],
+         *       "disabled": true
+         *     }
+         */
+        'application/json': components['schemas']['WalletRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "name": "City wallet",
+           *       "clientId": "wallet-3b",
+           *       "redirectUris": [
+           *         "https://wallet.example.com/back"
+           *       ],
+           *       "dpopRequired": false,
+           *       "disabled": true,
+           *       "attestationRequired": false
+           *     }
+           */
+          'application/json': components['schemas']['RegisteredWallet'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteWallet: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the wallet. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -7569,7 +8682,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "type": "org.example.r",
+           *           "type": "org.example.u",
            *           "profile": "mobile",
            *           "format": "mso_mdoc",
            *           "sessionId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
@@ -9205,7 +10318,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "type": "org.example.m",
+           *           "type": "org.example.o",
            *           "claimMappings": {
            *             "org.example.membership.1": {
            *               "given_name": {
@@ -9363,7 +10476,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "type": "org.example.m",
+           *       "type": "org.example.o",
            *       "claimMappings": {
            *         "org.example.membership.1": {
            *           "given_name": {
@@ -9456,7 +10569,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "type": "org.example.m",
+           *       "type": "org.example.o",
            *       "claimMappings": {
            *         "org.example.membership.1": {
            *           "given_name": {
@@ -9574,7 +10687,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "8c7eba18d6d4156ba11bfbcef046a5d0d098b3b0beee96718e91cc007059f6e5"
+           *           "certificateFingerprint": "c81157943e5215a7cad6f87015daf69f6a9dd9d62a905473cebb60b99a36b783"
            *         }
            *       ]
            *     }
@@ -9878,7 +10991,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "41be065fcabc3edfecc3060f3caaff7ed2b08d214a2e1de92e79567f0b0224eb",
+           *           "certificateFingerprint": "542e72af0cb22218ca2d9c90818e7b058535c57962d9e297a8552110ef8c8488",
            *           "isManaged": false,
            *           "crl": {
            *             "number": "2",
@@ -9950,7 +11063,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "951bbedc5174a6a3cbaa2e73b28f1ac05347b74551a9558b7b97769515577cae",
+           *       "certificateFingerprint": "795dd4fa37cad6481ebdfdb03a1db964c8846d59e74c9099be9ffb3ddfdd73b0",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "43",
@@ -10010,7 +11123,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "f7de27765df21a3114df47765c9902c79d34601f1918e6ac52f38fc0f0ff3c63",
+           *       "certificateFingerprint": "62161d63bac562559eba96d4807981f5ca4dee00be1ce48232c8bc29aa1676ee",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -10079,7 +11192,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "f7de27765df21a3114df47765c9902c79d34601f1918e6ac52f38fc0f0ff3c63",
+           *       "certificateFingerprint": "62161d63bac562559eba96d4807981f5ca4dee00be1ce48232c8bc29aa1676ee",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -10222,7 +11335,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "41be065fcabc3edfecc3060f3caaff7ed2b08d214a2e1de92e79567f0b0224eb",
+           *       "certificateFingerprint": "542e72af0cb22218ca2d9c90818e7b058535c57962d9e297a8552110ef8c8488",
            *       "isManaged": false,
            *       "crl": {
            *         "number": "2",
@@ -10242,6 +11355,42 @@ export interface operations {
       408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveStatusListTokenIdentifierList: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the status list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/cwt': string;
+          'application/identifierlist+cwt': string;
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      404: components['responses']['TenantNotFound'];
+      406: components['responses']['TenantNotAcceptable'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -10291,7 +11440,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "746191b4c470f452248ec5861af78173e0cfc936e2489e0db5a6f8407610d528"
+           *           "certificateFingerprint": "4e54555c61249c404dcffd21c79d535787fa5cd8f0ca2b9fdd47b3434edafd1f"
            *         }
            *       ]
            *     }
@@ -10543,7 +11692,7 @@ export interface operations {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *           "listSize": 100000,
-           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+Gbo0ZPSdRcgbYu/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn+b+VCB/SvTbmX2MA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/2J1R7BZTqFEyV4BT+qJ4Nxma8HMH6wAFKVQ/igIgU87BmU+z9U6e/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m="
+           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL+4wHwDa4V7Q80/gGuHn27ALtfEA+K8MMf/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt/DN+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt//kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4/RsmfrA/eSxmM8I8Co9Y5uZw="
            *         }
            *       ]
            *     }
@@ -10587,7 +11736,7 @@ export interface operations {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *       "listSize": 100000,
-           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+Gbo0ZPSdRcgbYu/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn+b+VCB/SvTbmX2MA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/2J1R7BZTqFEyV4BT+qJ4Nxma8HMH6wAFKVQ/igIgU87BmU+z9U6e/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/d5Un+sLHtd4tz/xr09zN"
+           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL+4wHwDa4V7Q80/gGuHn27ALtfEA+K8MMf/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt/DN+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt//kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//4ZASxYQMwj5i+tvO7UZiyo55I+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3="
            *     }
            */
           'application/json': components['schemas']['MobileStatusList'];
@@ -10672,7 +11821,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "docType": "org.example.w",
+           *           "docType": "org.example.y",
            *           "timeToLiveDuration": {
            *             "days": 1
            *           },
@@ -10789,7 +11938,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "docType": "org.example.w",
+           *       "docType": "org.example.y",
            *       "timeToLiveDuration": {
            *         "days": 1
            *       },
@@ -10854,7 +12003,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "docType": "org.example.w",
+           *       "docType": "org.example.y",
            *       "timeToLiveDuration": {
            *         "days": 1
            *       },
@@ -11416,7 +12565,7 @@ export interface operations {
           /**
            * @example {
            *       "status_lists": [
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token",
            *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
            *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token",
@@ -11425,7 +12574,7 @@ export interface operations {
            *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b68/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token"
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token"
            *       ]
            *     }
            */
@@ -11683,6 +12832,75 @@ export interface operations {
           [name: string]: unknown;
         };
         content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  createRevocationNotification: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "from": "did:web:university.example",
+         *       "to": [
+         *         "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+         *       ]
+         *     }
+         */
+        'application/json': components['schemas']['RevocationNotificationRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "https://didcomm.org/revocation_notification/2.0/revoke",
+           *       "from": "did:web:university.example",
+           *       "to": [
+           *         "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *       ],
+           *       "created_time": 1768469400,
+           *       "body": {
+           *         "revocation_format": "ldp_vc",
+           *         "credential_id": "urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['RevocationNotification'];
+        };
       };
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
@@ -12058,7 +13276,7 @@ export interface operations {
            *         "type": "BitstringStatusList",
            *         "statusPurpose": "revocation",
            *         "ttl": 300000,
-           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2"
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7Rf"
            *       },
            *       "proof": {
            *         "type": "DataIntegrityProof",
@@ -12066,7 +13284,7 @@ export interface operations {
            *         "created": "2026-01-15T09:30:00.000Z",
            *         "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *         "proofPurpose": "assertionMethod",
-           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *       }
            *     }
            */
@@ -12091,7 +13309,7 @@ export interface operations {
            *         "type": "BitstringStatusList",
            *         "statusPurpose": "revocation",
            *         "ttl": 300000,
-           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2"
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7Rf"
            *       },
            *       "proof": {
            *         "type": "DataIntegrityProof",
@@ -12099,7 +13317,7 @@ export interface operations {
            *         "created": "2026-01-15T09:30:00.000Z",
            *         "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *         "proofPurpose": "assertionMethod",
-           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *       }
            *     }
            */
