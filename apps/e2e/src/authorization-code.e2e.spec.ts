@@ -353,17 +353,19 @@ describe('the authorization endpoint', () => {
   it('records users who return from the provider, and no request of an unregistered wallet before [T299]', async () => {
     const typesOf = async () =>
       expectStatus(await tenant.api.analytics.list({ categories: ['openid'], limit: 1000 }), 200)
-        .data.map(({ type }) => type)
-        .filter((type) => /^OPENID_(AUTH|PAR)/.test(type));
+        .data.filter(({ type, metadata }) => /^OPENID_(AUTH|PAR)/.test(type) && !metadata?.['walletId'])
+        .map(({ type }) => type);
     const before = (await typesOf()).length;
-    const bound = { redirect_uri: OWN_SCHEME };
-    await requestAuthorization(authorizationQuery({ ...bound, scope: 'none' }));
-    await requestAuthorization(authorizationQuery(bound));
-    await push(bound);
-    await push({ ...bound, scope: 'none' });
-    await codeOf();
+    const unregistered = { client_id: 'unregistered' };
+    await requestAuthorization(authorizationQuery({ ...unregistered, scope: 'none' }));
+    await requestAuthorization(authorizationQuery(unregistered));
+    await push(unregistered);
+    await push({ ...unregistered, scope: 'none' });
+    await codeOf(unregistered);
     const browser = new RedirectBrowser();
-    await browser.follow(authorizeUrl(authorizationQuery({ login_hint: undefined })), (url) => url.startsWith(BACK));
+    await browser.follow(authorizeUrl(authorizationQuery({ ...unregistered, login_hint: undefined })), (url) =>
+      url.startsWith(BACK),
+    );
     await waitUntil(async () => (await typesOf()).length === before + 4, { what: 'four events' });
     expect((await typesOf()).slice(0, 4)).toEqual([
       'OPENID_AUTHENTICATION_CALLBACK_FAIL',

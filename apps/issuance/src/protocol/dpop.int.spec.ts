@@ -10,6 +10,7 @@ import {
   completeAuthorization,
   completeSignIn,
   createPreAuthorizedOffer,
+  createWallet,
   exchangeToken,
   HTTP_STATUS,
   issueCredential,
@@ -101,6 +102,10 @@ beforeAll(async () => {
     configurations.set(tenantId, id);
   }
   await changeSettings(STRICT, { dpopNonceRequired: true });
+  for (const tenantId of [TENANT, STRICT]) {
+    const body = { name: 'Wallet', clientId: 'wallet', redirectUris: [BACK] };
+    await admin(createWallet, { body }, tenantId);
+  }
 });
 beforeEach(() => {
   ahead = 0;
