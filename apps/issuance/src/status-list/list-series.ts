@@ -106,8 +106,8 @@ const nameOf = (signer: ListSigner): string => {
   }
 };
 
-export const isListCredential = (tokenType: TokenType): boolean =>
-  tokenType === 'revocationList2020' || tokenType === 'bitstring';
+export const LIST_CREDENTIALS: readonly TokenType[] = ['revocationList2020', 'bitstring'];
+export const isListCredential = (tokenType: TokenType): boolean => LIST_CREDENTIALS.includes(tokenType);
 
 /** The operation that serves a list. */
 export const retrievalOf = ({ tokenType, signer }: Pick<ListSeries, 'tokenType' | 'signer'>) => {

@@ -926,7 +926,7 @@ export interface paths {
     put?: never;
     /**
      * Create a compact-semantic credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationCompactSemantic'];
     delete?: never;
@@ -949,7 +949,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationCompactSemantic'];
     /**
      * Replace a compact-semantic credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationCompactSemantic'];
     post?: never;
@@ -1062,7 +1062,7 @@ export interface paths {
     put?: never;
     /**
      * Create a compact credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationCompact'];
     delete?: never;
@@ -1085,7 +1085,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationCompact'];
     /**
      * Replace a compact credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationCompact'];
     post?: never;
@@ -1178,7 +1178,7 @@ export interface paths {
     put?: never;
     /**
      * Create a jwt-vc credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationJwtVc'];
     delete?: never;
@@ -1201,7 +1201,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationJwtVc'];
     /**
      * Replace a jwt-vc credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationJwtVc'];
     post?: never;
@@ -1274,7 +1274,7 @@ export interface paths {
     put?: never;
     /**
      * Create a mobile credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationMobile'];
     delete?: never;
@@ -1297,7 +1297,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationMobile'];
     /**
      * Replace a mobile credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationMobile'];
     post?: never;
@@ -1682,7 +1682,7 @@ export interface paths {
     put?: never;
     /**
      * Create a sd-jwt credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationSdJwt'];
     delete?: never;
@@ -1705,7 +1705,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationSdJwt'];
     /**
      * Replace a sd-jwt credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationSdJwt'];
     post?: never;
@@ -1842,7 +1842,7 @@ export interface paths {
     put?: never;
     /**
      * Create a web-semantic credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationWebSemantic'];
     delete?: never;
@@ -1865,7 +1865,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationWebSemantic'];
     /**
      * Replace a web-semantic credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationWebSemantic'];
     post?: never;
@@ -2778,7 +2778,7 @@ export interface components {
       /** @description IACA of the credentials and of the signer. */
       iacaId: string;
       id: string;
-      /** @description The token, a CWT, base64. Absent until the first one is signed. */
+      /** @description The token, a CWT, base64. Absent until the first one is signed, and after the last one has expired. */
       list?: string;
       /** @description Entries. */
       listSize: number;
@@ -7885,6 +7885,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -8384,6 +8385,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -8879,6 +8881,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -9373,6 +9376,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -11200,6 +11204,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -11860,6 +11865,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
