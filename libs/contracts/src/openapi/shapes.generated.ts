@@ -1378,7 +1378,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
           'Absent while the document type has no configuration: then a token has a time to live of 300 seconds and expires after an hour.',
       },
       listSize: { type: 'number', description: 'Entries.' },
-      list: { type: 'string', description: 'The token, a CWT, base64. Absent until the first one is signed.' },
+      list: {
+        type: 'string',
+        description:
+          'The token, a CWT, base64. Absent until the first one is signed, and after the last one has expired.',
+      },
     },
     required: ['id', 'iacaId', 'listSize'],
     description: 'A list of the statuses of mobile documents.',

@@ -1083,7 +1083,7 @@ export interface paths {
     put?: never;
     /**
      * Create a compact-semantic credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationCompactSemantic'];
     delete?: never;
@@ -1106,7 +1106,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationCompactSemantic'];
     /**
      * Replace a compact-semantic credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationCompactSemantic'];
     post?: never;
@@ -1219,7 +1219,7 @@ export interface paths {
     put?: never;
     /**
      * Create a compact credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationCompact'];
     delete?: never;
@@ -1242,7 +1242,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationCompact'];
     /**
      * Replace a compact credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationCompact'];
     post?: never;
@@ -1335,7 +1335,7 @@ export interface paths {
     put?: never;
     /**
      * Create a jwt-vc credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationJwtVc'];
     delete?: never;
@@ -1358,7 +1358,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationJwtVc'];
     /**
      * Replace a jwt-vc credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationJwtVc'];
     post?: never;
@@ -1431,7 +1431,7 @@ export interface paths {
     put?: never;
     /**
      * Create a mobile credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationMobile'];
     delete?: never;
@@ -1454,7 +1454,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationMobile'];
     /**
      * Replace a mobile credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationMobile'];
     post?: never;
@@ -1859,7 +1859,7 @@ export interface paths {
     put?: never;
     /**
      * Create a sd-jwt credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationSdJwt'];
     delete?: never;
@@ -1882,7 +1882,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationSdJwt'];
     /**
      * Replace a sd-jwt credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationSdJwt'];
     post?: never;
@@ -2039,7 +2039,7 @@ export interface paths {
     put?: never;
     /**
      * Create a web-semantic credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationWebSemantic'];
     delete?: never;
@@ -2062,7 +2062,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationWebSemantic'];
     /**
      * Replace a web-semantic credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationWebSemantic'];
     post?: never;
@@ -3012,7 +3012,7 @@ export interface components {
       /** @description IACA of the credentials and of the signer. */
       iacaId: string;
       id: string;
-      /** @description The token, a CWT, base64. Absent until the first one is signed. */
+      /** @description The token, a CWT, base64. Absent until the first one is signed, and after the last one has expired. */
       list?: string;
       /** @description Entries. */
       listSize: number;
@@ -8957,6 +8957,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -9456,6 +9457,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -9951,6 +9953,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -10445,6 +10448,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -12308,6 +12312,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -13037,6 +13042,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
