@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AuthorizationOffers } from './authorization-offer/authorization-offers.js';
 import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
 import { CertificateKeys } from './certificate-keys/certificate-keys.js';
 import { DestroyedCertificateKeys } from './certificate-keys/destroyed-certificate-keys.js';
@@ -69,6 +70,7 @@ import { useCases } from './use-cases.generated.js';
 
     // Offers and the OID4VCI protocol
     PendingAuthorizations,
+    AuthorizationOffers,
     SignedInUsers,
     ...formatProviders,
     CurrentConfigurations,

@@ -25,6 +25,7 @@ import {
   type RequestOf,
 } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
+import { AuthorizationOffers } from '../authorization-offer/authorization-offers.js';
 import {
   CALLBACK,
   PendingAuthorizations,
@@ -52,6 +53,7 @@ export class Authorize implements OnApplicationBootstrap {
   constructor(
     private readonly configurations: PublishedConfigurations,
     private readonly pending: PendingAuthorizations,
+    private readonly offers: AuthorizationOffers,
     private readonly client: ServiceClient,
     private readonly recorder: OperationRecorder,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -92,7 +94,8 @@ export class Authorize implements OnApplicationBootstrap {
   ): Promise<HttpAnswer> {
     const { id: tenantId, baseUrl: issuer } = context.tenant;
     const parsed = parseAuthorizationRequest(query, issuer);
-    const requested = requestedEntries(parsed, await this.configurations.listActive(tenantId));
+    const named = requestedEntries(parsed, await this.configurations.listActive(tenantId));
+    const requested = await this.offers.restrictRequest(tenantId, parsed, named);
     const binding = this.pending.binding();
     const nonce = randomBytes(32).toString('base64url');
     const codeVerifier = randomBytes(32).toString('base64url');

@@ -10,6 +10,8 @@ export interface AuthorizationRequest {
   /** Values of `scope`. */
   scopes: string[];
   details?: RequestedDetail[];
+  /** From the offer. OID4VCI §5.1.3 */
+  issuerState?: string;
 }
 
 const MAX_LENGTHS = maxLengthsOf(AuthorizationQuery);
@@ -69,9 +71,11 @@ export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string
   if (query.getAll('resource').some((resource) => resource !== '' && resource !== issuer))
     throw refused('invalid_target', 'resource must be the credential issuer identifier');
   const details = value('authorization_details');
+  const issuerState = value('issuer_state');
   return {
     codeChallenge,
     scopes: (value('scope') ?? '').split(' ').filter(Boolean),
     ...(details !== undefined && { details: parseAuthorizationDetails(details) }),
+    ...(issuerState !== undefined && { issuerState }),
   };
 };

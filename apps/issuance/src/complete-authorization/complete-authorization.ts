@@ -25,6 +25,7 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
+import { AuthorizationOffers } from '../authorization-offer/authorization-offers.js';
 import {
   CALLBACK,
   dropCookie,
@@ -35,6 +36,7 @@ import { checkRedirect } from '../authorization-request/check-redirect.js';
 import { redirectToClient } from '../authorization-request/redirect.js';
 import { redirectPolicyOf, type RedirectPolicy } from '../authorization-request/redirect-policy.js';
 import { refusalPage } from '../authorization-request/refusal-page.js';
+import { sessionClaimsText } from '../claim-sets/claim-sets.js';
 import { grantAuthorization } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
@@ -59,6 +61,7 @@ export class CompleteAuthorization {
     private readonly sealing: Sealing,
     private readonly pending: PendingAuthorizations,
     private readonly users: SignedInUsers,
+    private readonly offers: AuthorizationOffers,
     private readonly client: ServiceClient,
     readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
@@ -119,15 +122,17 @@ export class CompleteAuthorization {
     const events = withoutRecord(record.events);
     const userId = await this.users.findOrCreateUser(tenantId, { ...person, providerId }, events);
 
+    const claimSets = await this.offers.claimSetsOf(tenantId, waiting, userId);
     const now = this.clock.now();
     const sessionId = this.ids.uuid();
     record.nameSession({ id: sessionId, userId });
     const made = makeBearerValue(sessionId, this.ids.uuid());
     const { mac, pepper } = this.macs.mac(made.value, grantContext('authorizationCode', tenantId, sessionId));
     const expiresAt = new Date(now.getTime() + this.config.authorizationCodeSeconds * 1000).toISOString();
-    const claims = Object.keys(person.claims).length ? JSON.stringify(person.claims) : undefined;
     const sealed =
-      claims === undefined ? undefined : this.sealing.sealWithNewKey(tenantId, 'session', sessionId, claims);
+      claimSets || Object.keys(person.claims).length
+        ? this.sealing.sealWithNewKey(tenantId, 'session', sessionId, sessionClaimsText(person.claims, claimSets))
+        : undefined;
     await this.streams.decideOn(
       issuanceSession,
       issuanceSessionStream(tenantId, sessionId),
@@ -144,12 +149,14 @@ export class CompleteAuthorization {
               codeChallenge: waiting.codeChallenge,
               providerId,
               ...(waiting.detailed && { detailed: waiting.detailed }),
+              ...(waiting.offerId !== undefined && { offerId: waiting.offerId }),
             },
             issuer: waiting.issuer,
             userId,
             entries: waiting.entries,
             code: { tokenId: made.tokenId, kind: 'authorizationCode', mac, keyId: pepper, expiresAt },
             ...(sealed && { sealedClaims: sealed.sealed }),
+            ...(claimSets && { identifiers: claimSets.identifiers }),
           },
           now,
         ),

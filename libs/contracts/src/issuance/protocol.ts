@@ -30,7 +30,7 @@ export class AuthorizationQuery {
   /** PKCE code challenge (RFC 7636). */
   @IsString() @MaxLength(43) code_challenge: string;
   @IsIn(['S256']) code_challenge_method: 'S256';
-  /** Value from the offer. Offers of this platform have none. */
+  /** Value from the offer, if it has one: names the offer whose claim sets and user are bound to the request. */
   @Optional() @IsString() @MaxLength(4096) issuer_state?: string;
   /** Credential issuer identifier (RFC 8707); no other value is accepted. */
   @Optional() @IsString() @MaxLength(2048) resource?: string;
