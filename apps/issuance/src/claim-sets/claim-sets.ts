@@ -2,7 +2,7 @@ import type { GrantedDetail } from '../issuance-session/issuance-session.events.
 import type { CheckedEntry } from '../protocol/check-credentials.js';
 import { mergeClaims } from '../protocol/map-claims.js';
 
-/** Claims of one credential, merged last (specification notes, Claims). */
+/** Claims of one credential, merged last (specification notes, Issuance). */
 export interface ClaimSet {
   /** Also the credential identifier. */
   identifier: string;

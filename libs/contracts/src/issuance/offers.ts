@@ -26,13 +26,15 @@ export class OfferLifetime {
   @LifetimePart(600) seconds?: number;
 }
 
+/** `issuer_state` is that of the offer. */
+const NOT_SET: readonly string[] = [...CORE_AUTHORIZE_PARAMETERS, 'issuer_state'];
+
 /** Fault of parameters that a wallet adds to its authorization request. */
 const requestParameters = (value: unknown): string | undefined => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const entries = Object.entries(value);
   if (entries.length > 20) return 'must have at most 20 entries';
-  if (entries.some(([name]) => (CORE_AUTHORIZE_PARAMETERS as readonly string[]).includes(name)))
-    return `must not set ${CORE_AUTHORIZE_PARAMETERS.join(', ')}`;
+  if (entries.some(([name]) => NOT_SET.includes(name))) return `must not set ${NOT_SET.join(', ')}`;
   const isText = (text: unknown) => typeof text === 'string' && text.length <= 1000 && text.isWellFormed();
   return entries.every(([name, text]) => name.length <= 255 && name.isWellFormed() && isText(text))
     ? undefined
