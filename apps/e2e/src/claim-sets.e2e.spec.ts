@@ -73,7 +73,8 @@ const collect = async ({ wallet, metadata }: Resolved, token: TokenAnswer) => {
   for (const identifier of details!.credential_identifiers) {
     const key = await makeHolderKey();
     const jwt = await wallet.credentialByIdentifier(metadata, token.access_token, degree, identifier, key);
-    const { id: _, ...subject } = (await verifyJwtVc(jwt as string)).credentialSubject;
+    const { vc } = (await verifyJwtVc(jwt as string)).payload;
+    const { id: _, ...subject } = vc!['credentialSubject'] as Record<string, unknown>;
     subjects.push(subject);
   }
   return subjects;
