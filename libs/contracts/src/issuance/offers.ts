@@ -213,7 +213,7 @@ export const createOffer = defineOperation({
   example: { credentials: ['7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61'] },
   response: Offer,
   secrets: ['claims', 'credentials'],
-  errorStatuses: [400, 413],
+  errorStatuses: [400],
   idempotent: true,
 });
 
