@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AuthorizationOffers } from './authorization-offer/authorization-offers.js';
 import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
 import { PendingConsents } from './authorization-request/pending-consents.js';
 import { ProviderSignIn } from './authorization-request/provider-sign-in.js';
@@ -84,9 +85,9 @@ import { useCases } from './use-cases.generated.js';
     TenantWallets,
     DpopProofs,
     PendingAuthorizations,
-    TenantWallets,
     PendingConsents,
     ProviderSignIn,
+    AuthorizationOffers,
     SignedInUsers,
     ...formatProviders,
     RecentStates,

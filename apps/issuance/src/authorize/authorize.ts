@@ -1,6 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { authorize, oauthFault, type AppError, type HolderContext, type HttpAnswer } from '@attestry/contracts';
 import { LOGGER, Operation, toAppError, type Logger, type RequestOf } from '@attestry/service-kit';
+import { AuthorizationOffers } from '../authorization-offer/authorization-offers.js';
 import type { ClientClass } from '../authorization-request/classify-client.js';
 import { consentPage, type CredentialNames } from '../authorization-request/consent-page.js';
 import { pageLanguagesOf } from '../authorization-request/page-languages.js';
@@ -30,6 +31,7 @@ export class Authorize {
     private readonly wallets: TenantWallets,
     private readonly formats: Formats,
     private readonly brands: IssuerBrands,
+    private readonly offers: AuthorizationOffers,
     private readonly consents: PendingConsents,
     private readonly signIn: ProviderSignIn,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -53,13 +55,18 @@ export class Authorize {
       if (client.kind === 'registered') checkClientAttestation(client.wallet);
       const parsed = parseAuthorizationRequest(query, issuer);
       const configurations = await this.configurations.listActive(context.tenant.id);
+      const requested = await this.offers.restrictRequest(
+        context.tenant.id,
+        parsed,
+        requestedEntries(parsed, configurations),
+      );
       const { codeChallenge, dpopJkt } = parsed;
       const accepted = {
         ...requesting,
         clientKind: client.kind,
         codeChallenge,
         ...(dpopJkt !== undefined && { dpopJkt }),
-        ...requestedEntries(parsed, configurations),
+        ...requested,
         issuer,
       };
       if (client.kind === 'unregistered') return await this.requestConsent(accepted, configurations, raw, context);

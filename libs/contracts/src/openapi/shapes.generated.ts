@@ -269,6 +269,23 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     description:
       'Source of a claim: `mapFrom`, with `defaultValue` as its fallback, or `defaultValue` alone for a static claim.',
   },
+  ClaimSet: {
+    type: 'object',
+    properties: {
+      identifier: {
+        type: 'string',
+        description:
+          'Credential identifier by which the wallet requests the credential: 1 to 128 characters without control characters, unique in the offer. Default: a generated UUID.',
+      },
+      claims: {
+        type: 'object',
+        additionalProperties: {},
+        description: "They take precedence over the claims of the offer and the user's own claims with the same name.",
+      },
+    },
+    required: ['claims'],
+    description: 'Claims of one credential.',
+  },
   Client: {
     type: 'object',
     properties: {
@@ -1396,6 +1413,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: {
       uri: { type: 'string', description: 'Credential offer URI: `openid-credential-offer://?credential_offer=…`.' },
+      id: { type: 'string', description: 'UUID of a stored offer.' },
+      expiresAt: { type: 'string', description: 'Expiry of a stored offer.' },
     },
     required: ['uri'],
   },
@@ -1419,14 +1438,21 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       credentials: {
         type: 'array',
-        items: {},
-        description: "Ids of the tenant's credential configurations to offer, each at most once.",
+        items: { anyOf: [{ type: 'string' }, { $ref: '#/components/schemas/OfferedCredential' }] },
+        description:
+          'Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers.',
       },
       request_parameters: {
         type: 'object',
         additionalProperties: { type: 'string' },
         description:
           'Parameters that the wallet adds to its authorization request, for example `login_hint` and `prompt`. The values are strings of at most 1000 characters.',
+      },
+      userId: { type: 'string', description: 'Id of the only user who can use the offer. Default: any user.' },
+      expiresAt: {
+        type: 'string',
+        description:
+          'Expiry of a stored offer, at most 365 days from now. Default for an offer with claim sets or `userId`: 30 days from now.',
       },
     },
     required: ['credentials'],
@@ -1978,8 +2004,9 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       credentials: {
         type: 'array',
-        items: {},
-        description: "Ids of the tenant's credential configurations to offer, each at most once.",
+        items: { anyOf: [{ type: 'string' }, { $ref: '#/components/schemas/OfferedCredential' }] },
+        description:
+          'Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers.',
       },
       userId: {
         type: 'string',

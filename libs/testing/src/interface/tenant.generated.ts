@@ -534,10 +534,30 @@ export interface paths {
     put?: never;
     /**
      * Create a credential offer for the authorization code flow
-     * @description The offer is not stored. Any number of holders can use it as long as its configurations exist; each of them signs in with the authentication provider. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     * @description Any number of holders can use it as long as its configurations exist; each of them signs in with the authentication provider. An offer with claim sets, `userId` or `expiresAt` is stored: it has an id and an expiry, and can be deleted. The URI names it by `issuer_state`, without its claims. No other offer is stored. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     post: operations['createOffer'];
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/offers/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Delete a stored offer for the authorization code flow
+     * @description Authorization requests that name it are refused from then on, and its claims are destroyed. Sessions that were authorized before keep theirs. Returns 404 if the offer is not stored, deleted or expired. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    delete: operations['deleteOffer'];
     options?: never;
     head?: never;
     patch?: never;
@@ -2230,6 +2250,15 @@ export interface components {
       /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
       required?: boolean;
     };
+    /** @description Claims of one credential. */
+    ClaimSet: {
+      /** @description They take precedence over the claims of the offer and the user's own claims with the same name. */
+      claims: {
+        [key: string]: unknown;
+      };
+      /** @description Credential identifier by which the wallet requests the credential: 1 to 128 characters without control characters, unique in the offer. Default: a generated UUID. */
+      identifier?: string;
+    };
     CompactConfiguration: {
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
@@ -3031,16 +3060,37 @@ export interface components {
       message?: string;
     };
     Offer: {
+      /** @description Expiry of a stored offer. */
+      expiresAt?: string;
+      /** @description UUID of a stored offer. */
+      id?: string;
       /** @description Credential offer URI: `openid-credential-offer://?credential_offer=…`. */
       uri: string;
     };
+    /** @description A credential configuration with the claims of each credential that is offered of it. */
+    OfferedCredential: {
+      /** @description One for each credential, at least one; an offer has at most 100. */
+      claimSets: components['schemas']['ClaimSet'][];
+      /** @description Id of the credential configuration. */
+      credentialConfigurationId: string;
+    };
     OfferRequest: {
-      /** @description Ids of the tenant's credential configurations to offer, each at most once. At most 32 levels, 1000 values in total and 4096 characters in each string. */
-      credentials: unknown[];
+      /** @description Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers. At most 32 levels, 20000 values in total and 512000 characters in each string. */
+      credentials: (string | components['schemas']['OfferedCredential'])[];
+      /**
+       * Format: date-time
+       * @description Expiry of a stored offer, at most 365 days from now. Default for an offer with claim sets or `userId`: 30 days from now. Must be an ISO 8601 date or time.
+       */
+      expiresAt?: string;
       /** @description Parameters that the wallet adds to its authorization request, for example `login_hint` and `prompt`. The values are strings of at most 1000 characters. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       request_parameters?: {
         [key: string]: string;
       };
+      /**
+       * Format: uuid
+       * @description Id of the only user who can use the offer. Default: any user.
+       */
+      userId?: string;
     };
     /** @description With the defaults of members that were never set. */
     OpenIdConfiguration: {
@@ -3197,8 +3247,8 @@ export interface components {
       };
       /** @description Names of those `claims` that are also stored with the user. */
       claimsToPersist?: string[];
-      /** @description Ids of the tenant's credential configurations to offer, each at most once. At most 32 levels, 1000 values in total and 4096 characters in each string. */
-      credentials: unknown[];
+      /** @description Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers. At most 32 levels, 20000 values in total and 512000 characters in each string. */
+      credentials: (string | components['schemas']['OfferedCredential'])[];
       /** @description Default 5 minutes. */
       expiresIn?: {
         minutes?: number;
@@ -6477,6 +6527,8 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
+        'Idempotency-Key'?: string;
         /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
         Prefer?: string;
       };
@@ -6519,6 +6571,44 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteOffer: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the offer. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
