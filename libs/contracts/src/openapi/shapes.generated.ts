@@ -205,7 +205,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'string',
         description: 'Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10).',
       },
-      issuer_state: { type: 'string', description: 'Value from the offer. Offers of this platform have none.' },
+      issuer_state: {
+        type: 'string',
+        description:
+          'Value from the offer, if it has one: names the offer whose claim sets and user are bound to the request.',
+      },
       resource: { type: 'string', description: 'Credential issuer identifier (RFC 8707); no other value is accepted.' },
       ui_locales: {
         type: 'string',
@@ -834,6 +838,33 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     description: 'Source of an element and how its value is encoded.',
   },
+  EncryptionPolicy: {
+    type: 'object',
+    properties: {
+      enabled: { type: 'boolean' },
+      requestRequired: { type: 'boolean' },
+      responseRequired: { type: 'boolean' },
+    },
+    required: ['enabled', 'requestRequired', 'responseRequired'],
+  },
+  EncryptionSettingsRequest: {
+    type: 'object',
+    properties: {
+      enabled: {
+        type: ['boolean', 'null'],
+        description: 'Whether requests and responses may be encrypted. Default: yes.',
+      },
+      requestRequired: {
+        type: ['boolean', 'null'],
+        description: 'Whether plain credential requests are refused. Default: no.',
+      },
+      responseRequired: {
+        type: ['boolean', 'null'],
+        description:
+          'Whether requests that ask for a plain response are refused, and therefore plain requests too. Default: no.',
+      },
+    },
+  },
   Environment: {
     type: 'object',
     properties: {
@@ -1457,10 +1488,27 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['credentials'],
   },
+  OfferedCredential: {
+    type: 'object',
+    properties: {
+      credentialConfigurationId: { type: 'string', description: 'Id of the credential configuration.' },
+      claimSets: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/ClaimSet' },
+        description: 'One for each credential, at least one; an offer has at most 100.',
+      },
+    },
+    required: ['credentialConfigurationId', 'claimSets'],
+    description: 'A credential configuration with the claims of each credential that is offered of it.',
+  },
   OpenIdConfiguration: {
     type: 'object',
-    properties: { allowUnregisteredWallets: { type: 'boolean' } },
-    required: ['allowUnregisteredWallets'],
+    properties: {
+      allowUnregisteredWallets: { type: 'boolean' },
+      dpopNonceRequired: { type: 'boolean' },
+      encryption: { $ref: '#/components/schemas/EncryptionPolicy' },
+    },
+    required: ['allowUnregisteredWallets', 'dpopNonceRequired', 'encryption'],
     description: 'With the defaults of members that were never set.',
   },
   OpenIdConfigurationRequest: {
@@ -1470,6 +1518,15 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: ['boolean', 'null'],
         description:
           'Whether wallets that are not registered may use the authorization code flow. Default: in development, not in production.',
+      },
+      dpopNonceRequired: {
+        type: ['boolean', 'null'],
+        description: 'Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no.',
+      },
+      encryption: {
+        anyOf: [{ $ref: '#/components/schemas/EncryptionSettingsRequest' }, { type: 'null' }],
+        description:
+          'Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change.',
       },
     },
   },

@@ -351,7 +351,7 @@ export interface paths {
     };
     /**
      * Start the authorization code flow (OID4VCI section 5)
-     * @description Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. An invalid `client_id` or `redirect_uri` returns 400. For a wallet that the issuer does not know it returns a page (200) on which the user consents first, and errors before the consent are a page with status 400.
+     * @description Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. A client or `redirect_uri` that is not allowed returns a page with status 400. For a wallet that is not registered it returns a page (200) on which the user consents first, and errors before the consent are a page with status 400.
      */
     get: operations['authorize'];
     put?: never;
@@ -454,7 +454,7 @@ export interface paths {
     put?: never;
     /**
      * Issue credentials (OID4VCI section 8)
-     * @description An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`.
+     * @description An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`. The request may be encrypted (section 10): the body is then a compact JWE of this object with `Content-Type: application/jwt`, at most 64 KiB long, for the key in `credential_request_encryption` of the issuer metadata. Errors are never encrypted.
      */
     post: operations['issueCredential'];
     delete?: never;
@@ -2692,6 +2692,28 @@ export interface components {
        */
       type?: 'string' | 'number' | 'boolean' | 'date' | 'dateTime' | 'binary' | 'object' | 'array';
     };
+    EncryptionPolicy: {
+      enabled: boolean;
+      requestRequired: boolean;
+      responseRequired: boolean;
+    };
+    EncryptionSettingsRequest: {
+      /**
+       * @description Whether requests and responses may be encrypted. Default: yes.
+       * @enum {boolean|null}
+       */
+      enabled?: true | false | null;
+      /**
+       * @description Whether plain credential requests are refused. Default: no.
+       * @enum {boolean|null}
+       */
+      requestRequired?: true | false | null;
+      /**
+       * @description Whether requests that ask for a plain response are refused, and therefore plain requests too. Default: no.
+       * @enum {boolean|null}
+       */
+      responseRequired?: true | false | null;
+    };
     /** @description One fault of a request. */
     ErrorDetail: {
       /** @enum {string} */
@@ -3095,6 +3117,8 @@ export interface components {
     /** @description With the defaults of members that were never set. */
     OpenIdConfiguration: {
       allowUnregisteredWallets: boolean;
+      dpopNonceRequired: boolean;
+      encryption: components['schemas']['EncryptionPolicy'];
     };
     OpenIdConfigurationRequest: {
       /**
@@ -3102,6 +3126,13 @@ export interface components {
        * @enum {boolean|null}
        */
       allowUnregisteredWallets?: true | false | null;
+      /**
+       * @description Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no.
+       * @enum {boolean|null}
+       */
+      dpopNonceRequired?: true | false | null;
+      /** @description Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change. */
+      encryption?: components['schemas']['EncryptionSettingsRequest'] | null;
     };
     PageOfAnalyticsEvent: {
       data: components['schemas']['AnalyticsEvent'][];
@@ -6047,7 +6078,7 @@ export interface operations {
         code_challenge_method: 'S256';
         /** @description Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10). */
         dpop_jkt?: string;
-        /** @description Value from the offer. Offers of this platform have none. */
+        /** @description Value from the offer, if it has one: names the offer whose claim sets and user are bound to the request. */
         issuer_state?: string;
         /** @description One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. */
         redirect_uri: string;
