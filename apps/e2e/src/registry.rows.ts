@@ -78,6 +78,8 @@ interface Things {
   /** Has a root certificate. */
   attestedWallet: string;
   offer: string;
+  /** Of the authorization code flow. */
+  storedOffer: string;
   user: string;
   webhook: string;
   authenticationProvider: string;
@@ -258,6 +260,7 @@ const makeThings = async (
   const { id: compactSemanticCredential } = (await revocableCredential({ tenant }, 'compactSemantic')).params;
   const mobile = expectStatus(await api.mobile.create(mobileRequest()), 201).id;
   const offer = expectStatus(await api.offers.create({ credentials: [jwtVc] }), 200).id;
+  const storedOffer = await storedOfferOf(api, jwtVc);
   const user = expectStatus(await api.users.create({ claims: { given_name: 'Ada' } }), 201).id;
   const webhook = expectStatus(await api.webhooks.create(webhookRequest()), 201).id;
   const client = expectStatus(await management.clients.create(tenant.id, { name: 'one', roles: ['holder'] }), 201);
@@ -284,7 +287,20 @@ const makeThings = async (
     ...{ wallet, attestedWallet },
     ...{ iaca, unmanagedIaca, documentSigner, statusListSigner, customer },
     ...{ mobileCredential, statusList: statusList!, statusListConfiguration },
-    ...{ did, unpublished, jwtVc, webSemantic, sdJwt, compact, compactSemantic, mobile, offer, user, webhook },
+    ...{
+      did,
+      unpublished,
+      jwtVc,
+      webSemantic,
+      sdJwt,
+      compact,
+      compactSemantic,
+      mobile,
+      offer,
+      storedOffer,
+      user,
+      webhook,
+    },
     ...{ client: client.clientId, member, authenticationProvider, webSemanticCredential },
     ...{ jwtVcCredential, sdJwtCredential, compactCredential, compactSemanticCredential },
   };
@@ -531,6 +547,10 @@ const codeOf = (uri: string): string => {
   return offer.grants[PRE_AUTHORIZED]!['pre-authorized_code']!;
 };
 
+const storedOfferOf = async (api: TenantApi, configurationId: string): Promise<string> => {
+  const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+  return expectStatus(await api.offers.createOpen({ credentials: [configurationId], expiresAt }), 200).id!;
+};
 const freshOffer = async ({ tenant, own }: World) =>
   expectStatus(await tenant.api.offers.create({ credentials: [own.jwtVc], claims: { given_name: 'Ada' } }), 200);
 
@@ -1179,6 +1199,12 @@ export const ROWS: Record<string, Row> = {
     right: ({ own }) => ({ body: { credentials: [own.jwtVc] } }),
     wrong: () => ({ body: { credentials: ['no-uuid'] } }),
     refusal: { status: 400, param: 'credentials', location: 'body' },
+  },
+  'issuance.delete-offer': {
+    right: async ({ tenant, own }) => ({ params: { id: await storedOfferOf(tenant.api, own.jwtVc) } }),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.storedOffer } }),
   },
   'issuance.create-pre-authorized-offer': {
     right: ({ own }) => ({ body: { credentials: [own.jwtVc] } }),

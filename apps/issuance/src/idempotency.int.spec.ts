@@ -8,6 +8,7 @@ import {
   createStatusListConfiguration,
   createStatusListSigner,
   createWallet,
+  createOffer,
   createPreAuthorizedOffer,
   createUser,
   jwtVcConfigurations,
@@ -134,6 +135,20 @@ describeIdempotency('creating an offer', {
         } as never,
         context(by, key),
       ),
+});
+
+describeIdempotency('creating an offer of the authorization code flow', {
+  engines: () => engines,
+  clock,
+  category: 'authorizationOffer',
+  made: 'AuthorizationOfferCreated',
+  thing:
+    () =>
+    ({ key, by, other }) => {
+      const claimSets = [{ claims: { given_name: other ? 'Eve' : 'Ada' } }];
+      const credentials = [{ credentialConfigurationId: configurationId, claimSets }];
+      return client.call(createOffer, { body: { credentials } } as never, context(by, key, createOffer.name));
+    },
 });
 
 /** A tenant of its own: their number is limited. */

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AuthorizationOffers } from './authorization-offer/authorization-offers.js';
 import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
 import { PushedAuthorizations } from './authorization-request/pushed-authorizations.js';
 import { PendingConsents } from './authorization-request/pending-consents.js';
@@ -88,6 +89,7 @@ import { useCases } from './use-cases.generated.js';
     PushedAuthorizations,
     PendingConsents,
     ProviderSignIn,
+    AuthorizationOffers,
     SignedInUsers,
     ...formatProviders,
     RecentStates,

@@ -16,6 +16,7 @@ import { DeleteCredentialConfiguration } from './delete-credential-configuration
 import { DeleteDocumentSigner } from './delete-document-signer/delete-document-signer.js';
 import { DeleteIaca } from './delete-iaca/delete-iaca.js';
 import { DeleteIssuedCredential } from './delete-issued-credential/delete-issued-credential.js';
+import { DeleteOffer } from './delete-offer/delete-offer.js';
 import { DeletePreAuthorizedOffer } from './delete-pre-authorized-offer/delete-pre-authorized-offer.js';
 import { DeleteStatusListConfiguration } from './delete-status-list-configuration/delete-status-list-configuration.js';
 import { DeleteUser } from './delete-user/delete-user.js';
@@ -120,6 +121,7 @@ export const useCases = [
   UpdateStatusListConfiguration,
   CreateOffer,
   CreatePreAuthorizedOffer,
+  DeleteOffer,
   DeletePreAuthorizedOffer,
   RetrieveOfferContent,
   RetrievePreAuthorizedOffer,

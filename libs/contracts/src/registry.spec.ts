@@ -8,8 +8,6 @@ import { SERVICE_NAMES } from './services.js';
 const apps = join(import.meta.dirname, '..', '..', '..', 'apps');
 /** Recorded operations that are about no single resource, or whose service names it. */
 const WITHOUT_OBJECT: ReadonlySet<string> = new Set([
-  // Only a link is made from configurations.
-  'issuance.create-offer',
   // The session that the code or token names, or the registered wallet.
   'issuance.authorize',
   'issuance.push-authorization',

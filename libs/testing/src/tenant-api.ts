@@ -259,6 +259,7 @@ export class TenantApi {
     return {
       /** Of the authorization code flow. */
       createOpen: (body: Schemas['OfferRequest']) => answerTo(client.POST('/v1/openid/offers', { body })),
+      deleteOpen: (id: string) => answerTo(client.DELETE('/v1/openid/offers/{id}', { params: { path: { id } } })),
       create: (body: Schemas['PreAuthorizedOfferRequest']) =>
         answerTo(client.POST('/v1/openid/offers/pre-authorized', { body })),
       delete: (id: string) =>

@@ -244,6 +244,28 @@ export class Wallet {
     );
   }
 
+  /**
+   * One credential by its identifier (OID4VCI §8.2). The library makes requests by configuration only: this one has its proof, and the test
+   * sends it.
+   */
+  async credentialByIdentifier(
+    metadata: IssuerMetadataResult,
+    accessToken: string,
+    credentialConfigurationId: string,
+    credentialIdentifier: string,
+    key: HolderKey,
+  ): Promise<string | Record<string, unknown>> {
+    const proof = await this.proof(metadata, credentialConfigurationId, key, await this.nonce(metadata));
+    const answer = await hostFetch(metadata.credentialIssuer.credential_endpoint, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${accessToken}` },
+      body: JSON.stringify({ credential_identifier: credentialIdentifier, proofs: { jwt: [proof] } }),
+    });
+    const body = (await answer.json()) as { credentials?: { credential: string | Record<string, unknown> }[] };
+    if (!body.credentials) throw new Error(`no credential: ${JSON.stringify(body)}`);
+    return body.credentials[0]!.credential;
+  }
+
   /** Everything from the offer's address to the credentials. */
   async collect(offerUri: string, options: CollectOptions = {}): Promise<Collected> {
     const offer = await this.resolveOffer(offerUri);

@@ -128,6 +128,8 @@ describe('parse-authorization-request', () => {
     expect(parse({ response_mode: 'query', resource: '' })).toMatchObject({ scopes: ['a', 'b'] });
     expect(parse({ scope: ' a  b ' })).toEqual({ codeChallenge: CHALLENGE, scopes: ['a', 'b'] });
     expect(parse({ scope: '' })).toEqual({ codeChallenge: CHALLENGE, scopes: [] });
+    expect(parse({ scope: '', issuer_state: 'of the offer' })).toMatchObject({ issuerState: 'of the offer' });
+    expect(parse({ scope: '', issuer_state: '' })).not.toHaveProperty('issuerState');
   });
   it('refuses a code challenge that is no digest as an invalid request', () =>
     expect(refusal(() => parseAuthorizationRequest(query({ code_challenge: CHALLENGE.slice(1) }), ISSUER))).toEqual([

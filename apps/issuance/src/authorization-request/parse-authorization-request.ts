@@ -10,6 +10,8 @@ export interface AuthorizationRequest {
   details?: RequestedDetail[];
   /** Thumbprint of the key whose proof the token request must have. RFC 9449 §10 */
   dpopJkt?: string;
+  /** From the offer. OID4VCI §5.1.3 */
+  issuerState?: string;
 }
 
 const MAX_LENGTHS = maxLengthsOf(PushedAuthorizationRequest);
@@ -70,10 +72,12 @@ export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string
   if (query.getAll('resource').some((resource) => resource !== '' && resource !== issuer))
     throw refused('invalid_target', 'resource must be the credential issuer identifier');
   const details = value('authorization_details');
+  const issuerState = value('issuer_state');
   return {
     codeChallenge,
     scopes: (value('scope') ?? '').split(' ').filter(Boolean),
     ...(details !== undefined && { details: parseAuthorizationDetails(details) }),
     ...(dpopJkt !== undefined && { dpopJkt }),
+    ...(issuerState !== undefined && { issuerState }),
   };
 };

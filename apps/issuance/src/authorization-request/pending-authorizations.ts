@@ -18,6 +18,8 @@ export interface RequestedEntries {
   entries: OfferEntry[];
   /** Configurations whose identifiers the token response returns. */
   detailed?: string[];
+  /** Stored offer that the request names. */
+  offerId?: string;
 }
 
 /** An authorization request that was accepted. */

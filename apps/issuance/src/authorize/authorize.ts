@@ -10,6 +10,7 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
+import { AuthorizationOffers } from '../authorization-offer/authorization-offers.js';
 import { checkPushed } from '../authorization-request/check-pushed.js';
 import type { ClientClass } from '../authorization-request/classify-client.js';
 import { consentPage, type CredentialNames } from '../authorization-request/consent-page.js';
@@ -52,6 +53,7 @@ export class Authorize {
     private readonly wallets: TenantWallets,
     private readonly formats: Formats,
     private readonly brands: IssuerBrands,
+    private readonly offers: AuthorizationOffers,
     private readonly consents: PendingConsents,
     private readonly pushed: PushedAuthorizations,
     private readonly signIn: ProviderSignIn,
@@ -107,13 +109,14 @@ export class Authorize {
     checkPushed(pushed !== undefined, await this.wallets.readSettings(tenantId));
     const parsed = parseAuthorizationRequest(parameters, issuer);
     const configurations = await this.configurations.listActive(tenantId);
+    const requested = await this.offers.restrictRequest(tenantId, parsed, requestedEntries(parsed, configurations));
     const { codeChallenge, dpopJkt } = parsed;
     const accepted: AcceptedRequest = {
       ...requesting,
       clientKind: client.kind,
       codeChallenge,
       ...(dpopJkt !== undefined && { dpopJkt }),
-      ...requestedEntries(parsed, configurations),
+      ...requested,
       issuer,
       ...(pushed !== undefined && { pushed }),
     };

@@ -24,6 +24,7 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
+import { AuthorizationOffers } from '../authorization-offer/authorization-offers.js';
 import {
   CALLBACK,
   PendingAuthorizations,
@@ -33,6 +34,7 @@ import {
 import { PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
 import { redirectToClient } from '../authorization-request/redirect.js';
 import { refusalPage } from '../authorization-request/refusal-page.js';
+import { sessionClaimsText } from '../claim-sets/claim-sets.js';
 import { grantAuthorization } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
@@ -59,6 +61,7 @@ export class CompleteAuthorization {
     private readonly pushed: PushedAuthorizations,
     private readonly users: SignedInUsers,
     private readonly wallets: TenantWallets,
+    private readonly offers: AuthorizationOffers,
     private readonly client: ServiceClient,
     readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
@@ -119,15 +122,17 @@ export class CompleteAuthorization {
     const events = withoutRecord(record.events);
     const userId = await this.users.findOrCreateUser(tenantId, { ...person, providerId }, events);
 
+    const claimSets = await this.offers.claimSetsOf(tenantId, waiting, userId);
     const now = this.clock.now();
     const sessionId = this.ids.uuid();
     record.nameSession({ id: sessionId, userId });
     const made = makeBearerValue(sessionId, this.ids.uuid());
     const { mac, pepper } = this.macs.mac(made.value, grantContext('authorizationCode', tenantId, sessionId));
     const expiresAt = new Date(now.getTime() + this.config.authorizationCodeSeconds * 1000).toISOString();
-    const claims = Object.keys(person.claims).length ? JSON.stringify(person.claims) : undefined;
     const sealed =
-      claims === undefined ? undefined : this.sealing.sealWithNewKey(tenantId, 'session', sessionId, claims);
+      claimSets || Object.keys(person.claims).length
+        ? this.sealing.sealWithNewKey(tenantId, 'session', sessionId, sessionClaimsText(person.claims, claimSets))
+        : undefined;
     await this.streams.decideOn(
       issuanceSession,
       issuanceSessionStream(tenantId, sessionId),
@@ -145,12 +150,14 @@ export class CompleteAuthorization {
               providerId,
               ...(waiting.detailed && { detailed: waiting.detailed }),
               ...(waiting.dpopJkt !== undefined && { dpopJkt: waiting.dpopJkt }),
+              ...(waiting.offerId !== undefined && { offerId: waiting.offerId }),
             },
             issuer: waiting.issuer,
             userId,
             entries: waiting.entries,
             code: { tokenId: made.tokenId, kind: 'authorizationCode', mac, keyId: pepper, expiresAt },
             ...(sealed && { sealedClaims: sealed.sealed }),
+            ...(claimSets && { identifiers: claimSets.identifiers }),
           },
           now,
         ),

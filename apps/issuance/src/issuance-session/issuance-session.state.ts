@@ -22,6 +22,8 @@ export interface SessionFacts<Origin extends SessionOrigin = SessionOrigin> {
   newUser?: true;
   entries: OfferEntry[];
   sealedClaims?: string;
+  /** Of every entry, where the offer has claim sets; `sealedClaims` then holds those, too. */
+  identifiers?: GrantedDetail[];
 }
 
 export type IssuanceSessionState =
@@ -70,6 +72,10 @@ const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): Issua
       return { status: 'offered', ...factsOf(event.data), code: event.data.code, wrongCodes: 0 };
     case 'AuthorizationGranted':
       return { status: 'authorized', ...factsOf(event.data), code: event.data.code };
+    case 'ClaimSetsBound':
+      return state.status === 'offered' || state.status === 'authorized'
+        ? { ...state, identifiers: event.data.identifiers }
+        : state;
     case 'TransactionCodeRefused':
       return state.status === 'offered' ? { ...state, wrongCodes: state.wrongCodes + 1 } : state;
     case 'SessionLocked':
@@ -127,6 +133,7 @@ export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEve
   initial: { status: 'absent' },
   types: {
     OfferCreated: 2,
+    ClaimSetsBound: 1,
     TransactionCodeRefused: 1,
     SessionLocked: 1,
     PreAuthorizedCodeRedeemed: 2,

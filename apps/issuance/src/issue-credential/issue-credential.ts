@@ -28,6 +28,7 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
+import { claimsOfCredential } from '../claim-sets/claim-sets.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import { DocumentSigners } from '../document-signers/document-signers.js';
@@ -64,7 +65,7 @@ import { checkNonce } from './check-nonce.js';
 import { checkTokenBinding } from './check-token-binding.js';
 import { credentialTexts } from './credential-texts.js';
 import { loadAccessToken, type PresentedToken } from './load-access-token.js';
-import { parseCredentialRequest } from './parse-credential-request.js';
+import { parseCredentialRequest, type CredentialSelector } from './parse-credential-request.js';
 import { spendNonce } from './spend-nonce.js';
 import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
 
@@ -177,7 +178,7 @@ export class IssueCredential {
     const nonces = checkNonce(proofs, tenantId, now, this.macs);
     checkIssuanceLimit(session, configuration, proofs.length);
     const [claims, signer, delivered]: [Record<string, unknown>, IssuingSigner, boolean] = await Promise.all([
-      this.claimsOf(tenantId, session, configuration),
+      this.claimsOf(tenantId, session, configuration, requested.selector),
       kind === 'pinnedKey'
         ? this.signingKeys.loadSigner(tenantId, configuration.issuerKey!.kmsKeyId)
         : kind === 'issuerSigner'
@@ -205,6 +206,7 @@ export class IssueCredential {
     const texts = delivered || persists ? credentialTexts(credentials) : [];
     const documents = delivered ? texts.map((text) => this.sealForDelivery(tenantId, text)) : [];
     const answerId = this.ids.uuid();
+    const offerId = session.origin.kind === 'preAuthorizedOffer' ? session.id : session.origin.offerId;
     const issued: IssuanceSessionEvent[] = [];
     const credentialIds: string[] = [];
     const further: FurtherDecision[] = [];
@@ -215,7 +217,7 @@ export class IssueCredential {
         credentialId: credential.credentialId,
         answerId,
         sessionId: session.id,
-        ...(session.origin.kind === 'preAuthorizedOffer' && { offerId: session.id }),
+        ...(offerId !== undefined && { offerId }),
         userId: session.userId,
         issuer: session.issuer,
         format: configuration.format,
@@ -295,21 +297,24 @@ export class IssueCredential {
     return requested.responseEncryption ? encryptAnswer(response, requested.responseEncryption) : response;
   }
 
-  /** The user's own claims, then the offer's or the provider's, mapped by the configuration. */
+  /** The user's own claims, then the offer's or the provider's, then those of the claim set, mapped by the configuration. */
   private async claimsOf(
     tenantId: string,
     session: RedeemedSession,
     configuration: ActiveConfiguration,
+    selector: CredentialSelector,
   ): Promise<Record<string, unknown>> {
     const { state: person } = await this.streams.load(user, userStream(tenantId, session.userId));
     const known = person.status === 'active' ? person : undefined;
     // One who began with this offer may have no event yet (ADR 0071).
     if (!known && !(person.status === 'absent' && session.newUser)) throw gone();
-    const [own, offered, link] = await Promise.all([
+    const [own, ofSession, link] = await Promise.all([
       this.openSealedClaims(tenantId, 'user', known?.sealedClaims),
       this.openSealedClaims(tenantId, 'session', session.sealedClaims),
       this.openSealedClaims(tenantId, 'user', known?.sealedLink),
     ]);
+    const credentialIdentifier = 'credentialIdentifier' in selector ? selector.credentialIdentifier : undefined;
+    const offered = session.identifiers && ofSession ? claimsOfCredential(ofSession, credentialIdentifier) : ofSession;
     return this.formats.byName[configuration.format].mapClaims(configuration, {
       claims: mergeClaims(own, offered),
       ...(link && { authenticationProvider: link as unknown as UserLink }),

@@ -409,7 +409,7 @@ describe('an offer', () => {
 
   it.each<[string, Record<string, unknown>, string]>([
     ['an unknown configuration', { credentials: [TENANT] }, 'credentials'],
-    ['a claim set', { credentials: [{ id: TENANT }] }, 'credentials'],
+    ['no claim set', { credentials: [{ credentialConfigurationId: TENANT }] }, 'credentials.0.claimSets'],
     ['a malformed id', { credentials: ['foo'] }, 'credentials'],
     ['null', { credentials: [null] }, 'credentials'],
     ['an unknown user', { credentials: 'valid', userId: TENANT }, 'userId'],

@@ -9,6 +9,7 @@ import {
 import type { Clock } from '@attestry/event-store';
 import { ReplayGuard } from '@attestry/keys';
 import { CLOCK, LOGGER, Operation, OperationRecorder, type Logger, type RequestOf } from '@attestry/service-kit';
+import { AuthorizationOffers } from '../authorization-offer/authorization-offers.js';
 import { parseAuthorizationRequest, parseClient } from '../authorization-request/parse-authorization-request.js';
 import { PUSHED_SECONDS, PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
 import { requestedEntries } from '../authorization-request/requested-entries.js';
@@ -29,6 +30,7 @@ export class PushAuthorization {
     private readonly configurations: PublishedConfigurations,
     private readonly pushed: PushedAuthorizations,
     private readonly wallets: TenantWallets,
+    private readonly offers: AuthorizationOffers,
     private readonly dpop: DpopProofs,
     private readonly guard: ReplayGuard,
     readonly recorder: OperationRecorder,
@@ -63,7 +65,8 @@ export class PushAuthorization {
     const proof = await this.dpop.verifyProof(raw, pushAuthorization, tenant);
     const parsed = parseAuthorizationRequest(form, issuer);
     // The result is not stored: it is computed again when the reference is opened.
-    requestedEntries(parsed, await this.configurations.listActive(tenantId));
+    const requested = requestedEntries(parsed, await this.configurations.listActive(tenantId));
+    await this.offers.restrictRequest(tenantId, parsed, requested);
     if (proof) {
       // RFC 9449 §10.1: a proof binds the code to its key as `dpop_jkt` does.
       if (parsed.dpopJkt !== undefined && parsed.dpopJkt !== proof.jkt)

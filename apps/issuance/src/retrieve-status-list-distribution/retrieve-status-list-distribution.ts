@@ -6,9 +6,6 @@ import { findListSigner } from '../mobile-certificates/mobile-certificates.decis
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
 import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';
 
-/** In one document: of 100 million credentials in status lists. */
-const MOST = 1000;
-
 @Operation(retrieveStatusListDistribution)
 export class RetrieveStatusListDistribution {
   constructor(
@@ -22,8 +19,8 @@ export class RetrieveStatusListDistribution {
     const now = this.clock.now();
     const iacaIds = state.iacas.flatMap(({ iacaId }) => (findListSigner(state, iacaId, now).hasEnded ? [] : [iacaId]));
     const [uris, identifierLists] = await Promise.all([
-      this.lists.listUris(tenant.id, iacaIds, 'cose', MOST),
-      this.lists.listUris(tenant.id, iacaIds, 'identifierList', MOST),
+      this.lists.listMobileUris(tenant.id, iacaIds, 'cose'),
+      this.lists.listMobileUris(tenant.id, iacaIds, 'identifierList'),
     ]);
     return {
       data: uris.map((uri) => ({ status_lists: { uri } })),

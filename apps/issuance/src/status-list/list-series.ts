@@ -107,11 +107,11 @@ const nameOf = (signer: ListSigner): string => {
   }
 };
 
-export const isListCredential = (tokenType: TokenType): boolean =>
-  tokenType === 'revocationList2020' || tokenType === 'bitstring';
+const LIST_CREDENTIALS: readonly TokenType[] = ['revocationList2020', 'bitstring'];
+export const isListCredential = (tokenType: TokenType): boolean => LIST_CREDENTIALS.includes(tokenType);
 
 /** Token Status List; the others have the same statuses in another form. */
-export const isStatusListToken = (tokenType: TokenType): boolean => tokenType === 'jwt' || tokenType === 'cose';
+export const STATUS_LIST_TOKENS: readonly TokenType[] = ['jwt', 'cose'];
 
 /** The operation that serves a list. */
 export const retrievalOf = ({ tokenType, signer }: Pick<ListSeries, 'tokenType' | 'signer'>) => {

@@ -37,7 +37,7 @@ export class MobileStatusList {
   statusListConfigurationId?: string;
   /** Entries. */
   listSize: number;
-  /** The token, a CWT, base64. Absent until the first one is signed. */
+  /** The token, a CWT, base64. Absent until the first one is signed, and after the last one has expired. */
   list?: string;
 }
 

@@ -29,7 +29,7 @@ class AuthorizationParameters {
   @Optional() @IsString() @MaxLength(4096) state?: string;
   /** Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10). */
   @Optional() @IsString() @MaxLength(43) dpop_jkt?: string;
-  /** Value from the offer. Offers of this platform have none. */
+  /** Value from the offer, if it has one: names the offer whose claim sets and user are bound to the request. */
   @Optional() @IsString() @MaxLength(4096) issuer_state?: string;
   /** Credential issuer identifier (RFC 8707); no other value is accepted. */
   @Optional() @IsString() @MaxLength(2048) resource?: string;

@@ -197,7 +197,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'string',
         description: 'Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10).',
       },
-      issuer_state: { type: 'string', description: 'Value from the offer. Offers of this platform have none.' },
+      issuer_state: {
+        type: 'string',
+        description:
+          'Value from the offer, if it has one: names the offer whose claim sets and user are bound to the request.',
+      },
       resource: { type: 'string', description: 'Credential issuer identifier (RFC 8707); no other value is accepted.' },
       ui_locales: {
         type: 'string',
@@ -275,6 +279,23 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     description:
       'Source of a claim: `mapFrom`, with `defaultValue` as its fallback, or `defaultValue` alone for a static claim.',
+  },
+  ClaimSet: {
+    type: 'object',
+    properties: {
+      identifier: {
+        type: 'string',
+        description:
+          'Credential identifier by which the wallet requests the credential: 1 to 128 characters without control characters, unique in the offer. Default: a generated UUID.',
+      },
+      claims: {
+        type: 'object',
+        additionalProperties: {},
+        description: "They take precedence over the claims of the offer and the user's own claims with the same name.",
+      },
+    },
+    required: ['claims'],
+    description: 'Claims of one credential.',
   },
   Client: {
     type: 'object',
@@ -1412,7 +1433,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
           'Absent while the document type has no configuration: then a token has a time to live of 300 seconds and expires after an hour.',
       },
       listSize: { type: 'number', description: 'Entries.' },
-      list: { type: 'string', description: 'The token, a CWT, base64. Absent until the first one is signed.' },
+      list: {
+        type: 'string',
+        description:
+          'The token, a CWT, base64. Absent until the first one is signed, and after the last one has expired.',
+      },
     },
     required: ['id', 'iacaId', 'listSize'],
     description: 'A list of the statuses of mobile documents.',
@@ -1426,6 +1451,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: {
       uri: { type: 'string', description: 'Credential offer URI: `openid-credential-offer://?credential_offer=…`.' },
+      id: { type: 'string', description: 'UUID of a stored offer.' },
+      expiresAt: { type: 'string', description: 'Expiry of a stored offer.' },
     },
     required: ['uri'],
   },
@@ -1449,8 +1476,9 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       credentials: {
         type: 'array',
-        items: {},
-        description: "Ids of the tenant's credential configurations to offer, each at most once.",
+        items: { anyOf: [{ type: 'string' }, { $ref: '#/components/schemas/OfferedCredential' }] },
+        description:
+          'Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers.',
       },
       request_parameters: {
         type: 'object',
@@ -1458,8 +1486,27 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Parameters that the wallet adds to its authorization request, for example `login_hint` and `prompt`. The values are strings of at most 1000 characters.',
       },
+      userId: { type: 'string', description: 'Id of the only user who can use the offer. Default: any user.' },
+      expiresAt: {
+        type: 'string',
+        description:
+          'Expiry of a stored offer, at most 365 days from now. Default for an offer with claim sets or `userId`: 30 days from now.',
+      },
     },
     required: ['credentials'],
+  },
+  OfferedCredential: {
+    type: 'object',
+    properties: {
+      credentialConfigurationId: { type: 'string', description: 'Id of the credential configuration.' },
+      claimSets: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/ClaimSet' },
+        description: 'One for each credential, at least one; an offer has at most 100.',
+      },
+    },
+    required: ['credentialConfigurationId', 'claimSets'],
+    description: 'A credential configuration with the claims of each credential that is offered of it.',
   },
   OpenIdConfiguration: {
     type: 'object',
@@ -2027,8 +2074,9 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       credentials: {
         type: 'array',
-        items: {},
-        description: "Ids of the tenant's credential configurations to offer, each at most once.",
+        items: { anyOf: [{ type: 'string' }, { $ref: '#/components/schemas/OfferedCredential' }] },
+        description:
+          'Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers.',
       },
       userId: {
         type: 'string',
@@ -2136,7 +2184,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'string',
         description: 'Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10).',
       },
-      issuer_state: { type: 'string', description: 'Value from the offer. Offers of this platform have none.' },
+      issuer_state: {
+        type: 'string',
+        description:
+          'Value from the offer, if it has one: names the offer whose claim sets and user are bound to the request.',
+      },
       resource: { type: 'string', description: 'Credential issuer identifier (RFC 8707); no other value is accepted.' },
       ui_locales: {
         type: 'string',

@@ -554,10 +554,30 @@ export interface paths {
     put?: never;
     /**
      * Create a credential offer for the authorization code flow
-     * @description The offer is not stored. Any number of holders can use it as long as its configurations exist; each of them signs in with the authentication provider. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     * @description Any number of holders can use it as long as its configurations exist; each of them signs in with the authentication provider. An offer with claim sets, `userId` or `expiresAt` is stored: it has an id and an expiry, and can be deleted. The URI names it by `issuer_state`, without its claims. No other offer is stored. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     post: operations['createOffer'];
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/offers/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Delete a stored offer for the authorization code flow
+     * @description Authorization requests that name it are refused from then on, and its claims are destroyed. Sessions that were authorized before keep theirs. Returns 404 if the offer is not stored, deleted or expired. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    delete: operations['deleteOffer'];
     options?: never;
     head?: never;
     patch?: never;
@@ -1103,7 +1123,7 @@ export interface paths {
     put?: never;
     /**
      * Create a compact-semantic credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationCompactSemantic'];
     delete?: never;
@@ -1126,7 +1146,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationCompactSemantic'];
     /**
      * Replace a compact-semantic credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationCompactSemantic'];
     post?: never;
@@ -1239,7 +1259,7 @@ export interface paths {
     put?: never;
     /**
      * Create a compact credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationCompact'];
     delete?: never;
@@ -1262,7 +1282,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationCompact'];
     /**
      * Replace a compact credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationCompact'];
     post?: never;
@@ -1355,7 +1375,7 @@ export interface paths {
     put?: never;
     /**
      * Create a jwt-vc credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationJwtVc'];
     delete?: never;
@@ -1378,7 +1398,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationJwtVc'];
     /**
      * Replace a jwt-vc credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationJwtVc'];
     post?: never;
@@ -1451,7 +1471,7 @@ export interface paths {
     put?: never;
     /**
      * Create a mobile credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationMobile'];
     delete?: never;
@@ -1474,7 +1494,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationMobile'];
     /**
      * Replace a mobile credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationMobile'];
     post?: never;
@@ -1879,7 +1899,7 @@ export interface paths {
     put?: never;
     /**
      * Create a sd-jwt credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationSdJwt'];
     delete?: never;
@@ -1902,7 +1922,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationSdJwt'];
     /**
      * Replace a sd-jwt credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationSdJwt'];
     post?: never;
@@ -2059,7 +2079,7 @@ export interface paths {
     put?: never;
     /**
      * Create a web-semantic credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationWebSemantic'];
     delete?: never;
@@ -2082,7 +2102,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationWebSemantic'];
     /**
      * Replace a web-semantic credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationWebSemantic'];
     post?: never;
@@ -2249,6 +2269,15 @@ export interface components {
       mapFrom?: string;
       /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
       required?: boolean;
+    };
+    /** @description Claims of one credential. */
+    ClaimSet: {
+      /** @description They take precedence over the claims of the offer and the user's own claims with the same name. */
+      claims: {
+        [key: string]: unknown;
+      };
+      /** @description Credential identifier by which the wallet requests the credential: 1 to 128 characters without control characters, unique in the offer. Default: a generated UUID. */
+      identifier?: string;
     };
     CompactConfiguration: {
       claimMappings: {
@@ -3054,7 +3083,7 @@ export interface components {
       /** @description IACA of the credentials and of the signer. */
       iacaId: string;
       id: string;
-      /** @description The token, a CWT, base64. Absent until the first one is signed. */
+      /** @description The token, a CWT, base64. Absent until the first one is signed, and after the last one has expired. */
       list?: string;
       /** @description Entries. */
       listSize: number;
@@ -3073,16 +3102,37 @@ export interface components {
       message?: string;
     };
     Offer: {
+      /** @description Expiry of a stored offer. */
+      expiresAt?: string;
+      /** @description UUID of a stored offer. */
+      id?: string;
       /** @description Credential offer URI: `openid-credential-offer://?credential_offer=…`. */
       uri: string;
     };
+    /** @description A credential configuration with the claims of each credential that is offered of it. */
+    OfferedCredential: {
+      /** @description One for each credential, at least one; an offer has at most 100. */
+      claimSets: components['schemas']['ClaimSet'][];
+      /** @description Id of the credential configuration. */
+      credentialConfigurationId: string;
+    };
     OfferRequest: {
-      /** @description Ids of the tenant's credential configurations to offer, each at most once. At most 32 levels, 1000 values in total and 4096 characters in each string. */
-      credentials: unknown[];
+      /** @description Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers. At most 32 levels, 20000 values in total and 512000 characters in each string. */
+      credentials: (string | components['schemas']['OfferedCredential'])[];
+      /**
+       * Format: date-time
+       * @description Expiry of a stored offer, at most 365 days from now. Default for an offer with claim sets or `userId`: 30 days from now. Must be an ISO 8601 date or time.
+       */
+      expiresAt?: string;
       /** @description Parameters that the wallet adds to its authorization request, for example `login_hint` and `prompt`. The values are strings of at most 1000 characters. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       request_parameters?: {
         [key: string]: string;
       };
+      /**
+       * Format: uuid
+       * @description Id of the only user who can use the offer. Default: any user.
+       */
+      userId?: string;
     };
     /** @description With the defaults of members that were never set. */
     OpenIdConfiguration: {
@@ -3254,8 +3304,8 @@ export interface components {
       };
       /** @description Names of those `claims` that are also stored with the user. */
       claimsToPersist?: string[];
-      /** @description Ids of the tenant's credential configurations to offer, each at most once. At most 32 levels, 1000 values in total and 4096 characters in each string. */
-      credentials: unknown[];
+      /** @description Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers. At most 32 levels, 20000 values in total and 512000 characters in each string. */
+      credentials: (string | components['schemas']['OfferedCredential'])[];
       /** @description Default 5 minutes. */
       expiresIn?: {
         minutes?: number;
@@ -3328,7 +3378,7 @@ export interface components {
       code_challenge_method: 'S256';
       /** @description Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10). */
       dpop_jkt?: string;
-      /** @description Value from the offer. Offers of this platform have none. */
+      /** @description Value from the offer, if it has one: names the offer whose claim sets and user are bound to the request. */
       issuer_state?: string;
       /** @description One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. */
       redirect_uri: string;
@@ -6097,7 +6147,7 @@ export interface operations {
         code_challenge_method?: 'S256';
         /** @description Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10). */
         dpop_jkt?: string;
-        /** @description Value from the offer. Offers of this platform have none. */
+        /** @description Value from the offer, if it has one: names the offer whose claim sets and user are bound to the request. */
         issuer_state?: string;
         /** @description One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. Required without `request_uri`. */
         redirect_uri?: string;
@@ -6632,6 +6682,8 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
+        'Idempotency-Key'?: string;
         /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
         Prefer?: string;
       };
@@ -6674,6 +6726,44 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteOffer: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the offer. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
@@ -9112,6 +9202,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -9611,6 +9702,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -10106,6 +10198,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -10600,6 +10693,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -12463,6 +12557,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -13192,6 +13287,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
