@@ -3,9 +3,13 @@ import type { OpenIdSettings, OpenIdSettingsChanged, SettingsChange } from './op
 
 export const openIdSettingsStream = (tenantId: string): string => `openIdSettings-${tenantId}`;
 
+/** A member that is undefined is not part of a change. */
+const named = (change: object): object =>
+  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+
 const changed = <Settings extends object>(settings: Settings, change: SettingsChange<Settings>): Settings =>
   Object.fromEntries(
-    Object.entries({ ...settings, ...change }).filter(([, value]) => value !== null && value !== undefined),
+    Object.entries({ ...settings, ...named(change) }).filter(([, value]) => value !== null),
   ) as Settings;
 
 const evolve = (state: OpenIdSettings, { data }: OpenIdSettingsChanged): OpenIdSettings => {
