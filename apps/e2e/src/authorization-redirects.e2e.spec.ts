@@ -121,7 +121,7 @@ describe('the authorization endpoint in production', () => {
       /the sign-in has ended or was started in another browser/,
     );
     const { text } = await send('GET', TENANT, '/v1/openid/configuration', { token });
-    expect(JSON.parse(text)).toEqual({ allowUnregisteredWallets: false });
+    expect(JSON.parse(text)).toMatchObject({ allowUnregisteredWallets: false });
   });
 
   it('shows nothing of the request on the error page', async () => {

@@ -9,6 +9,7 @@ import {
   OpenIdProvider,
   PLATFORM_START_MS,
   RedirectBrowser,
+  registerWallet,
   sharedPlatform,
   TENANT_CLIENT,
   Wallet,
@@ -33,6 +34,7 @@ let configuration: string;
 
 const makeTenant = async (name: string) => {
   const made = await createTenantUnderTest(platform, await connectManagement(platform), name);
+  await registerWallet(made.api, CLIENT, BACK);
   expectStatus(
     await made.api.authenticationProviders.create({
       ...{ url: provider.issuer, ...TENANT_CLIENT },
@@ -78,7 +80,7 @@ const urlOf = (request_uri: string, more: Record<string, string> = {}, at = tena
   `${at.url}/v1/oauth/authorize?${new URLSearchParams({ client_id: CLIENT, request_uri, ...more })}`;
 const refusalOf = async (url: string) => {
   const answer = await hostFetch(url, { redirect: 'manual' });
-  const { error } = (await answer.json()) as { error: string };
+  const [, error] = /<dd>([a-z_]+)<\/dd>/.exec(await answer.text()) ?? [];
   return [answer.status, answer.headers.get('location'), error];
 };
 const isBack = (url: string) => url.startsWith(BACK);

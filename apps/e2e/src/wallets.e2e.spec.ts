@@ -266,7 +266,7 @@ describe('a wallet that is not registered', () => {
   it('uses https addresses while the tenant allows it [T214, T217]', async () => {
     const { openIdConfiguration } = tenant.api;
     const before = expectStatus(await openIdConfiguration.retrieve(), 200);
-    expect(before).toEqual({ allowUnregisteredWallets: true });
+    expect(before).toMatchObject({ allowUnregisteredWallets: true });
     expect(await authorize('x', LOOPBACK)).toEqual({
       ...{ status: 400, location: undefined },
       page: [
@@ -274,10 +274,10 @@ describe('a wallet that is not registered', () => {
         'redirect_uri must be an https URL, because the wallet is not registered with this issuer',
       ],
     });
-    expect((await authorize('x', BACK)).status).toBe(302);
+    expect((await authorize('x', BACK)).status).toBe(200);
     const off = { allowUnregisteredWallets: false };
-    expect(expectStatus(await openIdConfiguration.update(off), 200)).toEqual(off);
-    expect(expectStatus(await openIdConfiguration.update({}), 200)).toEqual(off);
+    expect(expectStatus(await openIdConfiguration.update(off), 200)).toEqual({ ...before, ...off });
+    expect(expectStatus(await openIdConfiguration.update({}), 200)).toEqual({ ...before, ...off });
     expect(await authorize('x', BACK)).toEqual({
       ...{ status: 400, location: undefined },
       page: ['unauthorized_client', 'client_id must be the one of a wallet that is registered with this issuer'],

@@ -172,7 +172,7 @@ export class Wallet {
   ): Promise<TokenAnswer> {
     const state = randomBytes(16).toString('base64url');
     // Its request from an offer has no place for a state. It pushes the request, because the metadata have an endpoint for that.
-    const { authorizationRequestUrl, pkce } = await this.oauth.createAuthorizationRequestUrl({
+    const { authorizationRequestUrl, pkce, ...pushed } = await this.oauth.createAuthorizationRequestUrl({
       authorizationServerMetadata: metadata.authorizationServers[0]!,
       clientId: this.clientId!,
       redirectUri,
@@ -182,6 +182,7 @@ export class Wallet {
       ...(scope !== undefined && { scope }),
       additionalRequestPayload: { ...parameters, issuer_state: offer.grants?.authorization_code?.issuer_state },
     });
+    this.dpop = pushed.dpop;
     const back = await browser.follow(authorizationRequestUrl, (url) => url.startsWith(redirectUri));
     const answer = Object.fromEntries(back.searchParams);
     // RFC 9207 §2.4
