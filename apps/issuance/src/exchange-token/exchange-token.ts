@@ -132,7 +132,6 @@ export class ExchangeToken {
     };
   }
 
-  /** What holds for registered wallets, also with a pre-authorized code. @throws AppError 400, 401 */
   /** The registered wallet that the request names. @throws AppError when it may not use the endpoint */
   private async findWallet(tenantId: string, clientId: string | undefined): Promise<RegisteredWallet | undefined> {
     const wallet = clientId === undefined ? undefined : await this.wallets.findWallet(tenantId, clientId);

@@ -410,7 +410,7 @@ describe('a pushed authorization request with a DPoP proof', () => {
       tenantId,
     );
 
-  it('binds its code to the key of the proof, as dpop_jkt does [T240]', async () => {
+  it('binds its code to the key of the proof, as dpop_jkt does [T240, T290]', async () => {
     const key = makeKey();
     for (const more of [{}, { dpop_jkt: key.jkt }] as Record<string, string>[]) {
       const { headers, body } = await push(await prove(key, 'push'), more);
@@ -424,7 +424,7 @@ describe('a pushed authorization request with a DPoP proof', () => {
     }
   });
 
-  it('is refused with another dpop_jkt, and with a proof that is invalid, used, or without a nonce that is demanded [T240, T252]', async () => {
+  it('is refused with another dpop_jkt, and with a proof that is invalid, used, or without a nonce that is demanded [T290, T252]', async () => {
     const key = makeKey();
     const dpop = await prove(key, 'push');
     expect(await push(dpop, { dpop_jkt: makeKey().jkt })).toMatchObject({
