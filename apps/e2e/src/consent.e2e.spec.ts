@@ -220,7 +220,11 @@ if (missing !== undefined) skipSuite(suite, missing);
         expect(await focused.innerText()).toBe('Weiter zur Anmeldung');
         await page.keyboard.press('Tab');
         expect(await focused.innerText()).toBe('Ablehnen');
-        expect(await focused.evaluate((element) => element.ownerDocument.defaultView!.getComputedStyle(element).outlineStyle)).toBe('solid');
+        expect(
+          await focused.evaluate(
+            (element) => element.ownerDocument.defaultView!.getComputedStyle(element).outlineStyle,
+          ),
+        ).toBe('solid');
         await page.keyboard.press('Enter');
         await page.waitForURL('**/consent');
         expect(await headingOf(page)).toBe('Sie haben abgelehnt');

@@ -5,7 +5,11 @@ export const openIdSettingsStream = (tenantId: string): string => `openIdSetting
 
 const changed = <Settings extends object>(settings: Settings, change: SettingsChange<Settings>): Settings =>
   Object.fromEntries(
-    Object.entries({ ...settings, ...change }).filter(([, value]) => value !== null && value !== undefined),
+    Object.entries({
+      ...settings,
+      // A member of a request that is undefined counts as absent.
+      ...Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)),
+    }).filter(([, value]) => value !== null),
   ) as Settings;
 
 const evolve = (state: OpenIdSettings, { data }: OpenIdSettingsChanged): OpenIdSettings => {
