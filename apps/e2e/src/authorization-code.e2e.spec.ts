@@ -133,6 +133,9 @@ const requestAuthorization = async (query: URLSearchParams, at = tenant) => {
     error: errorOnPage(text),
   };
 };
+/** Of the same request. */
+const push = (more: Record<string, string | undefined> = {}): Promise<Answer<Record<string, string>>> =>
+  new ApiClient(tenant.url).request('POST', '/v1/oauth/par', { body: authorizationQuery(more) });
 const errorOnPage = (page: string): string | undefined => /<dd>([a-z_]+)<\/dd>/.exec(page)?.[1];
 const codeOf = async (more: Record<string, string> = {}, browser = new RedirectBrowser()): Promise<string> => {
   provider.accounts.set(ZOE.sub, ZOE);
@@ -295,8 +298,15 @@ describe('the authorization endpoint', () => {
       '[{"type":"openid_credential","credential_configuration_id":"x"}]',
       'invalid_authorization_details',
     ],
+    ['authorization_details', '[{"type":"other","credential_configuration_id":"x"}]', 'invalid_authorization_details'],
+    [
+      'authorization_details',
+      JSON.stringify(
+        Array.from({ length: 21 }, () => ({ type: 'openid_credential', credential_configuration_id: 'x' })),
+      ),
+      'invalid_authorization_details',
+    ],
     ['resource', 'https://other.example', 'invalid_target'],
-    ['request_uri', 'urn:x', 'request_uri_not_supported'],
     ['request', 'x.y.z', 'request_not_supported'],
     ['response_mode', 'fragment', 'invalid_request'],
     ['dpop_jkt', 'x', 'invalid_request'],
@@ -314,6 +324,23 @@ describe('the authorization endpoint', () => {
     expect(headers.get('set-cookie')).toBeNull();
   });
 
+  it('returns the error to the wallet for a repeated parameter, without the state when that is repeated [T75]', async () => {
+    for (const name of ['scope', 'state', 'code_challenge']) {
+      const twice = authorizationQuery();
+      twice.append(name, twice.get(name)!);
+      const { status, location } = await requestAuthorization(twice);
+      expect([status, Object.fromEntries(location!.searchParams)]).toEqual([
+        302,
+        {
+          error: 'invalid_request',
+          error_description: 'a parameter must not be sent more than once',
+          ...(name !== 'state' && { state: 'a state of the wallet' }),
+          iss: tenant.url,
+        },
+      ]);
+    }
+  });
+
   it('returns an error to the wallet when the sign-in fails [T75]', async () => {
     const browser = new RedirectBrowser();
     const back = await browser.follow(authorizeUrl(authorizationQuery({ login_hint: undefined })), (url) =>
@@ -323,23 +350,28 @@ describe('the authorization endpoint', () => {
     expect(back.searchParams.get('state')).toBe('a state of the wallet');
   });
 
-  it('records OPENID_AUTHORIZE for users who return from the provider, and nothing for unauthenticated callers', async () => {
+  it('records users who return from the provider, and no request of an unregistered wallet before [T299]', async () => {
     const typesOf = async () =>
       expectStatus(await tenant.api.analytics.list({ categories: ['openid'], limit: 1000 }), 200)
-        .data.map(({ type }) => type)
-        .filter((type) => type.startsWith('OPENID_AUTHORIZE'));
+        .data.filter(({ type, metadata }) => /^OPENID_(AUTH|PAR)/.test(type) && !metadata?.['walletId'])
+        .map(({ type }) => type);
     const before = (await typesOf()).length;
-    await requestAuthorization(authorizationQuery({ redirect_uri: OWN_SCHEME, scope: 'none' }));
-    await requestAuthorization(authorizationQuery({ redirect_uri: OWN_SCHEME }));
-    await codeOf();
+    const unregistered = { client_id: 'unregistered' };
+    await requestAuthorization(authorizationQuery({ ...unregistered, scope: 'none' }));
+    await requestAuthorization(authorizationQuery(unregistered));
+    await push(unregistered);
+    await push({ ...unregistered, scope: 'none' });
+    await codeOf(unregistered);
     const browser = new RedirectBrowser();
-    await browser.follow(authorizeUrl(authorizationQuery({ login_hint: undefined })), (url) => url.startsWith(BACK));
+    await browser.follow(authorizeUrl(authorizationQuery({ ...unregistered, login_hint: undefined })), (url) =>
+      url.startsWith(BACK),
+    );
     await waitUntil(async () => (await typesOf()).length === before + 4, { what: 'four events' });
     expect((await typesOf()).slice(0, 4)).toEqual([
-      'OPENID_AUTHORIZE_FAIL',
-      'OPENID_AUTHORIZE_START',
-      'OPENID_AUTHORIZE_SUCCESS',
-      'OPENID_AUTHORIZE_START',
+      'OPENID_AUTHENTICATION_CALLBACK_FAIL',
+      'OPENID_AUTHENTICATION_CALLBACK_START',
+      'OPENID_AUTHENTICATION_CALLBACK_SUCCESS',
+      'OPENID_AUTHENTICATION_CALLBACK_START',
     ]);
   });
 });
@@ -460,6 +492,7 @@ describe('metadata', () => {
     const shared = {
       issuer: tenant.url,
       authorization_endpoint: `${tenant.url}/v1/oauth/authorize`,
+      pushed_authorization_request_endpoint: `${tenant.url}/v1/oauth/par`,
       token_endpoint: `${tenant.url}/v1/oauth/token`,
       jwks_uri: `${tenant.url}/v1/oauth/jwks`,
       scopes_supported: expect.arrayContaining(['ldp_vc:Course', 'jwt_vc_json:Pass']),

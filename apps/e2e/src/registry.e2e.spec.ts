@@ -132,6 +132,7 @@ describe('an example in the interface definition', () => {
     'issuance.update-wallet.attested': ['clientId', 'rootCertificates'],
     'issuance.create-offer': ['credentials'],
     'issuance.create-pre-authorized-offer': ['credentials'],
+    'issuance.push-authorization': ['authorization_details'],
     'issuance.exchange-token': ['pre-authorized_code'],
     'issuance.issue-credential': ['credential_configuration_id', 'proofs'],
     'issuance.submit-consent': ['request', 'token'],
@@ -377,6 +378,9 @@ describe('a call with one role [T56]', () => {
       // The authorization endpoint reads no token; the token endpoint reads only the code, which is valid once.
       const blind: Record<string, number> = {
         'issuance.authorize': 302,
+        'issuance.push-authorization': 201,
+        // Its cookie is not sent here.
+        'issuance.complete-authorization': 400,
         'issuance.exchange-token': role === ROLES[0] ? 200 : 400,
       };
       expect(answer.status).toBe(blind[name] ?? 401);

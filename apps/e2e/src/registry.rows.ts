@@ -1258,6 +1258,11 @@ export const ROWS: Record<string, Row> = {
     wrong: () => ({ body: form({ request: 'x', token: 'y', decision: 'maybe' }) }),
     refusal: { status: 400, page: 'invalid_request' },
   },
+  'issuance.push-authorization': {
+    right: (world) => ({ body: form(authorization(world)) }),
+    wrong: (world) => ({ body: form({ ...authorization(world), request_uri: 'urn:x' }) }),
+    refusal: { status: 400, error: 'invalid_request' },
+  },
   'issuance.complete-authorization': {
     right: async (world) => {
       await freshProvider(world);

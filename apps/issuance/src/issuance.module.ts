@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuthorizationOffers } from './authorization-offer/authorization-offers.js';
 import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
+import { PushedAuthorizations } from './authorization-request/pushed-authorizations.js';
 import { PendingConsents } from './authorization-request/pending-consents.js';
 import { ProviderSignIn } from './authorization-request/provider-sign-in.js';
 import { CertificateKeys } from './certificate-keys/certificate-keys.js';
@@ -85,6 +86,7 @@ import { useCases } from './use-cases.generated.js';
     TenantWallets,
     DpopProofs,
     PendingAuthorizations,
+    PushedAuthorizations,
     PendingConsents,
     ProviderSignIn,
     AuthorizationOffers,

@@ -35,6 +35,7 @@ import { ListStatusListConfigurations } from './list-status-list-configurations/
 import { ListUserCredentials } from './list-user-credentials/list-user-credentials.js';
 import { ListUsers } from './list-users/list-users.js';
 import { ListWallets } from './list-wallets/list-wallets.js';
+import { PushAuthorization } from './push-authorization/push-authorization.js';
 import { RetrieveAuthorizationServerMetadata } from './retrieve-authorization-server-metadata/retrieve-authorization-server-metadata.js';
 import { RetrieveContext } from './retrieve-context/retrieve-context.js';
 import { RetrieveCredentialConfiguration } from './retrieve-credential-configuration/retrieve-credential-configuration.js';
@@ -136,6 +137,7 @@ export const useCases = [
   ExchangeToken,
   IssueCredential,
   IssueNonce,
+  PushAuthorization,
   RetrieveAuthorizationServerMetadata,
   RetrieveIssuerCa,
   RetrieveIssuerMetadata,

@@ -188,7 +188,7 @@ export type OAuthErrorCode =
   | 'unsupported_grant_type'
   | 'unsupported_response_type'
   | 'request_not_supported'
-  | 'request_uri_not_supported'
+  | 'invalid_request_uri'
   | 'invalid_target'
   | 'invalid_scope'
   | 'invalid_authorization_details'

@@ -8,8 +8,10 @@ import { SERVICE_NAMES } from './services.js';
 const apps = join(import.meta.dirname, '..', '..', '..', 'apps');
 /** Recorded operations that are about no single resource, or whose service names it. */
 const WITHOUT_OBJECT: ReadonlySet<string> = new Set([
-  // The session that the code or token names.
+  // The session that the code or token names, or the registered wallet.
   'issuance.authorize',
+  'issuance.push-authorization',
+  'issuance.complete-authorization',
   'issuance.exchange-token',
   'issuance.issue-credential',
 ]);
@@ -261,7 +263,7 @@ describe('analytics of operations', () => {
       'CREDENTIAL_COMPACT_DELETE',
       'CREDENTIAL_COMPACT_SEMANTIC_DELETE',
       'USER_CREDENTIAL_DELETE',
-      'OPENID_AUTHORIZE',
+      'OPENID_AUTHENTICATION_CALLBACK',
       'USER_DELETE',
     ]);
   });

@@ -459,12 +459,12 @@ export const SETTINGS = {
   ),
   rateWalletTenant: rate(
     'RATE_LIMIT_WALLET_TENANT',
-    'Maximum wallet calls (token, nonce, credential) per minute of one tenant.',
+    'Maximum wallet calls (authorize, token, nonce, credential) per minute of one tenant; pushed authorization requests may be a quarter of them.',
     '12000',
   ),
   rateWalletAddress: rate(
     'RATE_LIMIT_WALLET_ADDRESS',
-    'Maximum wallet calls per minute of one IPv4 address or IPv6 /64 network.',
+    'Maximum wallet calls per minute of one IPv4 address or IPv6 /64 network; pushed authorization requests may be a quarter of them.',
     '600',
   ),
   ratePublic: rate(

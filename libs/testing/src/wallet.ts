@@ -2,6 +2,7 @@ import { createHash, randomBytes, X509Certificate } from 'node:crypto';
 import {
   clientAuthenticationAnonymous,
   clientAuthenticationNone,
+  Oauth2Client,
   setGlobalConfig,
   type CallbackContext,
   type JwtSigner,
@@ -95,6 +96,7 @@ const verifyUnder =
 export class Wallet {
   private readonly keys = new Map<string, HolderKey>();
   readonly client: Openid4vciClient;
+  private readonly oauth: Oauth2Client;
   /** With the nonce of the issuer's last answer. */
   private dpop: RequestDpopOptions | undefined;
 
@@ -135,6 +137,7 @@ export class Wallet {
       ...(issuerCa !== undefined && { verifyJwt: verifyUnder(new X509Certificate(issuerCa)) }),
     };
     this.client = new Openid4vciClient({ callbacks: callbacks as CallbackContext });
+    this.oauth = new Oauth2Client({ callbacks: callbacks as CallbackContext });
   }
 
   /** The offer of an `openid-credential-offer://` address, by value or by reference. */
@@ -168,19 +171,18 @@ export class Wallet {
     { browser, redirectUri, scope, parameters = {} }: AuthorizeOptions,
   ): Promise<TokenAnswer> {
     const state = randomBytes(16).toString('base64url');
-    const { authorizationRequestUrl, pkce } = await this.client.createAuthorizationRequestUrlFromOffer({
-      credentialOffer: offer,
-      issuerMetadata: metadata,
+    // Its request from an offer has no place for a state. It pushes the request, because the metadata have an endpoint for that.
+    const { authorizationRequestUrl, pkce } = await this.oauth.createAuthorizationRequestUrl({
+      authorizationServerMetadata: metadata.authorizationServers[0]!,
       clientId: this.clientId!,
       redirectUri,
+      resource: metadata.credentialIssuer.credential_issuer,
+      state,
       dpop: this.dpop,
       ...(scope !== undefined && { scope }),
-      additionalRequestPayload: parameters,
+      additionalRequestPayload: { ...parameters, issuer_state: offer.grants?.authorization_code?.issuer_state },
     });
-    // The library has no place for it when it starts from an offer.
-    const request = new URL(authorizationRequestUrl);
-    request.searchParams.set('state', state);
-    const back = await browser.follow(request.href, (url) => url.startsWith(redirectUri));
+    const back = await browser.follow(authorizationRequestUrl, (url) => url.startsWith(redirectUri));
     const answer = Object.fromEntries(back.searchParams);
     // RFC 9207 §2.4
     if (answer['state'] !== state || answer['iss'] !== metadata.credentialIssuer.credential_issuer)

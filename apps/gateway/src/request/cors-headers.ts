@@ -23,7 +23,7 @@ const EXPOSED_HEADERS = [
  * belong on no page; not redirects and pages, which browsers open and scripts do not (RFC 9700 §2.6).
  */
 export const allowsOrigins = ({ rate, http }: Operation): boolean =>
-  (rate === 'public' || rate === 'wallet') && http!.success < 300 && !http!.refusesOnPage;
+  (rate === 'public' || rate === 'wallet' || rate === 'push') && http!.success < 300 && !http!.refusesOnPage;
 
 /** Fetch standard, CORS protocol: for an answer that scripts of any origin may read. No credentials of browsers are involved. */
 export const CORS_HEADERS: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import type { ClientClass } from './classify-client.js';
 import { BrowserBoundRequests, cookiesOf } from './browser-bound-requests.js';
 
 /** How long a person may take to sign in, seconds. */
-const SIGN_IN_SECONDS = 1200;
+export const SIGN_IN_SECONDS = 1200;
 
 /** The wallet's client id and redirect address. */
 export interface RequestingClient {
@@ -30,6 +30,8 @@ export interface AcceptedRequest extends RequestingClient, RequestedEntries {
   dpopJkt?: string;
   /** Pinned when the request begins, so that a change of the custom domain does not alter it (ADR 0056). */
   issuer: string;
+  /** Id of the pushed request that it is for, which gets one code (`PushedAuthorizations`). */
+  pushed?: string;
 }
 
 /** An authorization request whose person is signing in at the provider. */

@@ -3,7 +3,7 @@ import { BrowserBoundRequests, cookiesOf, makeSecret, type BrowserBinding } from
 import type { AcceptedRequest } from './pending-authorizations.js';
 
 /** How long a person may take to decide, seconds. */
-const CONSENT_SECONDS = 600;
+export const CONSENT_SECONDS = 600;
 /** Path of the form. */
 export const CONSENT_PATH = '/v1/oauth/authorize/consent';
 

@@ -16,7 +16,7 @@ import { LRUCache } from 'lru-cache';
 import { makeSecret } from './browser-bound-requests.js';
 import { CALLBACK, PendingAuthorizations, signInCookies, type AcceptedRequest } from './pending-authorizations.js';
 
-/** Authorization requests need no credentials: for a refused provider, one per minute and process is recorded in the tenant's events. */
+/** Requests of unregistered wallets are not recorded, except, once per minute and process, those for which the provider is refused. */
 const REFUSAL_RECORDED_EVERY_MS = 60_000;
 
 type SignInContext = HolderContext | PublicContext;
@@ -52,6 +52,7 @@ export class ProviderSignIn {
     const begun = await this.begin(
       { redirectUrl: `${issuer}${CALLBACK}`, state: binding.id, nonce, codeChallenge, query },
       context,
+      request.clientKind === 'registered',
     );
     await this.pending.store(context.tenant.id, binding, {
       ...request,
@@ -63,13 +64,18 @@ export class ProviderSignIn {
     return { url: begun.url, cookie: signInCookies.set(binding, issuer) };
   }
 
-  private async begin(body: RequestOf<typeof beginSignIn>['body'], context: SignInContext): Promise<BegunSignIn> {
+  private async begin(
+    body: RequestOf<typeof beginSignIn>['body'],
+    context: SignInContext,
+    isRecorded: boolean,
+  ): Promise<BegunSignIn> {
     try {
       return await this.client.call(beginSignIn, { body }, context);
     } catch (error) {
       if (error instanceof AppError && error.kind === 'notFound')
         throw oauthError('server_error', 'no authentication provider is configured', { check: 'authorize' });
-      if (error instanceof AppError && error.code === 'server_error') await this.recordRefusal(error, context);
+      if (error instanceof AppError && error.code === 'server_error' && !isRecorded)
+        await this.recordRefusal(error, context);
       throw error;
     }
   }

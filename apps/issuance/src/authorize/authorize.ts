@@ -1,28 +1,50 @@
 import { Inject } from '@nestjs/common';
 import { authorize, oauthFault, type AppError, type HolderContext, type HttpAnswer } from '@attestry/contracts';
-import { LOGGER, Operation, toAppError, type Logger, type RequestOf } from '@attestry/service-kit';
+import type { Clock } from '@attestry/event-store';
+import {
+  CLOCK,
+  LOGGER,
+  Operation,
+  OperationRecorder,
+  toAppError,
+  type Logger,
+  type RequestOf,
+} from '@attestry/service-kit';
 import { AuthorizationOffers } from '../authorization-offer/authorization-offers.js';
+import { checkPushed } from '../authorization-request/check-pushed.js';
 import type { ClientClass } from '../authorization-request/classify-client.js';
 import { consentPage, type CredentialNames } from '../authorization-request/consent-page.js';
 import { pageLanguagesOf } from '../authorization-request/page-languages.js';
+import { parseAuthorizationRequest, parseClient } from '../authorization-request/parse-authorization-request.js';
 import type { AcceptedRequest, RequestingClient } from '../authorization-request/pending-authorizations.js';
-import { PendingConsents } from '../authorization-request/pending-consents.js';
+import { PendingConsents, type PendingConsent } from '../authorization-request/pending-consents.js';
 import { ProviderSignIn } from '../authorization-request/provider-sign-in.js';
+import { PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
 import { redirect, redirectToClient } from '../authorization-request/redirect.js';
 import { refusalPage } from '../authorization-request/refusal-page.js';
+import { requestedEntries } from '../authorization-request/requested-entries.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
 import { IssuerBrands } from '../protocol/issuer-brands.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
+import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { checkClientAttestation } from '../wallets/check-wallet.js';
 import { TenantWallets } from '../wallets/tenant-wallets.js';
-import { parseAuthorizationRequest, parseClient } from './parse-authorization-request.js';
-import { requestedEntries } from './requested-entries.js';
+
+/** An authorization request whose client and redirect address are allowed. */
+interface ClassifiedRequest {
+  requesting: RequestingClient;
+  client: ClientClass;
+  /** Of the query, or pushed. */
+  parameters: URLSearchParams;
+  /** Id of the pushed request. */
+  pushed?: string;
+}
 
 /**
  * Authorization endpoint, OID4VCI §5: redirects the person to the tenant's provider. For a wallet that the issuer does not know it first
- * shows a page on which the person consents (ADR 0085).
+ * shows a page on which the person consents (ADR 0085). Recorded for registered wallets (ADR 0087).
  */
 @Operation(authorize)
 export class Authorize {
@@ -33,45 +55,29 @@ export class Authorize {
     private readonly brands: IssuerBrands,
     private readonly offers: AuthorizationOffers,
     private readonly consents: PendingConsents,
+    private readonly pushed: PushedAuthorizations,
     private readonly signIn: ProviderSignIn,
-    @Inject(LOGGER) private readonly logger: Logger,
+    readonly recorder: OperationRecorder,
+    @Inject(CLOCK) readonly clock: Clock,
+    @Inject(LOGGER) readonly logger: Logger,
   ) {}
 
   async execute(request: RequestOf<typeof authorize>, context: HolderContext): Promise<HttpAnswer> {
     const raw = rawOf(request);
-    const query = queryOf(raw);
     const { baseUrl: issuer } = context.tenant;
     const pageOf = (error: unknown) =>
       refusalPage(toAppError(error, context, this.logger), { issuer, requestId: context.requestId });
-    let requesting: RequestingClient;
-    let client: ClientClass;
+    let classified: ClassifiedRequest;
     try {
-      requesting = parseClient(query);
-      client = await this.wallets.classifyClient(context.tenant.id, requesting);
+      classified = await this.classify(queryOf(raw), context.tenant.id);
     } catch (error) {
       return pageOf(error);
     }
+    const { requesting, client } = classified;
     try {
-      if (client.kind === 'registered') checkClientAttestation(client.wallet);
-      const parsed = parseAuthorizationRequest(query, issuer);
-      const configurations = await this.configurations.listActive(context.tenant.id);
-      const requested = await this.offers.restrictRequest(
-        context.tenant.id,
-        parsed,
-        requestedEntries(parsed, configurations),
+      return await recordOutcome(this, authorize, context, (record) =>
+        this.accept(classified, raw.headers, context, record),
       );
-      const { codeChallenge, dpopJkt } = parsed;
-      const accepted = {
-        ...requesting,
-        clientKind: client.kind,
-        codeChallenge,
-        ...(dpopJkt !== undefined && { dpopJkt }),
-        ...requested,
-        issuer,
-      };
-      if (client.kind === 'unregistered') return await this.requestConsent(accepted, configurations, raw, context);
-      const { url, cookie } = await this.signIn.start(accepted, query.toString(), context);
-      return redirect(url, { 'set-cookie': cookie });
     } catch (error) {
       // A link must not redirect to an address of its author without consent (RFC 9700 §4.11.2).
       if (client.kind === 'unregistered') return pageOf(error);
@@ -80,21 +86,64 @@ export class Authorize {
     }
   }
 
+  /** @throws AppError that is shown on a page */
+  private async classify(query: URLSearchParams, tenantId: string): Promise<ClassifiedRequest> {
+    const opened = await this.pushed.open(tenantId, query);
+    const parameters = opened?.parameters ?? query;
+    const requesting = parseClient(parameters);
+    const client = await this.wallets.classifyClient(tenantId, requesting);
+    return { requesting, client, parameters, ...(opened && { pushed: opened.id }) };
+  }
+
+  private async accept(
+    { requesting, client, parameters, pushed }: ClassifiedRequest,
+    headers: ReturnType<typeof rawOf>['headers'],
+    context: HolderContext,
+    record: WalletRecord,
+  ): Promise<HttpAnswer> {
+    const { id: tenantId, baseUrl: issuer } = context.tenant;
+    if (client.kind === 'registered') {
+      record.nameWallet(client.wallet);
+      checkClientAttestation(client.wallet);
+    }
+    checkPushed(pushed !== undefined, await this.wallets.readSettings(tenantId));
+    const parsed = parseAuthorizationRequest(parameters, issuer);
+    const configurations = await this.configurations.listActive(tenantId);
+    const named = requestedEntries(parsed, configurations);
+    const requested = await this.offers.restrictRequest(tenantId, parsed, named);
+    const { codeChallenge, dpopJkt } = parsed;
+    const accepted: AcceptedRequest = {
+      ...requesting,
+      clientKind: client.kind,
+      codeChallenge,
+      ...(dpopJkt !== undefined && { dpopJkt }),
+      ...requested,
+      issuer,
+      ...(pushed !== undefined && { pushed }),
+    };
+    const query = parameters.toString();
+    if (client.kind === 'unregistered') {
+      const languages = pageLanguagesOf(parameters, headers);
+      return this.requestConsent({ ...accepted, query }, configurations, languages, context);
+    }
+    const { url, cookie } = await this.signIn.start(accepted, query, context);
+    return redirect(url, { 'set-cookie': cookie });
+  }
+
   private async requestConsent(
-    accepted: AcceptedRequest,
+    pending: PendingConsent,
     configurations: readonly ActiveConfiguration[],
-    raw: ReturnType<typeof rawOf>,
+    languages: ReturnType<typeof pageLanguagesOf>,
     context: HolderContext,
   ): Promise<HttpAnswer> {
-    const query = queryOf(raw);
     const [brand, binding] = await Promise.all([
       this.brands.find({ ...context, caller: { kind: 'public' } }),
-      this.consents.begin(context.tenant.id, { ...accepted, query: query.toString() }),
+      this.consents.begin(context.tenant.id, pending),
     ]);
-    const requested = new Set(accepted.entries.map(({ credentialConfigurationId: id }) => id));
+    const requested = new Set(pending.entries.map(({ credentialConfigurationId: id }) => id));
     const credentials = configurations.filter(({ id }) => requested.has(id)).map((it) => this.namesOf(it));
-    const { issuer, redirectUri } = accepted;
-    return consentPage({ issuer, redirectUri, credentials, brand }, binding, pageLanguagesOf(query, raw.headers));
+    const { issuer, redirectUri } = pending;
+    return consentPage({ issuer, redirectUri, credentials, brand }, binding, languages);
   }
 
   private namesOf(configuration: ActiveConfiguration): CredentialNames {

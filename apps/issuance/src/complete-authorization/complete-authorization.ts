@@ -2,14 +2,13 @@ import { Inject } from '@nestjs/common';
 import {
   AppError,
   AuthenticationQuery,
-  authorize,
   completeAuthorization,
   completeSignIn,
   oauthError,
   oauthFault,
   type CompletedSignIn,
   type HttpAnswer,
-  type PublicContext,
+  type HolderContext,
 } from '@attestry/contracts';
 import { Streams, withoutRecord, type Clock, type Ids } from '@attestry/event-store';
 import { Macs, Sealing } from '@attestry/keys';
@@ -32,6 +31,7 @@ import {
   signInCookies,
   type PendingAuthorization,
 } from '../authorization-request/pending-authorizations.js';
+import { PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
 import { redirectToClient } from '../authorization-request/redirect.js';
 import { refusalPage } from '../authorization-request/refusal-page.js';
 import { sessionClaimsText } from '../claim-sets/claim-sets.js';
@@ -48,8 +48,8 @@ import { TenantWallets } from '../wallets/tenant-wallets.js';
 const MAX_LENGTHS = maxLengthsOf(AuthenticationQuery);
 
 /**
- * Redirect target of the provider: the person becomes a user, and the wallet gets its code. Recorded as `OPENID_AUTHORIZE` (ADR 0039): from
- * here on the person is known.
+ * Redirect target of the provider: the person becomes a user, and the wallet gets its code. Recorded for every wallet (ADR 0087): the person
+ * is known.
  */
 @Operation(completeAuthorization)
 export class CompleteAuthorization {
@@ -58,6 +58,7 @@ export class CompleteAuthorization {
     private readonly macs: Macs,
     private readonly sealing: Sealing,
     private readonly pending: PendingAuthorizations,
+    private readonly pushed: PushedAuthorizations,
     private readonly users: SignedInUsers,
     private readonly wallets: TenantWallets,
     private readonly offers: AuthorizationOffers,
@@ -69,7 +70,7 @@ export class CompleteAuthorization {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute(request: RequestOf<typeof completeAuthorization>, context: PublicContext): Promise<HttpAnswer> {
+  async execute(request: RequestOf<typeof completeAuthorization>, context: HolderContext): Promise<HttpAnswer> {
     const raw = rawOf(request);
     const query = queryOf(raw);
     checkLengths(MAX_LENGTHS, query);
@@ -92,7 +93,7 @@ export class CompleteAuthorization {
       return refusalPage(refusal, page, headers);
     }
     try {
-      const code = await recordOutcome(this, authorize, context, (record) =>
+      const code = await recordOutcome(this, completeAuthorization, context, (record) =>
         this.authorize(waiting, id, query, context, record),
       );
       return redirectToClient(waiting, { code }, headers);
@@ -107,11 +108,15 @@ export class CompleteAuthorization {
     waiting: PendingAuthorization,
     state: string,
     query: URLSearchParams,
-    context: PublicContext,
+    context: HolderContext,
     record: WalletRecord,
   ): Promise<string> {
     const { id: tenantId } = context.tenant;
     await record.start();
+    if (waiting.pushed !== undefined && !(await this.pushed.finish(tenantId, waiting.pushed)))
+      throw oauthError('invalid_request', 'another sign-in with the same request_uri has finished', {
+        check: 'complete-authorization',
+      });
     const person = await this.signedIn(waiting, state, query, context);
     const { providerId } = waiting;
     const events = withoutRecord(record.events);
@@ -166,7 +171,7 @@ export class CompleteAuthorization {
     { providerId, identitySpaceId, nonce, codeVerifier, issuer }: PendingAuthorization,
     state: string,
     query: URLSearchParams,
-    context: PublicContext,
+    context: HolderContext,
   ): Promise<CompletedSignIn> {
     const body = {
       ...{ providerId, nonce, codeVerifier, state },

@@ -11,6 +11,7 @@ export const encryptionPolicy = ({ encryption = {} }: OpenIdSettings): Encryptio
 /** Settings with the defaults of the members that are not set. */
 export const effectiveSettings = (settings: OpenIdSettings, { nodeEnv }: { nodeEnv: string }): OpenIdConfiguration => ({
   allowUnregisteredWallets: nodeEnv !== 'production',
+  requirePushedAuthorizationRequests: false,
   dpopNonceRequired: false,
   ...settings,
   encryption: encryptionPolicy(settings),

@@ -2,6 +2,8 @@
 export interface OpenIdSettings {
   /** Whether unregistered wallets may use the authorization code flow. Default: in development, not in production. */
   allowUnregisteredWallets?: boolean;
+  /** Whether the authorization endpoint takes only references of pushed requests (RFC 9126 §5). Default: false. */
+  requirePushedAuthorizationRequests?: boolean;
   /** Whether a DPoP proof must have a nonce of this issuer (RFC 9449 §8). Default: no. */
   dpopNonceRequired?: boolean;
   encryption?: EncryptionSettings;

@@ -34,6 +34,7 @@ describe('the settings of the OID4VCI endpoints', () => {
     for (const nodeEnv of ['development', 'test', 'production'])
       expect(effectiveSettings({}, { nodeEnv })).toEqual({
         allowUnregisteredWallets: nodeEnv !== 'production',
+        requirePushedAuthorizationRequests: false,
         dpopNonceRequired: false,
         encryption: { enabled: true, requestRequired: false, responseRequired: false },
       });

@@ -18,9 +18,11 @@ import {
   jwtVcConfigurations,
   listUsers,
   oauthError,
+  pushAuthorization,
   recordSubject,
   reserveIssuerKey,
   retrieveBrand,
+  retrieveAuthorizationServerMetadata,
   retrieveUser,
   submitConsent,
   updateOpenIdConfiguration,
@@ -36,11 +38,14 @@ import {
   type PageOf,
   type User,
 } from '@attestry/contracts';
+import { jest } from '@jest/globals';
+import { Streams } from '@attestry/event-store';
 import { encodeDidKey, encodeMultikey, isErased } from '@attestry/keys';
 import type { Reply } from '@attestry/messaging';
 import {
   openEngines,
   parseConfig,
+  serviceContext,
   ServiceClient,
   startServices,
   type Engines,
@@ -104,7 +109,7 @@ const serveSignIn = () => {
   });
 };
 
-const open = async () => {
+const openServices = async () => {
   const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder, BASE_DOMAIN: 'localhost:8080' });
   engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
   serveSignIn();
@@ -130,7 +135,7 @@ const close = async () => {
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'authorization-code-'));
-  await open();
+  await openServices();
   const body = {
     type: 'Course',
     name: 'Course',
@@ -175,6 +180,11 @@ const raw = <O extends Parameters<ServiceClient['call']>[0]>(
     operation.access.kind === 'public' ? { kind: 'public' } : { kind: 'holder' },
     tenantId,
   );
+/** Of authorization requests, except those of the wallet that most tests use. */
+const requestsAfter = (count: number) =>
+  (operations.slice(count) as OperationRecordMessage[]).filter(
+    ({ prefix, object }) => ['OPENID_PAR', 'OPENID_AUTHORIZE'].includes(prefix) && object?.id !== walletId,
+  );
 const errorOf = async (attempt: Promise<unknown>) =>
   attempt.then(
     () => 'nothing',
@@ -183,16 +193,19 @@ const errorOf = async (attempt: Promise<unknown>) =>
 
 // --- the browser and the wallet
 
-const authorizationUrl = (more: Record<string, string> = {}) =>
-  `/v1/oauth/authorize?${new URLSearchParams({
-    response_type: 'code',
-    ...{ client_id: 'wallet', redirect_uri: BACK, state: 'of the wallet', scope: 'jwt_vc_json:Course' },
-    code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
-    code_challenge_method: 'S256',
-    ...more,
-  })}`;
+const authorizationParameters = {
+  response_type: 'code',
+  ...{ client_id: 'wallet', redirect_uri: BACK, state: 'of the wallet', scope: 'jwt_vc_json:Course' },
+  code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
+  code_challenge_method: 'S256',
+};
+/** A client that is not registered. */
+const UNKNOWN = { client_id: 'unknown' };
+const urlOf = (parameters: Record<string, string>) => `/v1/oauth/authorize?${new URLSearchParams(parameters)}`;
+const authorizationUrl = (more: Record<string, string> = {}) => urlOf({ ...authorizationParameters, ...more });
 const consentOf = async (more: Record<string, string> = {}, headers: Record<string, string> = {}) => {
-  const answer = (await raw(authorize, { url: authorizationUrl(more), headers })) as unknown as HttpAnswer;
+  const url = authorizationUrl({ ...UNKNOWN, ...more });
+  const answer = (await raw(authorize, { url, headers })) as unknown as HttpAnswer;
   const { status, headers: received, body } = answer.$http;
   const page = body as string;
   const [cookie = ''] = received!['set-cookie']?.split(';') ?? [];
@@ -210,13 +223,19 @@ const submit = async (
   const page = body as string;
   return { status, page, location: continuationOf(page), headers: received! };
 };
-const beginAuthorization = async (client: { client_id?: string; redirect_uri?: string } = {}, tenantId = TENANT) => {
-  const answer = (await raw(authorize, { url: authorizationUrl(client) }, tenantId)) as unknown as HttpAnswer;
+const approve = async (consent: Consent) => {
+  const { location, headers } = await submit(consent);
+  return { location: new URL(location!), cookie: headers['set-cookie']!.split(';')[0]! };
+};
+const openAuthorization = async (url: string, tenantId = TENANT) => {
+  const answer = (await raw(authorize, { url }, tenantId)) as unknown as HttpAnswer;
   const { status, headers, body } = answer.$http;
   if (status !== 302) throw pageFault(body as string);
   const { location, 'set-cookie': cookie } = headers!;
   return { location: new URL(location!), cookie: cookie?.split(';')[0] ?? '' };
 };
+const beginAuthorization = (more: Record<string, string> = {}, tenantId = TENANT) =>
+  openAuthorization(authorizationUrl(more), tenantId);
 const comeBack = async (
   { location, cookie }: Awaited<ReturnType<typeof beginAuthorization>>,
   code: string,
@@ -374,7 +393,7 @@ describe('between the wallet and the provider', () => {
     const person = newPerson();
     const pending = await beginAuthorization();
     await close();
-    await open();
+    await openServices();
     expect(await errorOf(comeBack(pending, person, OTHER))).toBe('invalid_request');
     const other = await beginAuthorization();
     expect(await errorOf(comeBack({ ...pending, cookie: other.cookie }, person))).toBe('invalid_request');
@@ -399,14 +418,14 @@ describe('between the wallet and the provider', () => {
         error_description: expect.any(String),
         ...{ state: 'of the wallet', iss: ISSUER },
       });
-      await waitUntil(() => operations.length >= before + 2, { what: 'START and FAIL' });
+      const recorded = () =>
+        operations.slice(before).filter(({ prefix }) => prefix === 'OPENID_AUTHENTICATION_CALLBACK');
+      await waitUntil(() => recorded().length >= 2, { what: 'START and FAIL' });
       expect(
-        operations
-          .slice(before)
-          .map((sent) => [sent.prefix, 'outcome' in sent ? sent.outcome : 'START', sent.tenantId]),
+        recorded().map((sent) => [sent.prefix, 'outcome' in sent ? sent.outcome : 'START', sent.tenantId]),
       ).toEqual([
-        ['OPENID_AUTHORIZE', 'START', TENANT],
-        ['OPENID_AUTHORIZE', 'FAIL', TENANT],
+        ['OPENID_AUTHENTICATION_CALLBACK', 'START', TENANT],
+        ['OPENID_AUTHENTICATION_CALLBACK', 'FAIL', TENANT],
       ]);
     }
   });
@@ -450,7 +469,8 @@ describe('the consent for a wallet that the issuer does not know', () => {
 
   it('once approved leads to a credential [T230]', async () => {
     const before = begun;
-    const { access_token } = await exchange(await signIn(newPerson()));
+    const { searchParams } = await comeBack(await approve(await consentOf()), newPerson());
+    const { access_token } = await exchange(searchParams.get('code')!, UNKNOWN);
     expect(begun).toBe(before + 1);
     expect(await collect(access_token)).toMatchObject({ givenName: 'Canary-Name' });
   });
@@ -464,7 +484,7 @@ describe('the consent for a wallet that the issuer does not know', () => {
     expect(page).not.toMatch(/<form|<a |http-equiv|wallet\.example/);
     expect(headers['set-cookie']).toMatch(/^attestry-consent-[0-9a-f-]{36}=; .*Max-Age=0;/);
     expect((await submit(consent)).status).toBe(400);
-    expect([begun, operations.length]).toEqual([beforeBegun, beforeRecorded]);
+    expect([begun, requestsAfter(beforeRecorded)]).toEqual([beforeBegun, []]);
   });
 
   it('is accepted once, also of concurrent submissions [T232]', async () => {
@@ -507,7 +527,7 @@ describe('the consent for a wallet that the issuer does not know', () => {
   it('is valid for ten minutes, also after a restart [T232]', async () => {
     const [inTime, late] = [await consentOf(), await consentOf()];
     await close();
-    await open();
+    await openServices();
     ahead = 599_000;
     expect((await submit(inTime)).status).toBe(200);
     ahead = 601_000;
@@ -520,7 +540,9 @@ describe('the consent for a wallet that the issuer does not know', () => {
       [{ scope: 'none' }, 'scope must name a credential configuration of this issuer'],
       [{ response_type: 'token' }, 'response_type must be code'],
     ] as const) {
-      const answer = (await raw(authorize, { url: authorizationUrl(parameters) })) as unknown as HttpAnswer;
+      const answer = (await raw(authorize, {
+        url: authorizationUrl({ ...UNKNOWN, ...parameters }),
+      })) as unknown as HttpAnswer;
       const { status, headers, body } = answer.$http;
       expect([status, Object.keys(headers!).includes('location')]).toEqual([400, false]);
       expect(body).toContain(`<dd>${text}</dd>`);
@@ -528,13 +550,12 @@ describe('the consent for a wallet that the issuer does not know', () => {
     }
   });
 
-  it('is not requested of a wallet at a private-use scheme', async () => {
-    const url = authorizationUrl({ redirect_uri: 'org.example.wallet:/back' });
-    const answer = (await raw(authorize, { url })) as unknown as HttpAnswer;
-    expect(answer.$http).toMatchObject({
-      status: 302,
-      headers: { location: expect.stringMatching(/^https:\/\/login/) },
-    });
+  it('is not requested of a registered wallet, also at a private-use scheme', async () => {
+    const own = 'org.example.wallet:/back';
+    await admin(updateWallet, { params: { id: walletId }, body: { ...WALLET, redirectUris: [own, BACK] } });
+    for (const redirect_uri of [own, BACK])
+      expect((await beginAuthorization({ redirect_uri })).location.host).toBe('login.example');
+    await admin(updateWallet, { params: { id: walletId }, body: WALLET });
   });
 });
 
@@ -582,6 +603,231 @@ const sealedClaims = async (code: string): Promise<string> => {
   const text = await engines.vault.sealing.openSealed(TENANT, 'session', event.sealedClaims!);
   return isErased(text) ? 'erased' : text;
 };
+
+describe('a pushed authorization request', () => {
+  const push = async (more: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<string> => {
+    const text = new URLSearchParams({ ...authorizationParameters, ...more }).toString();
+    const form = { 'content-type': 'application/x-www-form-urlencoded', ...headers };
+    const answer = await raw(pushAuthorization, { url: '/v1/oauth/par', headers: form, text });
+    expect(answer).toEqual({
+      request_uri: expect.stringMatching(/^urn:ietf:params:oauth:request_uri:[A-Za-z0-9_-]{43}$/),
+      expires_in: 60,
+    });
+    return answer.request_uri;
+  };
+  const open = (request_uri: string, more: Record<string, string> = {}) =>
+    openAuthorization(urlOf({ client_id: 'wallet', request_uri, ...more }));
+  const errorAt = ({ searchParams }: URL) => searchParams.get('error');
+  afterEach(() => (ahead = 0));
+
+  it('can be opened for sixty seconds, and its sign-in may take longer [T291]', async () => {
+    const requestUri = await push();
+    ahead = 59_000;
+    const inTime = await open(requestUri);
+    ahead = 60_000;
+    expect(await errorOf(open(requestUri))).toBe('invalid_request_uri');
+    ahead = 600_000;
+    const code = (await comeBack(inTime, newPerson())).searchParams.get('code')!;
+    expect((await exchange(code)).scope).toBe('jwt_vc_json:Course');
+  });
+
+  it('can be opened again, also after a restart, until its sign-in has finished [T291, T292]', async () => {
+    const requestUri = await push();
+    await open(requestUri);
+    await close();
+    await openServices();
+    const reloaded = await open(requestUri);
+    expect((await comeBack(reloaded, newPerson())).searchParams.get('code')).toEqual(expect.any(String));
+    expect(await errorOf(open(requestUri))).toBe('invalid_request_uri');
+  });
+
+  it('gets one code, however many sign-ins were begun with it [T292]', async () => {
+    const requestUri = await push();
+    const begun = await Promise.all(Array.from({ length: 6 }, () => open(requestUri)));
+    const late = begun.pop()!;
+    const answers = await Promise.all(begun.map((one) => comeBack(one, newPerson())));
+    expect(answers.filter(({ searchParams }) => searchParams.has('code'))).toHaveLength(1);
+    ahead = 1_199_000;
+    const losers = [
+      ...answers.filter(({ searchParams }) => !searchParams.has('code')),
+      await comeBack(late, newPerson()),
+    ];
+    expect(losers.map(({ searchParams }) => Object.fromEntries(searchParams))).toEqual(
+      Array.from({ length: 5 }, () => ({
+        error: 'invalid_request',
+        error_description: 'another sign-in with the same request_uri has finished',
+        ...{ state: 'of the wallet', iss: ISSUER },
+      })),
+    );
+  });
+
+  it('has ended also when the person was not signed in [T292]', async () => {
+    const requestUri = await push();
+    const pending = await open(requestUri);
+    refusal = oauthError('access_denied', 'no');
+    expect(errorAt(await comeBack(pending, 'x').finally(() => (refusal = undefined)))).toBe('access_denied');
+    expect(await errorOf(open(requestUri))).toBe('invalid_request_uri');
+  });
+
+  it('belongs to its tenant and client, and an attempt of others does not end it [T293]', async () => {
+    const requestUri = await push();
+    expect(await errorOf(open(requestUri, { client_id: 'another' }))).toBe('invalid_request');
+    expect(await errorOf(open(requestUri, { client_id: '' }))).toBe('invalid_request');
+    const url = urlOf({ client_id: 'wallet', request_uri: requestUri });
+    expect(await errorOf(openAuthorization(url, OTHER))).toBe('invalid_request_uri');
+    expect((await open(requestUri)).location.origin).toBe('https://login.example');
+  });
+
+  it('is what counts: everything else beside its reference is ignored [T293]', async () => {
+    const pending = await open(await push({ state: 'pushed' }), {
+      ...{ redirect_uri: 'https://evil.example/', state: 'evil', response_type: 'token', scope: 'none' },
+    });
+    const back = await comeBack(pending, newPerson());
+    expect([back.origin, back.searchParams.get('state')]).toEqual(['https://wallet.example', 'pushed']);
+  });
+
+  it('is stored under a digest of its reference alone, and not when it is refused [T290]', async () => {
+    const stored = jest.spyOn(engines.vault.expiringState, 'write');
+    try {
+      const reference = (await push()).split(':').at(-1)!;
+      const digest = createHash('sha256').update(reference).digest('base64url');
+      expect(stored.mock.calls.map(([tenantId, name]) => [tenantId, name])).toEqual([[TENANT, `pushed:${digest}`]]);
+      expect(JSON.stringify(stored.mock.calls)).not.toContain(reference);
+      for (const [more, headers, error] of [
+        [{ request_uri: 'urn:x' }, {}, 'invalid_request'],
+        [{ request: 'a.b.c' }, {}, 'request_not_supported'],
+        [{ login_hint: 'x'.repeat(16_384) }, {}, 'invalid_request'],
+        [{ scope: 'none' }, {}, 'invalid_scope'],
+        [{}, { dpop: 'a.b.c' }, 'invalid_dpop_proof'],
+        [{}, { 'content-type': 'application/json' }, 'invalid_request'],
+      ] as const)
+        expect([more, await errorOf(push(more, headers))]).toEqual([more, error]);
+      expect(stored).toHaveBeenCalledTimes(1);
+    } finally {
+      stored.mockRestore();
+    }
+  });
+
+  it('leaves nothing behind when it has expired', async () => {
+    const requestUri = await push();
+    const name = `pushed:${createHash('sha256').update(requestUri.split(':').at(-1)!).digest('base64url')}`;
+    const state = engines.vault.expiringState;
+    expect(await state.read(TENANT, name)).toBeDefined();
+    await state.deleteExpired(new Date(Date.now() + 61_000));
+    expect(await state.read(TENANT, name)).toBeUndefined();
+  });
+
+  it('of a wallet that is not registered gets one code, however long consent and sign-in take [T292]', async () => {
+    const request = { ...UNKNOWN, request_uri: await push(UNKNOWN) };
+    const first = await consentOf(request);
+    const signedIn = await comeBack(await approve(first), newPerson());
+    expect((await exchange(signedIn.searchParams.get('code')!, UNKNOWN)).scope).toBe('jwt_vc_json:Course');
+    expect(await errorOf(openAuthorization(urlOf(request)))).toBe('invalid_request_uri');
+    const other = { ...UNKNOWN, request_uri: await push(UNKNOWN) };
+    const early = await consentOf(other);
+    ahead = 59_000;
+    const late = await consentOf(other);
+    ahead = 0;
+    expect((await comeBack(await approve(early), newPerson())).searchParams.get('code')).toEqual(expect.any(String));
+    ahead = 658_000;
+    const lateSignIn = await approve(late);
+    ahead = 1_857_000;
+    expect((await comeBack(lateSignIn, newPerson())).searchParams.get('error_description')).toBe(
+      'another sign-in with the same request_uri has finished',
+    );
+  });
+
+  describe('of a registered wallet', () => {
+    const wallet = { id: '', name: 'W', clientId: 'registered', redirectUris: [BACK] };
+    const client = { client_id: wallet.clientId };
+    const requirePushed = (requirePushedAuthorizationRequests: boolean | null) =>
+      admin(updateOpenIdConfiguration, { body: { requirePushedAuthorizationRequests } });
+    beforeAll(async () => {
+      const { name, clientId, redirectUris } = wallet;
+      wallet.id = (await admin(createWallet, { body: { name, clientId, redirectUris } })).id;
+    });
+    afterAll(() => admin(deleteWallet, { params: { id: wallet.id } }));
+    /** Of what `run` does; each is listed as a START and its outcome (ADR 0073). */
+    const recordsOf = async (count: number, run: () => Promise<unknown>) => {
+      const before = operations.length;
+      await run();
+      await waitUntil(() => requestsAfter(before).length >= count, { what: `${count} records` });
+      return requestsAfter(before).map(({ prefix, object, metadata, ...more }) => {
+        return [prefix, 'outcome' in more ? more.outcome : 'START', object, metadata];
+      });
+    };
+    const named = () => [{ type: 'wallet', id: wallet.id }, { walletId: wallet.id }];
+    const failed = (code: string) => [
+      named()[0],
+      { walletId: wallet.id, error: { status: 400, code, message: expect.any(String) } },
+    ];
+
+    it('is recorded where it is pushed and opened, with the outcome [T298]', async () => {
+      const records = await recordsOf(4, async () => {
+        const requestUri = await push(client);
+        await open(requestUri, client);
+        expect(await errorOf(push({ ...client, scope: 'none' }))).toBe('invalid_scope');
+        const { location } = await beginAuthorization({ ...client, scope: 'none' });
+        expect(errorAt(location)).toBe('invalid_scope');
+      });
+      expect(records).toEqual([
+        ['OPENID_PAR', 'SUCCESS', ...named()],
+        ['OPENID_AUTHORIZE', 'SUCCESS', ...named()],
+        ['OPENID_PAR', 'FAIL', ...failed('invalid_scope')],
+        ['OPENID_AUTHORIZE', 'FAIL', ...failed('invalid_scope')],
+      ]);
+    });
+
+    it('is recorded once when the provider is refused, and requests of unregistered wallets once a minute [T298, T299]', async () => {
+      refusal = oauthError('server_error', 'other origin');
+      const records = await recordsOf(2, async () => {
+        await beginAuthorization(client);
+        for (let n = 0; n < 3; n++) await submit(await consentOf());
+      }).finally(() => (refusal = undefined));
+      expect(records.map(([prefix, outcome, object]) => [prefix, outcome, object])).toEqual([
+        ['OPENID_AUTHORIZE', 'FAIL', named()[0]],
+        ['OPENID_AUTHORIZE', 'FAIL', undefined],
+      ]);
+    });
+
+    it('leaves no record for a client id that is not registered [T299]', async () => {
+      const records = await recordsOf(1, async () => {
+        expect((await consentOf({ request_uri: await push(UNKNOWN) })).status).toBe(200);
+        expect(await errorOf(push({ ...UNKNOWN, scope: 'none' }))).toBe('invalid_scope');
+        await push(client);
+      });
+      expect(records).toEqual([['OPENID_PAR', 'SUCCESS', ...named()]]);
+    });
+
+    it('is required of all wallets where the tenant says so, from the next request on [T294]', async () => {
+      await requirePushed(true);
+      try {
+        for (const clientId of ['wallet', wallet.clientId]) {
+          const { location, cookie } = await beginAuthorization({ client_id: clientId });
+          expect([location.origin, Object.fromEntries(location.searchParams), cookie]).toEqual([
+            'https://wallet.example',
+            {
+              error: 'invalid_request',
+              error_description: 'the authorization request must be pushed to /v1/oauth/par first (RFC 9126)',
+              ...{ state: 'of the wallet', iss: ISSUER },
+            },
+            '',
+          ]);
+        }
+        expect(await errorOf(beginAuthorization(UNKNOWN))).toBe('invalid_request');
+        expect((await open(await push())).location.origin).toBe('https://login.example');
+        expect((await consentOf({ request_uri: await push(UNKNOWN) })).status).toBe(200);
+        expect(await call(retrieveAuthorizationServerMetadata, {}, { kind: 'public' })).toMatchObject({
+          pushed_authorization_request_endpoint: `${ISSUER}/v1/oauth/par`,
+          require_pushed_authorization_requests: true,
+        });
+      } finally {
+        await requirePushed(null);
+      }
+      expect((await beginAuthorization()).location.origin).toBe('https://login.example');
+    });
+  });
+});
 
 describe('a wallet', () => {
   const refusalOf = async (attempt: Promise<unknown>) =>
@@ -641,15 +887,14 @@ describe('a wallet', () => {
   it('of another tenant is unknown [T218]', async () => {
     const settings = (allowUnregisteredWallets: boolean | null) =>
       call(updateOpenIdConfiguration, { body: { allowUnregisteredWallets } }, { kind: 'client', clientId: 'c' }, OTHER);
-    expect(await settings(false)).toEqual({ allowUnregisteredWallets: false });
+    expect(await settings(false)).toMatchObject({ allowUnregisteredWallets: false });
     expect(await refusalOf(beginAuthorization({}, OTHER))).toEqual([
       'unauthorized_client',
       'client_id must be the one of a wallet that is registered with this issuer',
     ]);
-    expect(await settings(null)).toEqual({ allowUnregisteredWallets: true });
+    expect(await settings(null)).toMatchObject({ allowUnregisteredWallets: true });
     // It has an https address, and no configuration.
-    const { location } = await beginAuthorization({}, OTHER);
-    expect(location.searchParams.get('error')).toBe('invalid_scope');
+    expect(await errorOf(beginAuthorization({}, OTHER))).toBe('invalid_scope');
     const own = 'wallet-of-one:/back';
     await change({ redirectUris: [own, BACK] });
     expect((await beginAuthorization({ redirect_uri: own })).location.host).toBe('login.example');

@@ -1,10 +1,13 @@
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { AUTHORIZATION_CODE_GRANT, PRE_AUTHORIZED_GRANT } from './offer-document.js';
+import type { OpenIdConfiguration } from '@attestry/contracts';
 import { scopeFor } from './scope.js';
 
 export interface AuthorizationServerMetadata {
   issuer: string;
   authorization_endpoint: string;
+  pushed_authorization_request_endpoint: string;
+  require_pushed_authorization_requests: boolean;
   token_endpoint: string;
   jwks_uri: string;
   scopes_supported: string[];
@@ -19,13 +22,16 @@ export interface AuthorizationServerMetadata {
   authorization_response_iss_parameter_supported: true;
 }
 
-/** RFC 8414 §2, RFC 9207 §3, RFC 9449 §5.1, OID4VCI §12.3. */
+/** RFC 8414 §2, RFC 9126 §5, RFC 9207 §3, RFC 9449 §5.1, OID4VCI §12.3. */
 export const authorizationServerMetadata = (
   issuer: string,
   configurations: readonly ActiveConfiguration[],
+  { requirePushedAuthorizationRequests }: Partial<OpenIdConfiguration> = {},
 ): AuthorizationServerMetadata => ({
   issuer,
   authorization_endpoint: `${issuer}/v1/oauth/authorize`,
+  pushed_authorization_request_endpoint: `${issuer}/v1/oauth/par`,
+  require_pushed_authorization_requests: requirePushedAuthorizationRequests === true,
   token_endpoint: `${issuer}/v1/oauth/token`,
   jwks_uri: `${issuer}/v1/oauth/jwks`,
   scopes_supported: [...new Set(configurations.map(scopeFor))],

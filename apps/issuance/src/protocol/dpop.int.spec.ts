@@ -10,11 +10,13 @@ import {
   completeAuthorization,
   completeSignIn,
   createPreAuthorizedOffer,
+  createWallet,
   exchangeToken,
   HTTP_STATUS,
   issueCredential,
   issueNonce,
   jwtVcConfigurations,
+  pushAuthorization,
   recordSubject,
   reserveIssuerKey,
   type AccessTokenResponse,
@@ -25,6 +27,7 @@ import {
   type OperationRecordMessage,
   type PreAuthorizedOffer,
   type PreAuthorizedOfferRequest,
+  type PushedAuthorizationResponse,
 } from '@attestry/contracts';
 import { encodeDidKey, encodeMultikey, jwkThumbprint, type PublicJwk } from '@attestry/keys';
 import {
@@ -99,6 +102,10 @@ beforeAll(async () => {
     configurations.set(tenantId, id);
   }
   await changeSettings(STRICT, { dpopNonceRequired: true });
+  for (const tenantId of [TENANT, STRICT]) {
+    const body = { name: 'Wallet', clientId: 'wallet', redirectUris: [BACK] };
+    await admin(createWallet, { body }, tenantId);
+  }
 });
 beforeEach(() => {
   ahead = 0;
@@ -178,7 +185,7 @@ const signed = (typ: string, { privateKey, jwk }: Key, claims: object) =>
   new SignJWT({ iat: seconds(), ...claims })
     .setProtectedHeader({ alg: 'ES256', typ, jwk: { ...jwk } as JWK })
     .sign(privateKey);
-const urls = { token: '/v1/oauth/token', credential: '/v1/openid/credential' };
+const urls = { token: '/v1/oauth/token', credential: '/v1/openid/credential', push: '/v1/oauth/par' };
 const prove = (key: Key, at: keyof typeof urls, claims: object = {}, tenantId = TENANT) =>
   signed('dpop+jwt', key, { htm: 'POST', htu: `${baseOf(tenantId)}${urls[at]}`, jti: randomUUID(), ...claims });
 const athOf = (token: string) => createHash('sha256').update(token).digest('base64url');
@@ -241,14 +248,16 @@ const collect = async (token: string, { dpop, scheme = 'DPoP', nonce, tenantId =
   );
 };
 /** Authorization code of a person who signed in, for a request with these parameters. */
-const signIn = async (parameters: Record<string, string> = {}): Promise<string> => {
-  const query = new URLSearchParams({
-    response_type: 'code',
-    ...{ client_id: 'wallet', redirect_uri: BACK, scope: 'jwt_vc_json:Course' },
-    code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
-    code_challenge_method: 'S256',
-    ...parameters,
-  });
+const signIn = (parameters: Record<string, string> = {}): Promise<string> =>
+  signInWith({ ...authorizationParameters, ...parameters });
+const authorizationParameters = {
+  response_type: 'code',
+  ...{ client_id: 'wallet', redirect_uri: BACK, scope: 'jwt_vc_json:Course' },
+  code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
+  code_challenge_method: 'S256',
+};
+const signInWith = async (parameters: Record<string, string>): Promise<string> => {
+  const query = new URLSearchParams(parameters);
   const begun = await send(authorize, { url: `/v1/oauth/authorize?${query}` });
   const location = new URL(begun.headers['location']!);
   if (location.origin !== 'https://login.example') return location.href;
@@ -386,6 +395,55 @@ describe('an authorization request with dpop_jkt', () => {
     expect(Object.fromEntries(refused.searchParams)).toMatchObject({
       error: 'invalid_request',
       error_description: 'dpop_jkt must be the SHA-256 thumbprint of a key in base64url',
+    });
+  });
+});
+
+describe('a pushed authorization request with a DPoP proof', () => {
+  const push = (dpop?: string, more: Record<string, string> = {}, tenantId = TENANT) =>
+    send<PushedAuthorizationResponse>(
+      pushAuthorization,
+      {
+        headers: { 'content-type': 'application/x-www-form-urlencoded', ...(dpop !== undefined && { dpop }) },
+        text: new URLSearchParams({ ...authorizationParameters, ...more }).toString(),
+      },
+      tenantId,
+    );
+
+  it('binds its code to the key of the proof, as dpop_jkt does [T240]', async () => {
+    const key = makeKey();
+    for (const more of [{}, { dpop_jkt: key.jkt }] as Record<string, string>[]) {
+      const { headers, body } = await push(await prove(key, 'push'), more);
+      expect(headers).toMatchObject({ 'dpop-nonce': NONCE });
+      const code = await signInWith({ client_id: 'wallet', request_uri: body.request_uri });
+      expect(await exchangeCode(code, await prove(makeKey(), 'token'))).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_dpop_proof' },
+      });
+      expect((await exchangeCode(code, await prove(key, 'token'))).body.token_type).toBe('DPoP');
+    }
+  });
+
+  it('is refused with another dpop_jkt, and with a proof that is invalid, used, or without a nonce that is demanded [T240, T252]', async () => {
+    const key = makeKey();
+    const dpop = await prove(key, 'push');
+    expect(await push(dpop, { dpop_jkt: makeKey().jkt })).toMatchObject({
+      status: 400,
+      headers: { 'dpop-nonce': NONCE },
+      body: refusedProof('the DPoP proof must be made with the key that dpop_jkt names'),
+    });
+    expect((await push(dpop)).body.request_uri).toEqual(expect.any(String));
+    expect(await push(dpop)).toMatchObject({ status: 400, headers: { 'dpop-nonce': NONCE }, body: USED });
+    expect(await push('')).toMatchObject({
+      status: 400,
+      body: refusedProof('DPoP proof: must be a compact JWS'),
+    });
+    expect(await push(await prove(key, 'token'))).toMatchObject({
+      status: 400,
+      body: refusedProof(`DPoP proof: htu must be ${baseOf(TENANT)}/v1/oauth/par`),
+    });
+    expect((await push(await prove(key, 'push', {}, STRICT), {}, STRICT)).body).toMatchObject({
+      error: 'use_dpop_nonce',
     });
   });
 });

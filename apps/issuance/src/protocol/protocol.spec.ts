@@ -21,6 +21,8 @@ describe('the metadata of the authorization server', () => {
     ).toEqual({
       issuer: 'https://acme.example',
       authorization_endpoint: 'https://acme.example/v1/oauth/authorize',
+      pushed_authorization_request_endpoint: 'https://acme.example/v1/oauth/par',
+      require_pushed_authorization_requests: false,
       token_endpoint: 'https://acme.example/v1/oauth/token',
       jwks_uri: 'https://acme.example/v1/oauth/jwks',
       scopes_supported: ['ldp_vc:Course', 'jwt_vc_json:Course'],
@@ -34,6 +36,12 @@ describe('the metadata of the authorization server', () => {
       authorization_details_types_supported: ['openid_credential'],
       authorization_response_iss_parameter_supported: true,
     }));
+
+  it('say whether requests must be pushed [T294]', () => {
+    const of = (requirePushedAuthorizationRequests: boolean) =>
+      authorizationServerMetadata('https://acme.example', [], { requirePushedAuthorizationRequests });
+    expect(of(true)).toEqual({ ...of(false), require_pushed_authorization_requests: true });
+  });
 });
 
 describe('a raw request', () => {

@@ -18,6 +18,8 @@ export class EncryptionSettingsRequest {
 export class OpenIdConfigurationRequest {
   /** Whether wallets that are not registered may use the authorization code flow. Default: in development, not in production. */
   @Switch() allowUnregisteredWallets?: boolean | null;
+  /** Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no. */
+  @Switch() requirePushedAuthorizationRequests?: boolean | null;
   /** Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no. */
   @Switch() dpopNonceRequired?: boolean | null;
   /** Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change. */
@@ -35,6 +37,7 @@ export class EncryptionPolicy {
 /** With the defaults of members that were never set. */
 export class OpenIdConfiguration {
   allowUnregisteredWallets: boolean;
+  requirePushedAuthorizationRequests: boolean;
   dpopNonceRequired: boolean;
   encryption: EncryptionPolicy;
 }

@@ -14,22 +14,19 @@ export const BATCH_SIZE = 10;
 export const MAX_PROOF_LENGTH = 16_384;
 const PRE_AUTHORIZED_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 
-/** Query of the authorization endpoint. RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1. Other parameters are ignored, or forwarded to the provider if so configured. */
-export class AuthorizationQuery {
-  @IsIn(['code']) response_type: 'code';
+/** Prefix of the reference that a pushed authorization request gets (RFC 9126 section 2.2). */
+export const REQUEST_URI_PREFIX = 'urn:ietf:params:oauth:request_uri:';
+
+/** Parameters of an authorization request that may be omitted, and `client_id`, which never may. Others are ignored, or forwarded to the provider if so configured. */
+class AuthorizationParameters {
   /** `clientId` of a registered wallet; any value for one that is not registered, where the tenant allows that. */
   @IsString() @MaxLength(MAX_WALLET_CLIENT_ID) client_id: string;
-  /** One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. */
-  @IsString() @MaxLength(MAX_REDIRECT_URI) redirect_uri: string;
   /** Space-separated `<format>:<type>` of credential configurations. Unknown values are ignored. */
   @Optional() @IsString() @MaxLength(8192) scope?: string;
-  /** JSON array of `{type: "openid_credential", credential_configuration_id}`. */
+  /** JSON array of 1 to 20 objects `{type: "openid_credential", credential_configuration_id}`. */
   @Optional() @IsString() @MaxLength(16_384) authorization_details?: string;
   /** Returned to the wallet unchanged. */
   @Optional() @IsString() @MaxLength(4096) state?: string;
-  /** PKCE code challenge (RFC 7636). */
-  @IsString() @MaxLength(43) code_challenge: string;
-  @IsIn(['S256']) code_challenge_method: 'S256';
   /** Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10). */
   @Optional() @IsString() @MaxLength(43) dpop_jkt?: string;
   /** Value from the offer, if it has one: names the offer whose claim sets and user are bound to the request. */
@@ -49,6 +46,37 @@ export class ConsentForm {
   @IsIn(['approve', 'refuse']) decision: 'approve' | 'refuse';
   /** Language of the page. */
   @Optional() @IsString() @MaxLength(35) ui_locales?: string;
+}
+
+/** Form of a pushed authorization request. RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1 */
+export class PushedAuthorizationRequest extends AuthorizationParameters {
+  @IsIn(['code']) response_type: 'code';
+  /** One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. */
+  @IsString() @MaxLength(MAX_REDIRECT_URI) redirect_uri: string;
+  /** PKCE code challenge (RFC 7636). */
+  @IsString() @MaxLength(43) code_challenge: string;
+  @IsIn(['S256']) code_challenge_method: 'S256';
+}
+
+/** Query of the authorization endpoint: an authorization request, or `client_id` and `request_uri`. */
+export class AuthorizationQuery extends AuthorizationParameters {
+  /** Reference of a pushed authorization request (RFC 9126). With it, `client_id` is the only other parameter that is read. */
+  @Optional() @IsString() @MaxLength(512) request_uri?: string;
+  /** Required without `request_uri`. */
+  @Optional() @IsIn(['code']) response_type?: 'code';
+  /** One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. Required without `request_uri`. */
+  @Optional() @IsString() @MaxLength(MAX_REDIRECT_URI) redirect_uri?: string;
+  /** PKCE code challenge (RFC 7636). Required without `request_uri`. */
+  @Optional() @IsString() @MaxLength(43) code_challenge?: string;
+  /** Required without `request_uri`. */
+  @Optional() @IsIn(['S256']) code_challenge_method?: 'S256';
+}
+
+export class PushedAuthorizationResponse {
+  /** Value of `request_uri` for the authorization endpoint. */
+  request_uri: string;
+  /** Lifetime of the reference in seconds. */
+  expires_in: number;
 }
 
 /** Query of the callback: OpenID Connect Core 1.0 §3.1.2.5 and §3.1.2.6. */
@@ -146,12 +174,11 @@ const category = 'openid';
 /** Covers requests to the provider for its metadata and for tokens. */
 const SIGN_IN_TIMEOUT_MS = 15_000;
 
-// The operation event START is recorded when the person returns from the provider: before that the request is unauthenticated.
 export const authorize = defineOperation({
   name: 'issuance.authorize',
   summary: 'Start the authorization code flow (OID4VCI section 5)',
   description:
-    "Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. A client or `redirect_uri` that is not allowed returns a page with status 400. For a wallet that is not registered it returns a page (200) on which the user consents first, and errors before the consent are a page with status 400.",
+    "Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. A client, `redirect_uri` or `request_uri` that is not allowed returns a page with status 400. For a wallet that is not registered it returns a page (200) on which the user consents first, and errors before the consent are a page with status 400. Only requests of registered wallets are listed in the events of the tenant.",
   http: {
     method: 'GET',
     path: '/v1/oauth/authorize',
@@ -163,10 +190,41 @@ export const authorize = defineOperation({
   },
   access: holderAccess,
   kind: 'command',
-  analytics: { prefix: 'OPENID_AUTHORIZE', category, recordedBy: 'service', effects: 'outside' },
+  analytics: { prefix: 'OPENID_AUTHORIZE', category, recordedBy: 'service' },
   errors: 'oauth',
   timeoutMs: SIGN_IN_TIMEOUT_MS,
   errorStatuses: [400],
+});
+
+export const pushAuthorization = defineOperation({
+  name: 'issuance.push-authorization',
+  since: 'v2.1.0',
+  summary: 'Push an authorization request (RFC 9126)',
+  description:
+    'Takes the parameters of the authorization endpoint and returns a `request_uri` for it. The reference is valid for 60 seconds; until the sign-in has finished it can be opened again. Only requests of registered wallets are listed in the events of the tenant.',
+  http: {
+    method: 'POST',
+    path: '/v1/oauth/par',
+    success: 201,
+    body: 'raw',
+    accepts: { 'application/x-www-form-urlencoded': PushedAuthorizationRequest },
+    maxBodyBytes: 65_536,
+  },
+  example: {
+    response_type: 'code',
+    client_id: 'wallet',
+    redirect_uri: 'https://wallet.example/back',
+    authorization_details:
+      '[{"type":"openid_credential","credential_configuration_id":"7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"}]',
+    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    code_challenge_method: 'S256',
+  },
+  access: holderAccess,
+  rate: 'push',
+  analytics: { prefix: 'OPENID_PAR', category, recordedBy: 'service' },
+  errors: 'oauth',
+  response: PushedAuthorizationResponse,
+  errorStatuses: [400, 429],
 });
 
 // A refusal is not recorded: the person is not known yet (ADR 0039).
@@ -211,9 +269,9 @@ export const completeAuthorization = defineOperation({
     acceptsQuery: AuthenticationQuery,
     refusesOnPage: true,
   },
-  access: publicAccess,
-  rate: 'wallet',
+  access: holderAccess,
   kind: 'command',
+  analytics: { prefix: 'OPENID_AUTHENTICATION_CALLBACK', category, recordedBy: 'service', effects: 'outside' },
   errors: 'oauth',
   timeoutMs: SIGN_IN_TIMEOUT_MS,
   errorStatuses: [400],

@@ -674,6 +674,10 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       },
     ],
   },
+  'issuance.push-authorization': {
+    request_uri: 'urn:ietf:params:oauth:request_uri:kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
+    expires_in: 60,
+  },
   'issuance.list-wallets': {
     data: [
       {
@@ -705,6 +709,8 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   'issuance.retrieve-authorization-server-metadata': {
     issuer: 'https://university.example',
     authorization_endpoint: 'https://university.example/v1/oauth/authorize',
+    pushed_authorization_request_endpoint: 'https://university.example/v1/oauth/par',
+    require_pushed_authorization_requests: false,
     token_endpoint: 'https://university.example/v1/oauth/token',
     jwks_uri: 'https://university.example/v1/oauth/jwks',
     scopes_supported: [
@@ -936,6 +942,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     },
     issuer: 'https://university.example',
     authorization_endpoint: 'https://university.example/v1/oauth/authorize',
+    pushed_authorization_request_endpoint: 'https://university.example/v1/oauth/par',
     token_endpoint: 'https://university.example/v1/oauth/token',
     jwks_uri: 'https://university.example/v1/oauth/jwks',
     scopes_supported: [

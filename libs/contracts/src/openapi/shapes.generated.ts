@@ -179,16 +179,10 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   AuthorizationQuery: {
     type: 'object',
     properties: {
-      response_type: { type: 'string', const: 'code' },
       client_id: {
         type: 'string',
         description:
           '`clientId` of a registered wallet; any value for one that is not registered, where the tenant allows that.',
-      },
-      redirect_uri: {
-        type: 'string',
-        description:
-          'One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered.',
       },
       scope: {
         type: 'string',
@@ -196,11 +190,9 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
       authorization_details: {
         type: 'string',
-        description: 'JSON array of `{type: "openid_credential", credential_configuration_id}`.',
+        description: 'JSON array of 1 to 20 objects `{type: "openid_credential", credential_configuration_id}`.',
       },
       state: { type: 'string', description: 'Returned to the wallet unchanged.' },
-      code_challenge: { type: 'string', description: 'PKCE code challenge (RFC 7636).' },
-      code_challenge_method: { type: 'string', const: 'S256' },
       dpop_jkt: {
         type: 'string',
         description: 'Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10).',
@@ -216,10 +208,25 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Languages of the consent page, best first, separated by spaces (OpenID Connect Core 1.0 section 3.1.2.1).',
       },
+      request_uri: {
+        type: 'string',
+        description:
+          'Reference of a pushed authorization request (RFC 9126). With it, `client_id` is the only other parameter that is read.',
+      },
+      response_type: { type: 'string', const: 'code', description: 'Required without `request_uri`.' },
+      redirect_uri: {
+        type: 'string',
+        description:
+          'One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. Required without `request_uri`.',
+      },
+      code_challenge: {
+        type: 'string',
+        description: 'PKCE code challenge (RFC 7636). Required without `request_uri`.',
+      },
+      code_challenge_method: { type: 'string', const: 'S256', description: 'Required without `request_uri`.' },
     },
-    required: ['response_type', 'client_id', 'redirect_uri', 'code_challenge', 'code_challenge_method'],
-    description:
-      'Query of the authorization endpoint. RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1. Other parameters are ignored, or forwarded to the provider if so configured.',
+    required: ['client_id'],
+    description: 'Query of the authorization endpoint: an authorization request, or `client_id` and `request_uri`.',
   },
   BrandManifest: {
     type: 'object',
@@ -2150,6 +2157,54 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['number', 'thisUpdate', 'nextUpdate'],
     description: 'A published CRL.',
+  },
+  PushedAuthorizationRequest: {
+    type: 'object',
+    properties: {
+      client_id: {
+        type: 'string',
+        description:
+          '`clientId` of a registered wallet; any value for one that is not registered, where the tenant allows that.',
+      },
+      scope: {
+        type: 'string',
+        description: 'Space-separated `<format>:<type>` of credential configurations. Unknown values are ignored.',
+      },
+      authorization_details: {
+        type: 'string',
+        description: 'JSON array of 1 to 20 objects `{type: "openid_credential", credential_configuration_id}`.',
+      },
+      state: { type: 'string', description: 'Returned to the wallet unchanged.' },
+      dpop_jkt: {
+        type: 'string',
+        description: 'Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10).',
+      },
+      issuer_state: { type: 'string', description: 'Value from the offer. Offers of this platform have none.' },
+      resource: { type: 'string', description: 'Credential issuer identifier (RFC 8707); no other value is accepted.' },
+      ui_locales: {
+        type: 'string',
+        description:
+          'Languages of the consent page, best first, separated by spaces (OpenID Connect Core 1.0 section 3.1.2.1).',
+      },
+      response_type: { type: 'string', const: 'code' },
+      redirect_uri: {
+        type: 'string',
+        description:
+          'One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered.',
+      },
+      code_challenge: { type: 'string', description: 'PKCE code challenge (RFC 7636).' },
+      code_challenge_method: { type: 'string', const: 'S256' },
+    },
+    required: ['client_id', 'code_challenge', 'code_challenge_method', 'redirect_uri', 'response_type'],
+    description: 'Form of a pushed authorization request. RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1',
+  },
+  PushedAuthorizationResponse: {
+    type: 'object',
+    properties: {
+      request_uri: { type: 'string', description: 'Value of `request_uri` for the authorization endpoint.' },
+      expires_in: { type: 'number', description: 'Lifetime of the reference in seconds.' },
+    },
+    required: ['request_uri', 'expires_in'],
   },
   Region: {
     type: 'object',

@@ -399,6 +399,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/oauth/par': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Push an authorization request (RFC 9126)
+     * @description Takes the parameters of the authorization endpoint and returns a `request_uri` for it. The reference is valid for 60 seconds; until the sign-in has finished it can be opened again. Only requests of registered wallets are listed in the events of the tenant.
+     */
+    post: operations['pushAuthorization'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/oauth/token': {
     parameters: {
       query?: never;
@@ -3340,6 +3360,45 @@ export interface components {
       /** @description RFC 3339. */
       thisUpdate: string;
     };
+    /** @description Form of a pushed authorization request. RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1 */
+    PushedAuthorizationRequest: {
+      /** @description JSON array of 1 to 20 objects `{type: "openid_credential", credential_configuration_id}`. */
+      authorization_details?: string;
+      /** @description `clientId` of a registered wallet; any value for one that is not registered, where the tenant allows that. */
+      client_id: string;
+      /** @description PKCE code challenge (RFC 7636). */
+      code_challenge: string;
+      /**
+       * @constant
+       * @enum {string}
+       */
+      code_challenge_method: 'S256';
+      /** @description Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10). */
+      dpop_jkt?: string;
+      /** @description Value from the offer. Offers of this platform have none. */
+      issuer_state?: string;
+      /** @description One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. */
+      redirect_uri: string;
+      /** @description Credential issuer identifier (RFC 8707); no other value is accepted. */
+      resource?: string;
+      /**
+       * @constant
+       * @enum {string}
+       */
+      response_type: 'code';
+      /** @description Space-separated `<format>:<type>` of credential configurations. Unknown values are ignored. */
+      scope?: string;
+      /** @description Returned to the wallet unchanged. */
+      state?: string;
+      /** @description Languages of the consent page, best first, separated by spaces (OpenID Connect Core 1.0 section 3.1.2.1). */
+      ui_locales?: string;
+    };
+    PushedAuthorizationResponse: {
+      /** @description Lifetime of the reference in seconds. */
+      expires_in: number;
+      /** @description Value of `request_uri` for the authorization endpoint. */
+      request_uri: string;
+    };
     /** @description Metadata of an issued credential. */
     RegisteredCredential: {
       credentialConfigurationId: string;
@@ -4809,6 +4868,8 @@ export interface operations {
            * @example {
            *       "issuer": "https://university.example",
            *       "authorization_endpoint": "https://university.example/v1/oauth/authorize",
+           *       "pushed_authorization_request_endpoint": "https://university.example/v1/oauth/par",
+           *       "require_pushed_authorization_requests": false,
            *       "token_endpoint": "https://university.example/v1/oauth/token",
            *       "jwks_uri": "https://university.example/v1/oauth/jwks",
            *       "scopes_supported": [
@@ -4997,6 +5058,7 @@ export interface operations {
            *       },
            *       "issuer": "https://university.example",
            *       "authorization_endpoint": "https://university.example/v1/oauth/authorize",
+           *       "pushed_authorization_request_endpoint": "https://university.example/v1/oauth/par",
            *       "token_endpoint": "https://university.example/v1/oauth/token",
            *       "jwks_uri": "https://university.example/v1/oauth/jwks",
            *       "scopes_supported": [
@@ -6117,22 +6179,26 @@ export interface operations {
   authorize: {
     parameters: {
       query: {
-        /** @description JSON array of `{type: "openid_credential", credential_configuration_id}`. */
+        /** @description JSON array of 1 to 20 objects `{type: "openid_credential", credential_configuration_id}`. */
         authorization_details?: string;
         /** @description `clientId` of a registered wallet; any value for one that is not registered, where the tenant allows that. */
         client_id: string;
-        /** @description PKCE code challenge (RFC 7636). */
-        code_challenge: string;
-        code_challenge_method: 'S256';
+        /** @description PKCE code challenge (RFC 7636). Required without `request_uri`. */
+        code_challenge?: string;
+        /** @description Required without `request_uri`. */
+        code_challenge_method?: 'S256';
         /** @description Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10). */
         dpop_jkt?: string;
         /** @description Value from the offer, if it has one: names the offer whose claim sets and user are bound to the request. */
         issuer_state?: string;
-        /** @description One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. */
-        redirect_uri: string;
+        /** @description One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. Required without `request_uri`. */
+        redirect_uri?: string;
+        /** @description Reference of a pushed authorization request (RFC 9126). With it, `client_id` is the only other parameter that is read. */
+        request_uri?: string;
         /** @description Credential issuer identifier (RFC 8707); no other value is accepted. */
         resource?: string;
-        response_type: 'code';
+        /** @description Required without `request_uri`. */
+        response_type?: 'code';
         /** @description Space-separated `<format>:<type>` of credential configurations. Unknown values are ignored. */
         scope?: string;
         /** @description Returned to the wallet unchanged. */
@@ -6291,6 +6357,58 @@ export interface operations {
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
+    };
+  };
+  pushAuthorization: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "response_type": "code",
+         *       "client_id": "wallet",
+         *       "redirect_uri": "https://wallet.example/back",
+         *       "authorization_details": "[{\"type\":\"openid_credential\",\"credential_configuration_id\":\"7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61\"}]",
+         *       "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+         *       "code_challenge_method": "S256"
+         *     }
+         */
+        'application/x-www-form-urlencoded': components['schemas']['PushedAuthorizationRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "request_uri": "urn:ietf:params:oauth:request_uri:kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *       "expires_in": 60
+           *     }
+           */
+          'application/json': components['schemas']['PushedAuthorizationResponse'];
+        };
+      };
+      400: components['responses']['OAuthInvalid'];
+      408: components['responses']['OAuthTimeout'];
+      413: components['responses']['OAuthTooLarge'];
+      415: components['responses']['OAuthUnsupportedMediaType'];
+      429: components['responses']['OAuthTooManyRequests'];
+      500: components['responses']['OAuthInternal'];
+      503: components['responses']['OAuthUnavailable'];
     };
   };
   exchangeToken: {

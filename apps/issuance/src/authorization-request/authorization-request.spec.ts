@@ -1,8 +1,9 @@
 import { AppError } from '@attestry/contracts';
-import { signInCookies } from '../authorization-request/pending-authorizations.js';
-import { consentCookies } from '../authorization-request/pending-consents.js';
-import { redirectToClient } from '../authorization-request/redirect.js';
+import { signInCookies } from './pending-authorizations.js';
+import { consentCookies } from './pending-consents.js';
+import { redirectToClient } from './redirect.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { checkPushed } from './check-pushed.js';
 import { parseAuthorizationRequest, parseClient } from './parse-authorization-request.js';
 import { requestedEntries } from './requested-entries.js';
 
@@ -101,12 +102,12 @@ describe('parse-authorization-request', () => {
     [{ state: 'x'.repeat(4097) }, 'invalid_request'],
     [{ resource: `${ISSUER}/` }, 'invalid_target'],
     [{ request: 'x' }, 'request_not_supported'],
-    [{ request_uri: 'urn:x' }, 'request_uri_not_supported'],
+    [{ request_uri: 'urn:x' }, 'invalid_request'],
     [{ authorization_details: '[]' }, 'invalid_authorization_details'],
   ])('refuses %j', (more, code) => expect(parse(more)).toBe(code));
   it.each<[Record<string, string>, string]>([
     [{ request: 'x' }, 'request objects are not supported'],
-    [{ request_uri: 'urn:x' }, 'request_uri is not supported'],
+    [{ request_uri: 'urn:x' }, 'request_uri must not be pushed'],
     [{ response_type: '' }, 'response_type is missing'],
     [{ response_type: 'token' }, 'response_type must be code'],
     [{ response_mode: 'form_post' }, 'response_mode must be query'],
@@ -149,6 +150,21 @@ describe('parse-authorization-request', () => {
     const twice = query();
     twice.append('scope', 'c');
     expect(outcome(() => parseAuthorizationRequest(twice, ISSUER))).toBe('invalid_request');
+  });
+});
+
+describe('check-pushed', () => {
+  it('refuses a request that was not pushed, where the tenant requires it [T294]', () => {
+    expect(refusal(() => checkPushed(false, { requirePushedAuthorizationRequests: true }))).toEqual([
+      'invalid_request',
+      'the authorization request must be pushed to /v1/oauth/par first (RFC 9126)',
+      'check-pushed',
+    ]);
+    for (const [isPushed, settings] of [
+      [true, { requirePushedAuthorizationRequests: true }],
+      [false, { requirePushedAuthorizationRequests: false }],
+    ] as const)
+      expect(refusal(() => checkPushed(isPushed, settings))).toBeUndefined();
   });
 });
 

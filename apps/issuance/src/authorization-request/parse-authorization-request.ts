@@ -1,6 +1,6 @@
-import { AuthorizationQuery, MAX_WALLET_CLIENT_ID, oauthError, type OAuthErrorCode } from '@attestry/contracts';
+import { MAX_WALLET_CLIENT_ID, oauthError, PushedAuthorizationRequest, type OAuthErrorCode } from '@attestry/contracts';
 import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
-import type { RequestingClient } from '../authorization-request/pending-authorizations.js';
+import type { RequestingClient } from './pending-authorizations.js';
 import { parseAuthorizationDetails, type RequestedDetail } from '../protocol/authorization-details.js';
 
 export interface AuthorizationRequest {
@@ -14,7 +14,7 @@ export interface AuthorizationRequest {
   issuerState?: string;
 }
 
-const MAX_LENGTHS = maxLengthsOf(AuthorizationQuery);
+const MAX_LENGTHS = maxLengthsOf(PushedAuthorizationRequest);
 const MAX_STATE = MAX_LENGTHS.get('state')!;
 /** base64url of a SHA-256 digest. RFC 7636 §4.2, RFC 7638 §3.1 */
 const DIGEST = /^[A-Za-z0-9_-]{43}$/;
@@ -55,7 +55,8 @@ export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string
   const value = (name: string): string | undefined => query.get(name) || undefined;
 
   if (value('request') !== undefined) throw refused('request_not_supported', 'request objects are not supported');
-  if (value('request_uri') !== undefined) throw refused('request_uri_not_supported', 'request_uri is not supported');
+  // RFC 9126 §2.1. The authorization endpoint has read its own before.
+  if (value('request_uri') !== undefined) throw refused('invalid_request', 'request_uri must not be pushed');
   const responseType = value('response_type');
   if (responseType === undefined) throw refused('invalid_request', 'response_type is missing');
   if (responseType !== 'code') throw refused('unsupported_response_type', 'response_type must be code');
