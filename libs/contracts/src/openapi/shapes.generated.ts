@@ -1513,10 +1513,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: {
       allowUnregisteredWallets: { type: 'boolean' },
+      requirePushedAuthorizationRequests: { type: 'boolean' },
       dpopNonceRequired: { type: 'boolean' },
       encryption: { $ref: '#/components/schemas/EncryptionPolicy' },
     },
-    required: ['allowUnregisteredWallets', 'dpopNonceRequired', 'encryption'],
+    required: ['allowUnregisteredWallets', 'requirePushedAuthorizationRequests', 'dpopNonceRequired', 'encryption'],
     description: 'With the defaults of members that were never set.',
   },
   OpenIdConfigurationRequest: {
@@ -1526,6 +1527,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: ['boolean', 'null'],
         description:
           'Whether wallets that are not registered may use the authorization code flow. Default: in development, not in production.',
+      },
+      requirePushedAuthorizationRequests: {
+        type: ['boolean', 'null'],
+        description:
+          'Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no.',
       },
       dpopNonceRequired: {
         type: ['boolean', 'null'],
@@ -2179,7 +2185,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'string',
         description: 'Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10).',
       },
-      issuer_state: { type: 'string', description: 'Value from the offer. Offers of this platform have none.' },
+      issuer_state: {
+        type: 'string',
+        description:
+          'Value from the offer, if it has one: names the offer whose claim sets and user are bound to the request.',
+      },
       resource: { type: 'string', description: 'Credential issuer identifier (RFC 8707); no other value is accepted.' },
       ui_locales: {
         type: 'string',

@@ -351,7 +351,7 @@ export interface paths {
     };
     /**
      * Start the authorization code flow (OID4VCI section 5)
-     * @description Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. A client or `redirect_uri` that is not allowed returns a page with status 400. For a wallet that is not registered it returns a page (200) on which the user consents first, and errors before the consent are a page with status 400.
+     * @description Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. A client, `redirect_uri` or `request_uri` that is not allowed returns a page with status 400. For a wallet that is not registered it returns a page (200) on which the user consents first, and errors before the consent are a page with status 400. Only requests of registered wallets are listed in the events of the tenant.
      */
     get: operations['authorize'];
     put?: never;
@@ -3142,6 +3142,7 @@ export interface components {
       allowUnregisteredWallets: boolean;
       dpopNonceRequired: boolean;
       encryption: components['schemas']['EncryptionPolicy'];
+      requirePushedAuthorizationRequests: boolean;
     };
     OpenIdConfigurationRequest: {
       /**
@@ -3156,6 +3157,11 @@ export interface components {
       dpopNonceRequired?: true | false | null;
       /** @description Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change. */
       encryption?: components['schemas']['EncryptionSettingsRequest'] | null;
+      /**
+       * @description Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no.
+       * @enum {boolean|null}
+       */
+      requirePushedAuthorizationRequests?: true | false | null;
     };
     PageOfAnalyticsEvent: {
       data: components['schemas']['AnalyticsEvent'][];
@@ -3375,7 +3381,7 @@ export interface components {
       code_challenge_method: 'S256';
       /** @description Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10). */
       dpop_jkt?: string;
-      /** @description Value from the offer. Offers of this platform have none. */
+      /** @description Value from the offer, if it has one: names the offer whose claim sets and user are bound to the request. */
       issuer_state?: string;
       /** @description One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. */
       redirect_uri: string;
