@@ -39,13 +39,11 @@ import {
   type User,
 } from '@attestry/contracts';
 import { jest } from '@jest/globals';
-import { Streams } from '@attestry/event-store';
 import { encodeDidKey, encodeMultikey, isErased } from '@attestry/keys';
 import type { Reply } from '@attestry/messaging';
 import {
   openEngines,
   parseConfig,
-  serviceContext,
   ServiceClient,
   startServices,
   type Engines,
