@@ -1084,6 +1084,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   'issuance.retrieve-openid-configuration': {
     allowUnregisteredWallets: true,
+    requirePushedAuthorizationRequests: false,
     dpopNonceRequired: false,
     encryption: { enabled: true, requestRequired: false, responseRequired: false },
   },
@@ -1297,6 +1298,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   'issuance.update-openid-configuration': {
     allowUnregisteredWallets: true,
+    requirePushedAuthorizationRequests: false,
     dpopNonceRequired: false,
     encryption: { enabled: true, requestRequired: false, responseRequired: false },
   },

@@ -6490,6 +6490,7 @@ export interface operations {
           /**
            * @example {
            *       "allowUnregisteredWallets": true,
+           *       "requirePushedAuthorizationRequests": false,
            *       "dpopNonceRequired": false,
            *       "encryption": {
            *         "enabled": true,
@@ -6545,6 +6546,7 @@ export interface operations {
           /**
            * @example {
            *       "allowUnregisteredWallets": true,
+           *       "requirePushedAuthorizationRequests": false,
            *       "dpopNonceRequired": false,
            *       "encryption": {
            *         "enabled": true,
