@@ -109,7 +109,8 @@ export class Authorize {
     checkPushed(pushed !== undefined, await this.wallets.readSettings(tenantId));
     const parsed = parseAuthorizationRequest(parameters, issuer);
     const configurations = await this.configurations.listActive(tenantId);
-    const requested = await this.offers.restrictRequest(tenantId, parsed, requestedEntries(parsed, configurations));
+    const named = requestedEntries(parsed, configurations);
+    const requested = await this.offers.restrictRequest(tenantId, parsed, named);
     const { codeChallenge, dpopJkt } = parsed;
     const accepted: AcceptedRequest = {
       ...requesting,

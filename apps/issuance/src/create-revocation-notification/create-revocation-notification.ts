@@ -4,6 +4,7 @@ import {
   createRevocationNotification,
   invalid,
   invalidBody,
+  NOTIFIED_FORMAT,
   type ClientContext,
   type RevocationNotification,
 } from '@attestry/contracts';
@@ -14,7 +15,6 @@ import { issuedCredential, issuedCredentialStream } from '../issued-credential/i
 
 /** Aries RFC 0721 as a message of DIDComm 2.0. */
 const TYPE = 'https://didcomm.org/revocation_notification/2.0/revoke';
-const FORMAT = 'ldp_vc';
 
 @Operation(createRevocationNotification)
 export class CreateRevocationNotification {
@@ -30,7 +30,7 @@ export class CreateRevocationNotification {
     context: ClientContext,
   ): Promise<RevocationNotification> {
     const { state } = await this.streams.load(issuedCredential, issuedCredentialStream(context.tenant.id, id));
-    if (listedCredential(state, FORMAT).listed.status !== 'invalid')
+    if (listedCredential(state, NOTIFIED_FORMAT).listed.status !== 'invalid')
       throw invalid({ value: id, msg: 'must be a revoked credential', param: 'id', location: 'params' });
     const { exists } = await this.client.call(checkDid, { body: { did: from } }, context);
     if (!exists) throw invalidBody('from', 'must be a DID of the tenant', from);
@@ -40,7 +40,7 @@ export class CreateRevocationNotification {
       from,
       to,
       created_time: Math.floor(this.clock.now().getTime() / 1000),
-      body: { revocation_format: FORMAT, credential_id: `urn:uuid:${id}` },
+      body: { revocation_format: NOTIFIED_FORMAT, credential_id: `urn:uuid:${id}` },
     };
   }
 }

@@ -3,13 +3,13 @@ import type { OpenIdSettings, OpenIdSettingsChanged, SettingsChange } from './op
 
 export const openIdSettingsStream = (tenantId: string): string => `openIdSettings-${tenantId}`;
 
-/** A member that is undefined is not part of a change. */
-const named = (change: object): object =>
-  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-
 const changed = <Settings extends object>(settings: Settings, change: SettingsChange<Settings>): Settings =>
   Object.fromEntries(
-    Object.entries({ ...settings, ...named(change) }).filter(([, value]) => value !== null),
+    Object.entries({
+      ...settings,
+      // A member of a request that is undefined counts as absent.
+      ...Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)),
+    }).filter(([, value]) => value !== null),
   ) as Settings;
 
 const evolve = (state: OpenIdSettings, { data }: OpenIdSettingsChanged): OpenIdSettings => {

@@ -28,9 +28,9 @@ import { checkSize } from './check-size.js';
 export class PushAuthorization {
   constructor(
     private readonly configurations: PublishedConfigurations,
+    private readonly offers: AuthorizationOffers,
     private readonly pushed: PushedAuthorizations,
     private readonly wallets: TenantWallets,
-    private readonly offers: AuthorizationOffers,
     private readonly dpop: DpopProofs,
     private readonly guard: ReplayGuard,
     readonly recorder: OperationRecorder,
@@ -65,8 +65,8 @@ export class PushAuthorization {
     const proof = await this.dpop.verifyProof(raw, pushAuthorization, tenant);
     const parsed = parseAuthorizationRequest(form, issuer);
     // The result is not stored: it is computed again when the reference is opened.
-    const requested = requestedEntries(parsed, await this.configurations.listActive(tenantId));
-    await this.offers.restrictRequest(tenantId, parsed, requested);
+    const named = requestedEntries(parsed, await this.configurations.listActive(tenantId));
+    await this.offers.restrictRequest(tenantId, parsed, named);
     if (proof) {
       // RFC 9449 §10.1: a proof binds the code to its key as `dpop_jkt` does.
       if (parsed.dpopJkt !== undefined && parsed.dpopJkt !== proof.jkt)

@@ -46,23 +46,23 @@ export const MAX_CREDENTIAL_IDENTIFIER = 128;
 /** Claim sets of one offer. */
 export const MAX_CLAIM_SETS = 100;
 
-/** Claims of one credential. */
+/** Claims of one credential. Its rules and those of {@link OfferedCredential} are declared here, and checked by issuance. */
 export class ClaimSet {
   /**
    * Credential identifier by which the wallet requests the credential: 1 to 128 characters without control characters, unique in the offer.
    * Default: a generated UUID.
    */
-  identifier?: string;
+  @Optional() @Length(1, MAX_CREDENTIAL_IDENTIFIER) identifier?: string;
   /** They take precedence over the claims of the offer and the user's own claims with the same name. */
-  claims: Record<string, unknown>;
+  @BoundedJson(CLAIM_BOUNDS) claims: Record<string, unknown>;
 }
 
 /** A credential configuration with the claims of each credential that is offered of it. */
 export class OfferedCredential {
   /** Id of the credential configuration. */
-  credentialConfigurationId: string;
+  @Uuid() credentialConfigurationId: string;
   /** One for each credential, at least one; an offer has at most 100. */
-  claimSets: ClaimSet[];
+  @ArrayNotEmpty() @ArrayMaxSize(MAX_CLAIM_SETS) claimSets: ClaimSet[];
 }
 
 /** Entries of an offer; issuance checks their members. */

@@ -45,7 +45,7 @@ export class OpenIdConfiguration {
 const errors = 'tenant' as const;
 const since = 'v2.1.0';
 const path = '/v1/openid/configuration';
-const category = 'credential-provider';
+const category = 'openid-configuration';
 const prefix = 'CREDENTIAL_PROVIDER_OPENID_CONFIGURATION';
 const object = { type: 'openid-configuration', from: 'tenant' } as const;
 

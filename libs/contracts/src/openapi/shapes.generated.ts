@@ -295,7 +295,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
     },
     required: ['claims'],
-    description: 'Claims of one credential.',
+    description:
+      'Claims of one credential. Its rules and those of  {@link  OfferedCredential }  are declared here, and checked by issuance.',
   },
   Client: {
     type: 'object',

@@ -21,7 +21,7 @@ export const STATE_VERSIONS: Readonly<Record<string, string>> = {
   managementClient: 'YiL8i9pG3Tqazb8r',
   managementUser: 'PpuneTneHoVtM-n0',
   mobileCertificates: '1w-eybOldhem9Ck3',
-  openIdSettings: 't_aWbEe3IZctv2sQ',
+  openIdSettings: 'xZCx3qyZ7V7WgFZB',
   persistedCredential: 'BMc5BYGV4w-pfBy5',
   publishedType: 'MQOu5iva9ofntiXg',
   revokedToken: 'MCMjyvpF6FZd4FCJ',

@@ -2270,9 +2270,9 @@ export interface components {
       /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
       required?: boolean;
     };
-    /** @description Claims of one credential. */
+    /** @description Claims of one credential. Its rules and those of  {@link  OfferedCredential }  are declared here, and checked by issuance. */
     ClaimSet: {
-      /** @description They take precedence over the claims of the offer and the user's own claims with the same name. */
+      /** @description They take precedence over the claims of the offer and the user's own claims with the same name. At most 32 levels, 20000 values in total and 512000 characters in each string. */
       claims: {
         [key: string]: unknown;
       };
@@ -3113,7 +3113,10 @@ export interface components {
     OfferedCredential: {
       /** @description One for each credential, at least one; an offer has at most 100. */
       claimSets: components['schemas']['ClaimSet'][];
-      /** @description Id of the credential configuration. */
+      /**
+       * Format: uuid
+       * @description Id of the credential configuration.
+       */
       credentialConfigurationId: string;
     };
     OfferRequest: {
@@ -4910,8 +4913,10 @@ export interface operations {
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.2b",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
@@ -4922,13 +4927,14 @@ export interface operations {
            *         "mso_mdoc:org.example.membership",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.33",
+           *         "mso_mdoc:org.example.35",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.3i",
+           *         "mso_mdoc:org.example.3l",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard"
@@ -4948,6 +4954,9 @@ export interface operations {
            *       ],
            *       "token_endpoint_auth_methods_supported": [
            *         "none"
+           *       ],
+           *       "dpop_signing_alg_values_supported": [
+           *         "ES256"
            *       ],
            *       "pre-authorized_grant_anonymous_access_supported": true,
            *       "authorization_details_types_supported": [
@@ -5093,8 +5102,10 @@ export interface operations {
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.2b",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
@@ -5105,13 +5116,14 @@ export interface operations {
            *         "mso_mdoc:org.example.membership",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.33",
+           *         "mso_mdoc:org.example.35",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.3i",
+           *         "mso_mdoc:org.example.3l",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard"
@@ -5162,7 +5174,43 @@ export interface operations {
            *           ]
            *         }
            *       ],
-           *       "mdoc_iacas_uri": "https://university.example/v1/openid/iacas"
+           *       "mdoc_iacas_uri": "https://university.example/v1/openid/iacas",
+           *       "credential_request_encryption": {
+           *         "jwks": {
+           *           "keys": [
+           *             {
+           *               "kty": "EC",
+           *               "crv": "P-256",
+           *               "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *               "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *               "use": "enc",
+           *               "alg": "ECDH-ES",
+           *               "kid": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
+           *             }
+           *           ]
+           *         },
+           *         "enc_values_supported": [
+           *           "A128GCM",
+           *           "A256GCM"
+           *         ],
+           *         "zip_values_supported": [
+           *           "DEF"
+           *         ],
+           *         "encryption_required": false
+           *       },
+           *       "credential_response_encryption": {
+           *         "alg_values_supported": [
+           *           "ECDH-ES"
+           *         ],
+           *         "enc_values_supported": [
+           *           "A128GCM",
+           *           "A256GCM"
+           *         ],
+           *         "zip_values_supported": [
+           *           "DEF"
+           *         ],
+           *         "encryption_required": false
+           *       }
            *     }
            */
           'application/json': {
@@ -5657,7 +5705,7 @@ export interface operations {
            *                   "id": "did:web:attestry.example:u#kq3Zb8XnW3",
            *                   "controller": "did:web:attestry.example:u",
            *                   "type": "X25519KeyAgreementKey2019",
-           *                   "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *                   "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
            *                 }
            *               ]
            *             }
@@ -5825,7 +5873,7 @@ export interface operations {
            *               "id": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *               "controller": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *               "type": "Ed25519VerificationKey2018",
-           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
            *             }
            *           ],
            *           "authentication": [
@@ -5959,7 +6007,7 @@ export interface operations {
            *           "type": "WEBHOOK_TEST_SUCCESS",
            *           "timestamp": "2026-01-15T09:30:00.000Z",
            *           "category": "webhook",
-           *           "requestId": "kq3Zb8XnW5mVt1Yc7RfL2s",
+           *           "requestId": "hPtdlHqbNrdHefxNNjsGrj",
            *           "metadata": {},
            *           "data": null,
            *           "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",
@@ -6441,7 +6489,14 @@ export interface operations {
         content: {
           /**
            * @example {
-           *       "allowUnregisteredWallets": true
+           *       "allowUnregisteredWallets": true,
+           *       "requirePushedAuthorizationRequests": false,
+           *       "dpopNonceRequired": false,
+           *       "encryption": {
+           *         "enabled": true,
+           *         "requestRequired": false,
+           *         "responseRequired": false
+           *       }
            *     }
            */
           'application/json': components['schemas']['OpenIdConfiguration'];
@@ -6490,7 +6545,14 @@ export interface operations {
         content: {
           /**
            * @example {
-           *       "allowUnregisteredWallets": true
+           *       "allowUnregisteredWallets": true,
+           *       "requirePushedAuthorizationRequests": false,
+           *       "dpopNonceRequired": false,
+           *       "encryption": {
+           *         "enabled": true,
+           *         "requestRequired": false,
+           *         "responseRequired": false
+           *       }
            *     }
            */
           'application/json': components['schemas']['OpenIdConfiguration'];
@@ -6588,7 +6650,7 @@ export interface operations {
            * @example {
            *       "iacas": [
            *         {
-           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/kq3Zb8XnW5mVt1Yc7RfL+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Z/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m/DN+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m/rf/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3+9GQIgLRqmWoNJi4nmY++kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA="
+           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe"
            *         }
            *       ]
            *     }
@@ -7062,7 +7124,7 @@ export interface operations {
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "name": "Wallet",
-           *           "clientId": "wallet-z",
+           *           "clientId": "wallet-x",
            *           "redirectUris": [
            *             "https://wallet.example/back"
            *           ],
@@ -7130,7 +7192,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "name": "State wallet",
-           *       "clientId": "wallet-38",
+           *       "clientId": "wallet-3b",
            *       "rootCertificates": [
            *         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
            *       ],
@@ -7182,7 +7244,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "name": "Wallet",
-           *       "clientId": "wallet-z",
+           *       "clientId": "wallet-x",
            *       "redirectUris": [
            *         "https://wallet.example/back"
            *       ],
@@ -7250,7 +7312,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "name": "State wallet",
-           *       "clientId": "wallet-3a",
+           *       "clientId": "wallet-3d",
            *       "rootCertificates": [
            *         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
            *       ],
@@ -7345,7 +7407,7 @@ export interface operations {
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "name": "Wallet",
-           *           "clientId": "wallet-z",
+           *           "clientId": "wallet-x",
            *           "redirectUris": [
            *             "https://wallet.example/back"
            *           ],
@@ -7413,7 +7475,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "name": "City wallet",
-           *       "clientId": "wallet-39",
+           *       "clientId": "wallet-3c",
            *       "redirectUris": [
            *         "https://wallet.example.com/back"
            *       ],
@@ -7531,7 +7593,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "name": "City wallet",
-           *       "clientId": "wallet-3b",
+           *       "clientId": "wallet-3e",
            *       "redirectUris": [
            *         "https://wallet.example.com/back"
            *       ],
@@ -7953,7 +8015,7 @@ export interface operations {
            *           "redirectUrl": "https://university.example/v1/oauth/authentication/callback",
            *           "url": "https://login.example",
            *           "clientId": "attestry",
-           *           "clientSecret": "**********lient",
+           *           "clientSecret": "**********-0815",
            *           "scope": [
            *             "openid",
            *             "profile",
@@ -7961,7 +8023,9 @@ export interface operations {
            *           ],
            *           "tokenEndpointAuthMethod": "client_secret_basic",
            *           "staticRequestParameters": {},
-           *           "forwardedRequestParameters": [],
+           *           "forwardedRequestParameters": [
+           *             "login_hint"
+           *           ],
            *           "claimsToPersist": []
            *         }
            *       ]
@@ -10781,7 +10845,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "c81157943e5215a7cad6f87015daf69f6a9dd9d62a905473cebb60b99a36b783"
+           *           "certificateFingerprint": "693e83d78382f314a13ecf6c2b8f587f1741f04dd73da3e5066199ba98f4178f"
            *         }
            *       ]
            *     }
@@ -11085,7 +11149,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "542e72af0cb22218ca2d9c90818e7b058535c57962d9e297a8552110ef8c8488",
+           *           "certificateFingerprint": "9e256298d7729e6ac4a5712d225b128d4168f96e52f16ef5a760cbc293e6aeed",
            *           "isManaged": false,
            *           "crl": {
            *             "number": "2",
@@ -11157,7 +11221,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "795dd4fa37cad6481ebdfdb03a1db964c8846d59e74c9099be9ffb3ddfdd73b0",
+           *       "certificateFingerprint": "4ca93eed057b2ad675878ca7386e37df5514c662fe8c3110a3ad32970d17a270",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "43",
@@ -11217,7 +11281,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "62161d63bac562559eba96d4807981f5ca4dee00be1ce48232c8bc29aa1676ee",
+           *       "certificateFingerprint": "125e1b81a3f443089328e98075e5a7556e08d03d5dc86e32ba26d33de243f489",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -11286,7 +11350,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "62161d63bac562559eba96d4807981f5ca4dee00be1ce48232c8bc29aa1676ee",
+           *       "certificateFingerprint": "125e1b81a3f443089328e98075e5a7556e08d03d5dc86e32ba26d33de243f489",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -11429,7 +11493,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "542e72af0cb22218ca2d9c90818e7b058535c57962d9e297a8552110ef8c8488",
+           *       "certificateFingerprint": "9e256298d7729e6ac4a5712d225b128d4168f96e52f16ef5a760cbc293e6aeed",
            *       "isManaged": false,
            *       "crl": {
            *         "number": "2",
@@ -11534,7 +11598,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "4e54555c61249c404dcffd21c79d535787fa5cd8f0ca2b9fdd47b3434edafd1f"
+           *           "certificateFingerprint": "6a1c781533b377741e5543abe006044710d6d0a00b6ca47ec9e35d173223e0ba"
            *         }
            *       ]
            *     }
@@ -11786,7 +11850,7 @@ export interface operations {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *           "listSize": 100000,
-           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL+4wHwDa4V7Q80/gGuHn27ALtfEA+K8MMf/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt/DN+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt//kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4/RsmfrA/eSxmM8I8Co9Y5uZw="
+           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+6y+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9J+Jl+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R/81iI2X+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m//kq3Zb8XnW5mVt1Yc7RfL2sHd9Jp+kq3Zb8XnW5mVt1Yc7RfL2sH+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW="
            *         }
            *       ]
            *     }
@@ -11830,7 +11894,7 @@ export interface operations {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *       "listSize": 100000,
-           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL+4wHwDa4V7Q80/gGuHn27ALtfEA+K8MMf/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt/DN+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt//kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//4ZASxYQMwj5i+tvO7UZiyo55I+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3="
+           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+6y+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9J+Jl+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R/81iI2X+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//kq3Zb8XnW5mVt1Yc7RfL/BEdZDg4+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG=="
            *     }
            */
           'application/json': components['schemas']['MobileStatusList'];
@@ -11915,7 +11979,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "docType": "org.example.y",
+           *           "docType": "org.example.w",
            *           "timeToLiveDuration": {
            *             "days": 1
            *           },
@@ -12032,7 +12096,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "docType": "org.example.y",
+           *       "docType": "org.example.w",
            *       "timeToLiveDuration": {
            *         "days": 1
            *       },
@@ -12097,7 +12161,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "docType": "org.example.y",
+           *       "docType": "org.example.w",
            *       "timeToLiveDuration": {
            *         "days": 1
            *       },
@@ -12184,6 +12248,11 @@ export interface operations {
            *           "status_lists": {
            *             "uri": "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token"
            *           }
+           *         }
+           *       ],
+           *       "identifier_lists": [
+           *         {
+           *           "uri": "https://university.example/v2/credentials/mobile/identifier-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token"
            *         }
            *       ]
            *     }
@@ -12662,12 +12731,12 @@ export interface operations {
            *       "status_lists": [
            *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
            *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token",
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token",
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b68/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token"
            *       ]
@@ -12798,7 +12867,7 @@ export interface operations {
            *           "created": "2026-01-15T09:30:00.000Z",
            *           "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "proofPurpose": "assertionMethod",
-           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *         }
            *       }
            *     }
@@ -12983,11 +13052,11 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "type": "https://didcomm.org/revocation_notification/2.0/revoke",
-           *       "from": "did:web:university.example",
+           *       "from": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *       "to": [
            *         "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
            *       ],
-           *       "created_time": 1768469400,
+           *       "created_time": 1795455963,
            *       "body": {
            *         "revocation_format": "ldp_vc",
            *         "credential_id": "urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
@@ -13372,7 +13441,7 @@ export interface operations {
            *         "type": "BitstringStatusList",
            *         "statusPurpose": "revocation",
            *         "ttl": 300000,
-           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7Rf"
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3"
            *       },
            *       "proof": {
            *         "type": "DataIntegrityProof",
@@ -13405,7 +13474,7 @@ export interface operations {
            *         "type": "BitstringStatusList",
            *         "statusPurpose": "revocation",
            *         "ttl": 300000,
-           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7Rf"
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3"
            *       },
            *       "proof": {
            *         "type": "DataIntegrityProof",
