@@ -1496,7 +1496,11 @@ describe('a status list of mobile documents', () => {
     await record(tenantId, status!, { format: 'mso_mdoc' });
     const { x5chain } = await publishedMobile(tenantId, listId, iaca);
     const dueOf = async (days: number) =>
-      (await services.app.get(DueCertificates, { strict: false }).due(new Date(Date.now() + days * 86_400_000), 100_000))
+      (
+        await services.app
+          .get(DueCertificates, { strict: false })
+          .due(new Date(Date.now() + days * 86_400_000), 100_000)
+      )
         .filter((row) => row.tenant_id === tenantId)
         .map(({ kind }) => kind);
     // The CRL of the IACA is due too.
