@@ -228,7 +228,7 @@ function operationSection(operation, linked) {
   lines.push(`- Kind: ${operation.kind}, subject \`${operation.subject}\``);
   if (operation.analytics) {
     const { prefix, category, recordedBy, tenantFrom } = operation.analytics;
-    const when = recordedBy === 'service' ? '; recorded once the session is known' : '';
+    const when = recordedBy === 'service' ? '; recorded once the session or the registered wallet is known' : '';
     const also = tenantFrom ? '; on success also listed in the events of the tenant' : '';
     lines.push(`- Analytics: \`${prefix}\`, category \`${category}\`${when}${also}`);
   }

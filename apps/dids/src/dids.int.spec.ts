@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import {
   AppError,
   checkCredentialConfiguration,
+  checkDid,
   createDid,
   customDomainVerified,
   customDomainWithdrawn,
@@ -148,6 +149,8 @@ const refusal = async (call: Promise<unknown>): Promise<WireAppError> => {
   }
   throw new Error('was not refused');
 };
+const exists = async (tenant: TenantContext, did: string): Promise<boolean> =>
+  (await issuance.call(checkDid, { body: { did } }, context(tenant))).exists;
 const vaultKeys = async (tenant: TenantContext) =>
   (await engines.vault.signingKeys.listSigningKeys(tenant.id, 'did')).map(({ keyId }) => keyId);
 const streamOf = (tenant: TenantContext, did: string): Promise<RecordedEvent[]> =>
@@ -538,6 +541,18 @@ describe('another tenant', () => {
     expect(await refusal(reserve(other, uuid()))).toMatchObject({ details: [{ param: 'issuerDid' }] });
     await release(other, uuid(), did);
     expect(await retrieve(owner, did)).toMatchObject({ did });
+  });
+});
+
+describe('checking a DID for issuance', () => {
+  it('finds the DIDs of the tenant until they are deleted, and no others [T201]', async () => {
+    const [owner, other] = [newTenant(), newTenant()];
+    const { did } = await createWeb(owner);
+    const found = async () => [await exists(owner, did), await exists(other, did)];
+    expect(await found()).toEqual([true, false]);
+    for (const one of ['did:web:nobody.example', 'not a DID']) expect(await exists(owner, one)).toBe(false);
+    await remove(owner, did);
+    expect(await found()).toEqual([false, false]);
   });
 });
 

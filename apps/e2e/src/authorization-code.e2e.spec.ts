@@ -12,6 +12,7 @@ import {
   OpenIdProvider,
   PLATFORM_START_MS,
   RedirectBrowser,
+  registerWallet,
   platformMode,
   sharedPlatform,
   TENANT_CLIENT,
@@ -26,7 +27,10 @@ import {
 } from '@attestry/testing';
 
 const WALLET = 'wallet.example';
+/** Of a wallet that the issuer does not know: the browser approves the consent page. */
 const BACK = 'https://wallet.example/back';
+/** Also registered. */
+const OWN_SCHEME = 'example-wallet://back?kept=1';
 
 let platform: PlatformAddresses;
 let management: ManagementApi;
@@ -42,6 +46,7 @@ beforeAll(async () => {
   platform = await sharedPlatform();
   management = await connectManagement(platform);
   tenant = await createTenantUnderTest(platform, management, 'academy');
+  await registerWallet(tenant.api, WALLET, BACK, OWN_SCHEME);
   expectStatus(
     await tenant.api.authenticationProviders.create({
       url: provider.issuer,
@@ -124,9 +129,14 @@ const requestAuthorization = async (query: URLSearchParams, at = tenant) => {
     status: answer.status,
     headers: answer.headers,
     location: location === null ? undefined : new URL(location),
-    body: (text === '' ? undefined : JSON.parse(text)) as { error: string; error_description: string } | undefined,
+    /** Of a refusal that is shown on a page. */
+    error: errorOnPage(text),
   };
 };
+/** Of the same request. */
+const push = (more: Record<string, string | undefined> = {}): Promise<Answer<Record<string, string>>> =>
+  new ApiClient(tenant.url).request('POST', '/v1/oauth/par', { body: authorizationQuery(more) });
+const errorOnPage = (page: string): string | undefined => /<dd>([a-z_]+)<\/dd>/.exec(page)?.[1];
 const codeOf = async (more: Record<string, string> = {}, browser = new RedirectBrowser()): Promise<string> => {
   provider.accounts.set(ZOE.sub, ZOE);
   const back = await browser.follow(authorizeUrl(authorizationQuery(more)), (url) => url.startsWith(BACK));
@@ -233,8 +243,7 @@ describe('the authorization endpoint', () => {
   it('returns a code and the state to the redirect URI after the sign-in [T75]', async () => {
     provider.accounts.set(ZOE.sub, ZOE);
     const browser = new RedirectBrowser();
-    const own = 'example-wallet://back?kept=1';
-    const back = await browser.follow(authorizeUrl(authorizationQuery({ redirect_uri: own })), (url) =>
+    const back = await browser.follow(authorizeUrl(authorizationQuery({ redirect_uri: OWN_SCHEME })), (url) =>
       url.startsWith('example-'),
     );
     expect(Object.fromEntries(back.searchParams)).toEqual({
@@ -243,7 +252,7 @@ describe('the authorization endpoint', () => {
       state: 'a state of the wallet',
       iss: tenant.url,
     });
-    const { status, body } = await exchange({ code: back.searchParams.get('code')!, redirect_uri: own });
+    const { status, body } = await exchange({ code: back.searchParams.get('code')!, redirect_uri: OWN_SCHEME });
     expect([status, body]).toEqual([
       200,
       { access_token: expect.any(String), token_type: 'Bearer', expires_in: 300, scope },
@@ -264,8 +273,8 @@ describe('the authorization endpoint', () => {
       authorizationQuery({ redirect_uri: 'data:text/html,x' }),
       twice,
     ]) {
-      const { status, location, body } = await requestAuthorization(query);
-      expect([query.get('redirect_uri'), status, location, body?.error]).toEqual([
+      const { status, location, error } = await requestAuthorization(query);
+      expect([query.get('redirect_uri'), status, location, error]).toEqual([
         query.get('redirect_uri'),
         400,
         undefined,
@@ -289,21 +298,48 @@ describe('the authorization endpoint', () => {
       '[{"type":"openid_credential","credential_configuration_id":"x"}]',
       'invalid_authorization_details',
     ],
+    ['authorization_details', '[{"type":"other","credential_configuration_id":"x"}]', 'invalid_authorization_details'],
+    [
+      'authorization_details',
+      JSON.stringify(
+        Array.from({ length: 21 }, () => ({ type: 'openid_credential', credential_configuration_id: 'x' })),
+      ),
+      'invalid_authorization_details',
+    ],
     ['resource', 'https://other.example', 'invalid_target'],
-    ['request_uri', 'urn:x', 'request_uri_not_supported'],
     ['request', 'x.y.z', 'request_not_supported'],
     ['response_mode', 'fragment', 'invalid_request'],
     ['dpop_jkt', 'x', 'invalid_request'],
   ])('returns the error to the wallet for %s %s [T75]', async (name, value, error) => {
-    const { status, location, headers } = await requestAuthorization(authorizationQuery({ [name]: value }));
-    expect([status, `${location!.origin}${location!.pathname}`]).toEqual([302, BACK]);
+    const { status, location, headers } = await requestAuthorization(
+      authorizationQuery({ redirect_uri: OWN_SCHEME, [name]: value }),
+    );
+    expect([status, location!.href.split('?', 1)[0]]).toEqual([302, OWN_SCHEME.split('?', 1)[0]]);
     expect(Object.fromEntries(location!.searchParams)).toEqual({
+      kept: '1',
       error,
       error_description: expect.any(String),
       state: 'a state of the wallet',
       iss: tenant.url,
     });
     expect(headers.get('set-cookie')).toBeNull();
+  });
+
+  it('returns the error to the wallet for a repeated parameter, without the state when that is repeated [T75]', async () => {
+    for (const name of ['scope', 'state', 'code_challenge']) {
+      const twice = authorizationQuery();
+      twice.append(name, twice.get(name)!);
+      const { status, location } = await requestAuthorization(twice);
+      expect([status, Object.fromEntries(location!.searchParams)]).toEqual([
+        302,
+        {
+          error: 'invalid_request',
+          error_description: 'a parameter must not be sent more than once',
+          ...(name !== 'state' && { state: 'a state of the wallet' }),
+          iss: tenant.url,
+        },
+      ]);
+    }
   });
 
   it('returns an error to the wallet when the sign-in fails [T75]', async () => {
@@ -315,23 +351,28 @@ describe('the authorization endpoint', () => {
     expect(back.searchParams.get('state')).toBe('a state of the wallet');
   });
 
-  it('records OPENID_AUTHORIZE for users who return from the provider, and nothing for unauthenticated callers', async () => {
+  it('records users who return from the provider, and no request of an unregistered wallet before [T299]', async () => {
     const typesOf = async () =>
       expectStatus(await tenant.api.analytics.list({ categories: ['openid'], limit: 1000 }), 200)
-        .data.map(({ type }) => type)
-        .filter((type) => type.startsWith('OPENID_AUTHORIZE'));
+        .data.filter(({ type, metadata }) => /^OPENID_(AUTH|PAR)/.test(type) && !metadata?.['walletId'])
+        .map(({ type }) => type);
     const before = (await typesOf()).length;
-    await requestAuthorization(authorizationQuery({ scope: 'none' }));
-    await requestAuthorization(authorizationQuery());
-    await codeOf();
+    const unregistered = { client_id: 'unregistered' };
+    await requestAuthorization(authorizationQuery({ ...unregistered, scope: 'none' }));
+    await requestAuthorization(authorizationQuery(unregistered));
+    await push(unregistered);
+    await push({ ...unregistered, scope: 'none' });
+    await codeOf(unregistered);
     const browser = new RedirectBrowser();
-    await browser.follow(authorizeUrl(authorizationQuery({ login_hint: undefined })), (url) => url.startsWith(BACK));
+    await browser.follow(authorizeUrl(authorizationQuery({ ...unregistered, login_hint: undefined })), (url) =>
+      url.startsWith(BACK),
+    );
     await waitUntil(async () => (await typesOf()).length === before + 4, { what: 'four events' });
     expect((await typesOf()).slice(0, 4)).toEqual([
-      'OPENID_AUTHORIZE_FAIL',
-      'OPENID_AUTHORIZE_START',
-      'OPENID_AUTHORIZE_SUCCESS',
-      'OPENID_AUTHORIZE_START',
+      'OPENID_AUTHENTICATION_CALLBACK_FAIL',
+      'OPENID_AUTHENTICATION_CALLBACK_START',
+      'OPENID_AUTHENTICATION_CALLBACK_SUCCESS',
+      'OPENID_AUTHENTICATION_CALLBACK_START',
     ]);
   });
 });
@@ -344,7 +385,7 @@ describe('the callback', () => {
     const browser = new RedirectBrowser();
     const callback = (await browser.follow(authorizeUrl(authorizationQuery()), atCallback)).href;
     const elsewhere = await hostFetch(callback, { redirect: 'manual' });
-    expect([elsewhere.status, ((await elsewhere.json()) as { error: string }).error]).toEqual([400, 'invalid_request']);
+    expect([elsewhere.status, errorOnPage(await elsewhere.text())]).toEqual([400, 'invalid_request']);
     const answer = await browser.openUrl(callback);
     expect(answer.status).toBe(302);
     expect(new URL(answer.headers.get('location')!).searchParams.get('code')).toMatch(/^[A-Za-z0-9_-]{86}$/);
@@ -365,7 +406,7 @@ describe('the callback', () => {
 
   it.each(['', '?state=x', '?state=3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11&code=y'])('refuses %s', async (query) => {
     const answer = await hostFetch(`${tenant.url}/v1/oauth/authentication/callback${query}`, { redirect: 'manual' });
-    expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([400, 'invalid_request']);
+    expect([answer.status, errorOnPage(await answer.text())]).toEqual([400, 'invalid_request']);
   });
 });
 
@@ -439,6 +480,7 @@ describe('the authorization code', () => {
     const did = expectStatus(await other.api.dids.create({ method: 'web', options: { url: other.host } }), 201).did;
     const configuration = { type: 'Course', name: 'x', issuer: { name: 'x' }, issuerDid: did, claimMappings: {} };
     expectStatus(await other.api.webSemantic.create(configuration), 201);
+    await registerWallet(other.api, WALLET, BACK);
     expect((await requestAuthorization(authorizationQuery(), other)).location!.searchParams.get('error')).toBe(
       'server_error',
     );
@@ -451,6 +493,7 @@ describe('metadata', () => {
     const shared = {
       issuer: tenant.url,
       authorization_endpoint: `${tenant.url}/v1/oauth/authorize`,
+      pushed_authorization_request_endpoint: `${tenant.url}/v1/oauth/par`,
       token_endpoint: `${tenant.url}/v1/oauth/token`,
       jwks_uri: `${tenant.url}/v1/oauth/jwks`,
       scopes_supported: expect.arrayContaining(['ldp_vc:Course', 'jwt_vc_json:Pass']),
@@ -474,8 +517,8 @@ describe('a provider whose address changes', () => {
     ...{ forwardedRequestParameters: ['login_hint'], claimsToPersist: ['email'] },
     ...more,
   });
-  const signIn = async (browser = new RedirectBrowser()) =>
-    (await browser.follow(authorizeUrl(authorizationQuery(), moved), (url) => url.startsWith(BACK))).searchParams;
+  const signIn = async (browser = new RedirectBrowser(), more: Record<string, string> = {}) =>
+    (await browser.follow(authorizeUrl(authorizationQuery(more), moved), (url) => url.startsWith(BACK))).searchParams;
   /** Users whom a provider signed in, oldest first. */
   const people = async (count: number) => {
     const found = async () =>
@@ -495,6 +538,7 @@ describe('a provider whose address changes', () => {
     elsewhere = await OpenIdProvider.start('https://management.example');
     moved = await createTenantUnderTest(platform, management, 'moved-academy');
     managed = await connectWithRoles(platform, management, moved, ['managed-issuer']);
+    await registerWallet(moved.api, WALLET, BACK);
     const created = await moved.api.authenticationProviders.create({ ...settingsAt(provider), ...TENANT_CLIENT });
     ({ id } = expectStatus(created, 201));
     const { did } = expectStatus(await moved.api.dids.create({ method: 'web', options: { url: moved.host } }), 201);
@@ -559,8 +603,10 @@ describe('a provider whose address changes', () => {
     });
     await new Promise<void>((resolve) => thief.listen(0, '127.0.0.1', resolve));
     elsewhere.announced = { token_endpoint: `http://127.0.0.1:${(thief.address() as AddressInfo).port}/token` };
+    // Each request of a registered wallet is recorded.
+    const signInUnregistered = () => signIn(new RedirectBrowser(), { client_id: 'unregistered' });
     try {
-      const back = await signIn();
+      const back = await signInUnregistered();
       expect([back.get('error'), back.get('error_description')]).toEqual([
         'server_error',
         expect.stringMatching(/^the token endpoint of the authentication provider has another origin/),
@@ -571,7 +617,7 @@ describe('a provider whose address changes', () => {
         );
       await waitUntil(async () => (await failures()).length > 0, { what: 'the refusal in the trail' });
       // Sign-ins begin without authentication: each process of issuance records it once a minute.
-      for (let n = 0; n < 4; n++) await signIn();
+      for (let n = 0; n < 4; n++) await signInUnregistered();
       const processes = platformMode() === 'cluster' ? 2 : 1;
       expect((await failures()).length).toBeLessThanOrEqual(processes);
       // Saving it again does not take the secret there either.
@@ -596,6 +642,7 @@ describe('a provider that is deleted during a sign-in', () => {
     expectStatus(await tenant.api.authenticationProviders.delete(data[0]!.id), 204);
     const location = (await browser.openUrl(callback.href)).headers.get('location')!;
     expect(new URL(location).searchParams.get('error')).toBe('access_denied');
-    expect((await requestAuthorization(authorizationQuery())).location!.searchParams.get('error')).toBe('server_error');
+    const later = authorizationQuery({ redirect_uri: OWN_SCHEME });
+    expect((await requestAuthorization(later)).location!.searchParams.get('error')).toBe('server_error');
   });
 });

@@ -8,7 +8,11 @@ const TENANT = `acme.${BASE}`;
 const LISTED = 'https://wallet.example/back';
 const MANAGEMENT_CLIENT = { client_id: 'm'.repeat(32), client_secret: 's'.repeat(64) };
 
+const UNKNOWN = /client_id must be the one of a wallet that is registered with this issuer/;
+
 let platform: PlatformProcess;
+/** Of the tenant. */
+let token: string;
 
 /** Like a proxy that terminates TLS: plain HTTP to the gateway, with the public Host. */
 const send = (method: string, host: string, path: string, more: { token?: string; body?: object } = {}) =>
@@ -55,7 +59,11 @@ const authorize = (redirectUri: string | undefined, more: Record<string, string>
     })}`,
   );
 
-const expectPage = ({ status, headers, text }: Awaited<ReturnType<typeof authorize>>, description: RegExp) => {
+const expectPage = (
+  { status, headers, text }: Awaited<ReturnType<typeof authorize>>,
+  description: RegExp,
+  error = 'invalid_request',
+) => {
   expect([status, headers['content-type'], headers['location'], headers['cache-control']]).toEqual([
     400,
     'text/html; charset=utf-8',
@@ -64,7 +72,7 @@ const expectPage = ({ status, headers, text }: Awaited<ReturnType<typeof authori
   ]);
   expect(headers['content-security-policy']).toContain("default-src 'none'");
   expect(text).toMatch(/^<!doctype html>/);
-  expect(text).toContain('<dd>invalid_request</dd>');
+  expect(text).toContain(`<dd>${error}</dd>`);
   expect(text).toMatch(description);
   expect(text).toContain(headers['x-request-id']);
 };
@@ -81,22 +89,30 @@ beforeAll(async () => {
   const given = await send('POST', `auth.${BASE}`, '/oauth/token', {
     body: { ...MANAGEMENT_CLIENT, grant_type: 'client_credentials' },
   });
-  const { access_token: token } = JSON.parse(given.text) as { access_token: string };
-  const environments = await send('GET', `management.${BASE}`, '/v1/environments', { token });
+  const { access_token: operator } = JSON.parse(given.text) as { access_token: string };
+  const environments = await send('GET', `management.${BASE}`, '/v1/environments', { token: operator });
   const [environment] = (JSON.parse(environments.text) as { data: { id: string }[] }).data;
   const made = await send('POST', `management.${BASE}`, '/v1/tenants', {
-    token,
+    token: operator,
     body: { name: 'Acme', subdomain: 'acme', environmentId: environment!.id },
   });
   expect([made.status, made.text]).toEqual([201, expect.any(String)]);
+  const { client } = JSON.parse(made.text) as { client: { clientId: string; clientSecret: string } };
+  const granted = await send('POST', `auth.${BASE}`, '/oauth/token', {
+    body: {
+      ...{ client_id: client.clientId, client_secret: client.clientSecret },
+      ...{ grant_type: 'client_credentials', audience: `https://${TENANT}` },
+    },
+  });
+  token = (JSON.parse(granted.text) as { access_token: string }).access_token;
 }, PLATFORM_START_MS);
 afterAll(() => platform?.stop());
 
 describe('the authorization endpoint in production', () => {
-  it('without a list of redirect URIs starts, logs a warning, and does not redirect', async () => {
-    expect(platform.log()).toContain('authorization endpoint refuses all wallets');
-    for (const redirectUri of [LISTED, 'http://127.0.0.1:1/back', 'org.example.wallet:/back'])
-      expectPage(await authorize(redirectUri), /redirect_uri must be one of the redirect URIs/);
+  it('refuses wallets that are not registered, on a page [T214]', async () => {
+    expectPage(await authorize(LISTED), UNKNOWN, 'unauthorized_client');
+    for (const redirectUri of ['http://127.0.0.1:1/back', 'org.example.wallet:/back'])
+      expectPage(await authorize(redirectUri), UNKNOWN, 'unauthorized_client');
     expectPage(await authorize('intent://x'), /redirect_uri must be an https URL/);
     expectPage(await authorize(undefined), /redirect_uri must be sent once, with a value/);
     expectPage(await authorize(LISTED, { client_id: '' }), /client_id must be sent once, with a value/);
@@ -104,6 +120,8 @@ describe('the authorization endpoint in production', () => {
       await send('GET', TENANT, '/v1/oauth/authentication/callback?state=x'),
       /the sign-in has ended or was started in another browser/,
     );
+    const { text } = await send('GET', TENANT, '/v1/openid/configuration', { token });
+    expect(JSON.parse(text)).toMatchObject({ allowUnregisteredWallets: false });
   });
 
   it('shows nothing of the request on the error page', async () => {
@@ -111,16 +129,28 @@ describe('the authorization endpoint in production', () => {
     expect(text).not.toContain('phish');
   });
 
-  it('redirects errors to listed addresses, and shows an error page for others', async () => {
+  it('redirects errors to listed addresses, with a warning, until the tenant has a wallet [T215]', async () => {
     await platform.end();
     await platform.restart({ WALLET_REDIRECT_URIS: `${LISTED},intent://listed` });
-    const { status, headers } = await authorize(LISTED);
-    expect([status, headers['location']]).toEqual([
-      302,
-      expect.stringMatching(/^https:\/\/wallet\.example\/back\?error=invalid_scope&.*state=of-the-wallet&iss=https/),
-    ]);
+    for (let n = 0; n < 2; n++) {
+      const { status, headers } = await authorize(LISTED);
+      expect([status, headers['location']]).toEqual([
+        302,
+        expect.stringMatching(/^https:\/\/wallet\.example\/back\?error=invalid_scope&.*state=of-the-wallet&iss=https/),
+      ]);
+    }
+    expect(platform.log().split('wallet allowed by WALLET_REDIRECT_URIS')).toHaveLength(2);
     for (const other of [`${LISTED}/`, 'https://other.example/back', 'org.example.wallet:/back'])
-      expectPage(await authorize(other, { response_type: 'token' }), /redirect_uri must be one of the redirect URIs/);
+      expectPage(await authorize(other, { response_type: 'token' }), UNKNOWN, 'unauthorized_client');
     expectPage(await authorize('intent://listed'), /redirect_uri must be an https URL/);
+
+    const body = { name: 'City wallet', clientId: 'city', redirectUris: ['org.example.city:/back'] };
+    expect((await send('POST', TENANT, '/v1/openid/wallets', { token, body })).status).toBe(201);
+    expectPage(await authorize(LISTED), UNKNOWN, 'unauthorized_client');
+    const registered = await authorize('org.example.city:/back', { client_id: 'city' });
+    expect([registered.status, registered.headers['location']]).toEqual([
+      302,
+      expect.stringMatching(/^org\.example\.city:\/back\?error=invalid_scope&/),
+    ]);
   });
 });

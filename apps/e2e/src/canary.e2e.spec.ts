@@ -224,7 +224,7 @@ describe('no secret is stored or logged in plain text', () => {
     await platform.end();
     const keys = await copied(async (folder) => keysIn(folder));
     expect(new Set(keys.signingKeys.map(({ purpose }) => purpose))).toEqual(
-      new Set(['did', 'webhook', 'token', 'certificate']),
+      new Set(['did', 'webhook', 'token', 'certificate', 'encryption']),
     );
     const secrets = [
       ...keys.signingKeys.map(({ id, d }) => ({ name: `private key ${id}`, bytes: d })),

@@ -11,6 +11,7 @@ import {
   OpenIdProvider,
   PLATFORM_START_MS,
   RedirectBrowser,
+  registerWallet,
   resolveDid,
   sharedPlatform,
   TENANT_CLIENT,
@@ -151,6 +152,7 @@ describe('a third-party wallet obtains', () => {
   it('through the authorization code flow', async () => {
     provider.accounts.set('zoe', { sub: 'zoe', given_name: 'Zoë' });
     const { uri } = expectStatus(await tenant.api.offers.createOpen({ credentials: [cwt] }), 200);
+    await registerWallet(tenant.api, 'wallet.example', 'https://wallet.example/back');
     const wallet = new Wallet('wallet.example');
     const resolved = await wallet.resolveOffer(uri);
     const metadata = await wallet.metadata(resolved.credential_issuer);

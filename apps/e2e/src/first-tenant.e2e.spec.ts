@@ -100,6 +100,21 @@ describe('docs/guides', () => {
     expect(payload).not.toHaveProperty('given_name');
   });
 
+  it('registering-wallets.md leads to a wallet that is registered, disabled and deleted', async () => {
+    const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'wallets-guide');
+    const [helpers] = blocksOf('first-tenant.md', 'sh');
+    const { code, output, errors } = await run(
+      [helpers!, `TENANT=${tenant.url}`, ...blocksOf('registering-wallets.md', 'sh')],
+      { TENANT_TOKEN: tenant.api.client.token!, CREDENTIAL: '' },
+    );
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    expect(output.slice(2, 5).map((text) => text.trim())).toEqual(['false', 'true\nfalse', 'true\n1']);
+    expect(expectStatus(await tenant.api.wallets.list(), 200).data).toEqual([]);
+    expect(expectStatus(await tenant.api.openIdConfiguration.retrieve(), 200)).toEqual({
+      allowUnregisteredWallets: false,
+    });
+  });
+
   it('cwt.md leads to a CWT and a Semantic CWT, whose key is in the DID document', async () => {
     const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'cwt-guide');
     const [helpers] = blocksOf('first-tenant.md', 'sh');

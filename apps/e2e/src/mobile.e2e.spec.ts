@@ -8,10 +8,12 @@ import {
   OpenIdProvider,
   PLATFORM_START_MS,
   RedirectBrowser,
+  registerWallet,
   sharedPlatform,
   TENANT_CLIENT,
   CustomerIaca,
   hostFetch,
+  mdocIdentifier,
   mdocStatus,
   verifyMdoc,
   verifyMdocStatus,
@@ -188,6 +190,7 @@ describe('a third-party wallet obtains an mso_mdoc [T121]', () => {
       201,
     );
     const { uri } = expectStatus(await tenant.api.offers.createOpen({ credentials: [id] }), 200);
+    await registerWallet(tenant.api, 'wallet.example', 'https://wallet.example/back');
     const wallet = new Wallet('wallet.example');
     const resolved = await wallet.resolveOffer(uri);
     const metadata = await wallet.metadata(resolved.credential_issuer);
@@ -446,5 +449,79 @@ describe('a document with a status', () => {
     await expect(verifyMdocStatus(got.credential, [iaca])).rejects.toThrow('no trusted IACA');
     for (const one of managed) expectStatus(await tenant.api.iacas.update(one.id, true), 200);
     expectStatus(await tenant.api.iacas.delete(own.id), 204);
+  });
+});
+
+describe('a document in an identifier list', () => {
+  /** Longer than a change takes until a verifier that retrieves the list notices it. */
+  const within = { timeoutMs: 5000, intervalMs: 200, what: 'the identifier in the list' };
+  const type = 'org.example.identified';
+  const listed = { includeStatus: true, statusMechanism: 'identifier_list' };
+
+  it('is refused by a verifier within seconds after it was revoked, and others are not [T202, T203, T204]', async () => {
+    const made = expectStatus(await tenant.api.mobile.create({ ...request, type, ...listed } as never), 201);
+    expect(made).toMatchObject(listed);
+    const collectOne = async () => {
+      const { uri, userId } = await offer({ credentials: [made.id] });
+      const credential = (await new Wallet().collect(uri)).credentials[0]!.credential as string;
+      const recorded = async () => expectStatus(await tenant.api.users.credentials(userId), 200).data[0];
+      const { id } = await waitUntil(async () => (await recorded()) ?? false, { what: 'the record' });
+      return { id, credential, entry: (await mdocIdentifier(credential))! };
+    };
+    const [one, kept] = [await collectOne(), await collectOne()];
+    const { id, uri } = one.entry;
+    expect(uri).toMatch(new RegExp(`^${tenant.url}/v2/credentials/mobile/identifier-lists/[0-9a-f-]{36}/token$`));
+    expect(kept.entry.uri).toBe(uri);
+    expect([id.length, Buffer.from(id).equals(kept.entry.id)]).toEqual([16, false]);
+    expect(await mdocStatus(one.credential)).toBeUndefined();
+    await waitUntil(async () => (await hostFetch(uri)).ok, { what: 'the token of the list' });
+    const answer = await hostFetch(uri);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      ...{ 'content-type': 'application/identifierlist+cwt', 'cache-control': 'public, max-age=1' },
+      etag: expect.stringMatching(/^"[\w-]{43}"$/) as string,
+    });
+    const isRefused = () =>
+      verifyMdocStatus(one.credential, [iaca]).then(
+        () => false,
+        ({ message }: Error) => {
+          if (message !== 'Status is not valid') throw new Error(message);
+          return true;
+        },
+      );
+    const set = async (status: 'valid' | 'suspended' | 'invalid') =>
+      expectStatus(await tenant.api.mobile.setStatus(one.id, { status }), 201);
+    expect(await isRefused()).toBe(false);
+    await set('suspended');
+    await waitUntil(isRefused, within);
+    await set('valid');
+    await waitUntil(async () => !(await isRefused()), within);
+    await set('invalid');
+    await waitUntil(isRefused, within);
+    await verifyMdocStatus(kept.credential, [iaca]);
+  });
+
+  it('needs a status', async () => {
+    const answer = await tenant.api.mobile.create({
+      ...request,
+      type: 'org.example.none',
+      ...listed,
+      includeStatus: false,
+    } as never);
+    expect([answer.status, (answer.body as unknown as { details: object[] }).details]).toEqual([
+      400,
+      [
+        {
+          ...{ value: 'identifier_list', param: 'statusMechanism', location: 'body' },
+          msg: 'must not be used without includeStatus: true',
+        },
+      ],
+    ]);
+    const wrong = await tenant.api.mobile.create({
+      ...request,
+      type: 'org.example.none',
+      includeStatus: true,
+      statusMechanism: 'crl',
+    } as never);
+    expect(wrong.body).toMatchObject({ details: [{ msg: 'must be one of: status_list, identifier_list' }] });
   });
 });

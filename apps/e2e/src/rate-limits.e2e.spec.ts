@@ -64,6 +64,28 @@ describe('rate limits', () => {
     expect((await new ApiClient(tenant.url).request('POST', '/v1/openid/nonce')).status).toBe(200);
   });
 
+  it('stop a flood of pushed requests before their bodies are read, and not the other calls of wallets [T297]', async () => {
+    const pushed = await createTenantUnderTest(platform, await connectManagement(platform), 'slow-pushes');
+    const send = (path: string, address: string, text = '') =>
+      new ApiClient(pushed.url).request('POST', path, {
+        headers: { 'x-forwarded-for': address },
+        body: new URLSearchParams({ client_id: 'flood', state: text }),
+      });
+    const flood = (address: string) =>
+      Promise.all(Array.from({ length: 8 }, () => send('/v1/oauth/par', address, 'x'.repeat(64_000))));
+    const [one, two] = [await flood('192.0.2.1'), await flood('192.0.2.2')];
+    const statuses = [one, two].map((answers) => answers.map(({ status }) => status).sort());
+    // Two of an address, three of the tenant; each was read, and refused for its content.
+    expect(statuses).toEqual([
+      [...Array(2).fill(400), ...Array(6).fill(429)],
+      [...Array(1).fill(400), ...Array(7).fill(429)],
+    ]);
+    expectRefused(two.find(({ status }) => status === 429)!);
+    expect((await send('/v1/oauth/par', '192.0.2.3')).status).toBe(429);
+    for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3'])
+      expect((await send('/v1/oauth/token', address)).status).toBe(400);
+  });
+
   it('count wallet calls per address, and do not count refused ones against the tenant', async () => {
     const used = 1;
     const nonce = (address: string) =>

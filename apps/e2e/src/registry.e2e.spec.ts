@@ -126,10 +126,17 @@ describe('an example in the interface definition', () => {
     'issuance.create-document-signer': ['iacaId'],
     'issuance.create-document-signer.status-list': ['iacaId'],
     'issuance.update-iaca-crl': ['crlPem'],
+    'issuance.create-wallet': ['clientId'],
+    'issuance.update-wallet': ['clientId'],
+    'issuance.create-wallet.attested': ['clientId', 'rootCertificates'],
+    'issuance.update-wallet.attested': ['clientId', 'rootCertificates'],
     'issuance.create-offer': ['credentials'],
     'issuance.create-pre-authorized-offer': ['credentials'],
+    'issuance.push-authorization': ['authorization_details'],
     'issuance.exchange-token': ['pre-authorized_code'],
     'issuance.issue-credential': ['credential_configuration_id', 'proofs'],
+    'issuance.submit-consent': ['request', 'token'],
+    'issuance.create-revocation-notification': ['from'],
   };
   const withBody = overHttp.filter(({ body, http }) => body !== undefined || http!.accepts !== undefined);
 
@@ -280,7 +287,8 @@ describe('an invalid call', () => {
     const parts = await wrong(world);
     const answer = await call(operation, parts);
     expect([answer.status, answer.text]).toEqual([refusal.status, expect.anything()]);
-    expectErrorShape(operation, answer);
+    if ('page' in refusal) expect(answer.text).toContain(`<dd>${refusal.page}</dd>`);
+    else expectErrorShape(operation, answer);
     if ('param' in refusal) {
       const { details } = answer.body as { details: { msg: string; param: string; location: string }[] };
       expect(details).toContainEqual(expect.objectContaining({ param: refusal.param, location: refusal.location }));
@@ -316,7 +324,7 @@ describe('a call without a token', () => {
     const answer = await call(operation, { body });
     expect(answer.status).toBe(401);
     expectErrorShape(operation, answer);
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer, DPoP algs="ES256"');
   });
 
   it.each(withAccess('public'))('is sufficient for %s', async (name, operation) => {
@@ -370,6 +378,9 @@ describe('a call with one role [T56]', () => {
       // The authorization endpoint reads no token; the token endpoint reads only the code, which is valid once.
       const blind: Record<string, number> = {
         'issuance.authorize': 302,
+        'issuance.push-authorization': 201,
+        // Its cookie is not sent here.
+        'issuance.complete-authorization': 400,
         'issuance.exchange-token': role === ROLES[0] ? 200 : 400,
       };
       expect(answer.status).toBe(blind[name] ?? 401);

@@ -10,13 +10,16 @@ import {
   CustomerIaca,
   expectStatus,
   hostFetch,
+  mdocIdentifier,
   makeHolderKey,
   ManagementApi,
   registerManagementClient,
+  parseConsentPage,
   RedirectBrowser,
   startPlatform,
   TENANT_CLIENT,
   waitUntil,
+  registerWallet,
   Wallet,
   type MailReceiver,
   type OpenIdProvider,
@@ -71,7 +74,12 @@ interface Things {
   /** Of the mobile credential; it has a token. */
   statusList: string;
   statusListConfiguration: string;
+  wallet: string;
+  /** Has a root certificate. */
+  attestedWallet: string;
   offer: string;
+  /** Of the authorization code flow. */
+  storedOffer: string;
   user: string;
   webhook: string;
   authenticationProvider: string;
@@ -99,6 +107,8 @@ export interface Row {
   refusal:
     | { status: 400; param: string; location: Location }
     | { status: 400 | 401 | 403; error: string }
+    /** For the person at the browser. */
+    | { status: 400; page: string }
     | { status: 404 | 405 };
   /** The right call with ids of another tenant: 404. */
   foreign?: (world: World) => OperationParts;
@@ -250,6 +260,7 @@ const makeThings = async (
   const { id: compactSemanticCredential } = (await revocableCredential({ tenant }, 'compactSemantic')).params;
   const mobile = expectStatus(await api.mobile.create(mobileRequest()), 201).id;
   const offer = expectStatus(await api.offers.create({ credentials: [jwtVc] }), 200).id;
+  const storedOffer = await storedOfferOf(api, jwtVc);
   const user = expectStatus(await api.users.create({ claims: { given_name: 'Ada' } }), 201).id;
   const webhook = expectStatus(await api.webhooks.create(webhookRequest()), 201).id;
   const client = expectStatus(await management.clients.create(tenant.id, { name: 'one', roles: ['holder'] }), 201);
@@ -267,10 +278,29 @@ const makeThings = async (
     { what: 'the token of a status list of mobile documents' },
   );
   const statusListConfiguration = expectStatus(await api.statusLists.configure(listsRequest()), 201).id;
+  const wallet = (await registerWallet(api, WALLET, BACK)).id;
+  const attestedWallet = expectStatus(
+    await api.attestedWallets.create({ ...walletRequest(), rootCertificates: [certificatePem] }),
+    201,
+  ).id;
   return {
+    ...{ wallet, attestedWallet },
     ...{ iaca, unmanagedIaca, documentSigner, statusListSigner, customer },
     ...{ mobileCredential, statusList: statusList!, statusListConfiguration },
-    ...{ did, unpublished, jwtVc, webSemantic, sdJwt, compact, compactSemantic, mobile, offer, user, webhook },
+    ...{
+      did,
+      unpublished,
+      jwtVc,
+      webSemantic,
+      sdJwt,
+      compact,
+      compactSemantic,
+      mobile,
+      offer,
+      storedOffer,
+      user,
+      webhook,
+    },
     ...{ client: client.clientId, member, authenticationProvider, webSemanticCredential },
     ...{ jwtVcCredential, sdJwtCredential, compactCredential, compactSemanticCredential },
   };
@@ -436,6 +466,19 @@ const certificateRows: Record<string, Row> = {
     right: ({ own }) => ({ params: { id: own.statusList } }),
     ...malformedId,
   },
+  'issuance.retrieve-status-list-token.identifier-list': {
+    right: async ({ tenant: { api } }) => {
+      const configured = { ...mobileRequest(), includeStatus: true, statusMechanism: 'identifier_list' };
+      const { id } = expectStatus(await api.mobile.create(configured as never), 201);
+      const claims = { given_name: 'Ada' };
+      const offered = expectStatus(await api.offers.create({ credentials: [id], claims }), 200);
+      const { credentials } = await wallet.collect(offered.uri);
+      const { uri } = (await mdocIdentifier(credentials[0]!.credential as string))!;
+      await waitUntil(async () => (await hostFetch(uri)).ok, { what: 'the token of an identifier list' });
+      return { params: { id: uri.split('/').at(-2)! } };
+    },
+    ...malformedId,
+  },
   'issuance.delete-issued-credential.mobile': {
     right: (world) => revocableCredential(world, 'mobile'),
     ...malformedId,
@@ -504,6 +547,10 @@ const codeOf = (uri: string): string => {
   return offer.grants[PRE_AUTHORIZED]!['pre-authorized_code']!;
 };
 
+const storedOfferOf = async (api: TenantApi, configurationId: string): Promise<string> => {
+  const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+  return expectStatus(await api.offers.createOpen({ credentials: [configurationId], expiresAt }), 200).id!;
+};
 const freshOffer = async ({ tenant, own }: World) =>
   expectStatus(await tenant.api.offers.create({ credentials: [own.jwtVc], claims: { given_name: 'Ada' } }), 200);
 
@@ -610,6 +657,22 @@ const revocationRows = (
   },
 });
 
+const notificationRow: Row = {
+  right: async (world) => {
+    const { api } = world.tenant;
+    const { params } = await revocableCredential(world, 'webSemantic');
+    expect((await api.webSemantic.setRevocationStatus(params.id, { isRevoked: true })).status).toBe(200);
+    const { did } = expectStatus(await api.dids.create({ method: 'key', options: { keyType: 'Ed25519' } }), 201);
+    return { params, body: { from: did, to: ['did:web:holder.example'] } };
+  },
+  wrong: () => ({ params: { id: NO_SUCH }, body: { from: 'did:web:university.example', to: [] } }),
+  refusal: { status: 400, param: 'to', location: 'body' },
+  foreign: ({ foreign }) => ({
+    params: { id: foreign.webSemanticCredential },
+    body: { from: 'did:web:university.example', to: ['did:web:holder.example'] },
+  }),
+};
+
 /** What only CWTs have. */
 const compactRows = (
   profile: 'compact' | 'compact-semantic',
@@ -659,6 +722,86 @@ const publishedCredentialList = async ({ tenant: { api } }: World): Promise<stri
   return uri.split('/').at(-1)!;
 };
 
+/** The wallet of authorization requests. */
+const WALLET = 'wallet';
+const BACK = 'https://wallet.example/back';
+const walletRequest = () => ({ name: 'Wallet', clientId: unique('wallet-'), redirectUris: [BACK] });
+const attestedWalletRequest = ({ own }: World) => ({
+  ...walletRequest(),
+  rootCertificates: [own.customer.certificatePem],
+});
+const walletRows: Record<string, Row> = {
+  'issuance.create-wallet': {
+    right: () => ({ body: walletRequest() }),
+    wrong: () => ({ body: { ...walletRequest(), redirectUris: ['intent://x'] } }),
+    refusal: { status: 400, param: 'redirectUris.0', location: 'body' },
+  },
+  'issuance.list-wallets': pageRow,
+  'issuance.retrieve-wallet': {
+    right: ({ own }) => ({ params: { id: own.wallet } }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.wallet } }),
+  },
+  'issuance.update-wallet': {
+    right: async ({ tenant: { api } }) => {
+      const body = walletRequest();
+      return { params: { id: expectStatus(await api.wallets.create(body), 201).id }, body };
+    },
+    wrong: ({ own }) => ({ params: { id: own.wallet }, body: { ...walletRequest(), clientId: 'wället' } }),
+    refusal: { status: 400, param: 'clientId', location: 'body' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.wallet }, body: walletRequest() }),
+  },
+  'issuance.delete-wallet': {
+    right: async ({ tenant: { api } }) => ({
+      params: { id: expectStatus(await api.wallets.create(walletRequest()), 201).id },
+    }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.wallet } }),
+  },
+  'issuance.create-wallet.attested': {
+    right: (world) => ({ body: attestedWalletRequest(world) }),
+    wrong: () => ({ body: walletRequest() }),
+    refusal: { status: 400, param: 'rootCertificates', location: 'body' },
+  },
+  'issuance.list-wallets.attested': pageRow,
+  'issuance.retrieve-wallet.attested': {
+    right: ({ own }) => ({ params: { id: own.attestedWallet } }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.attestedWallet } }),
+  },
+  'issuance.update-wallet.attested': {
+    right: async (world) => {
+      const body = attestedWalletRequest(world);
+      return { params: { id: expectStatus(await world.tenant.api.attestedWallets.create(body), 201).id }, body };
+    },
+    wrong: ({ own }) => ({
+      params: { id: own.attestedWallet },
+      body: { ...walletRequest(), rootCertificates: ['-----BEGIN'] },
+    }),
+    refusal: { status: 400, param: 'rootCertificates.0', location: 'body' },
+    foreign: (world) => ({ params: { id: world.foreign.attestedWallet }, body: attestedWalletRequest(world) }),
+  },
+  'issuance.delete-wallet.attested': {
+    right: async (world) => ({
+      params: {
+        id: expectStatus(await world.tenant.api.attestedWallets.create(attestedWalletRequest(world)), 201).id,
+      },
+    }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.attestedWallet } }),
+  },
+  'issuance.retrieve-openid-configuration': {
+    right: () => ({}),
+    wrong: () => ({ method: 'POST' }),
+    refusal: { status: 405 },
+  },
+  'issuance.update-openid-configuration': {
+    right: () => ({ body: { allowUnregisteredWallets: true } }),
+    wrong: () => ({ body: { allowUnregisteredWallets: 'yes' } }),
+    refusal: { status: 400, param: 'allowUnregisteredWallets', location: 'body' },
+  },
+};
+
 const brand = { name: 'Acme', logoUrl: 'https://brand.example/logo.png' };
 /** The tenant has no custom domain. */
 const withoutDomain = async ({ tenant }: World) => {
@@ -695,10 +838,10 @@ const freshProvider = async ({ tenant, own, provider }: World) => {
 };
 
 /** A wallet's authorization request for a person with an account at the provider. */
-const authorization = ({ own }: World) => ({
+const authorization = ({ own }: World, clientId = WALLET) => ({
   response_type: 'code',
-  client_id: 'wallet',
-  redirect_uri: 'https://wallet.example/back',
+  client_id: clientId,
+  redirect_uri: BACK,
   authorization_details: JSON.stringify([{ type: 'openid_credential', credential_configuration_id: own.jwtVc }]),
   code_challenge: 'a'.repeat(43),
   code_challenge_method: 'S256',
@@ -1041,6 +1184,7 @@ export const ROWS: Record<string, Row> = {
   ...configurationRows('compact', 'compact', compactRequest),
   ...configurationRows('compact-semantic', 'compactSemantic', compactRequest),
   ...registryRows('web-semantic', 'webSemanticCredential'),
+  'issuance.create-revocation-notification': notificationRow,
   'issuance.list-credentials': pageRow,
   ...statusRows('jwt-vc', 'jwtVc'),
   ...statusRows('sd-jwt', 'sdJwt'),
@@ -1049,11 +1193,18 @@ export const ROWS: Record<string, Row> = {
   ...revocationRows('web-semantic', 'webSemantic'),
   ...statusRows('mobile', 'mobile'),
   ...certificateRows,
+  ...walletRows,
 
   'issuance.create-offer': {
     right: ({ own }) => ({ body: { credentials: [own.jwtVc] } }),
     wrong: () => ({ body: { credentials: ['no-uuid'] } }),
     refusal: { status: 400, param: 'credentials', location: 'body' },
+  },
+  'issuance.delete-offer': {
+    right: async ({ tenant, own }) => ({ params: { id: await storedOfferOf(tenant.api, own.jwtVc) } }),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.storedOffer } }),
   },
   'issuance.create-pre-authorized-offer': {
     right: ({ own }) => ({ body: { credentials: [own.jwtVc] } }),
@@ -1090,6 +1241,26 @@ export const ROWS: Record<string, Row> = {
       return { query: authorization(world) };
     },
     wrong: (world) => ({ query: { ...authorization(world), redirect_uri: 'http://elsewhere.example/' } }),
+    refusal: { status: 400, page: 'invalid_request' },
+  },
+  'issuance.submit-consent': {
+    right: async (world) => {
+      await freshProvider(world);
+      const browser = new RedirectBrowser();
+      const query = new URLSearchParams(authorization(world, 'unregistered wallet'));
+      const page = await browser.openUrl(`${world.tenant.url}/v1/oauth/authorize?${query}`);
+      const { action, fields } = parseConsentPage(await page.text())!;
+      return {
+        body: form({ ...fields, decision: 'approve' }),
+        headers: { cookie: browser.cookiesFor(world.tenant.url + action) },
+      };
+    },
+    wrong: () => ({ body: form({ request: 'x', token: 'y', decision: 'maybe' }) }),
+    refusal: { status: 400, page: 'invalid_request' },
+  },
+  'issuance.push-authorization': {
+    right: (world) => ({ body: form(authorization(world)) }),
+    wrong: (world) => ({ body: form({ ...authorization(world), request_uri: 'urn:x' }) }),
     refusal: { status: 400, error: 'invalid_request' },
   },
   'issuance.complete-authorization': {
@@ -1102,7 +1273,7 @@ export const ROWS: Record<string, Row> = {
       return { query: Object.fromEntries(back.searchParams), headers: { cookie: browser.cookiesFor(callback) } };
     },
     wrong: () => ({ query: { state: 'x', code: 'y' } }),
-    refusal: { status: 400, error: 'invalid_request' },
+    refusal: { status: 400, page: 'invalid_request' },
   },
   'issuance.exchange-token': {
     right: async (world) => ({
@@ -1287,6 +1458,8 @@ export const snapshot = async ({ management, tenant }: World): Promise<string> =
     api.webSemantic.list(query),
     api.users.list(query),
     api.webhooks.list(query),
+    api.wallets.list(query),
+    api.openIdConfiguration.retrieve(),
     management.tenants.list(query),
     management.clients.list(tenant.id, query),
     management.members.list(tenant.id, query),

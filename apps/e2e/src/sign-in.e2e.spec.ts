@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContext, Page, Response } from 'playwright-core';
 import {
+  checkAccessibility,
   chromiumPath,
   connectManagement,
   expectStatus,
@@ -23,7 +23,6 @@ import {
 
 const PASSWORD = 'a long enough password';
 const repository = join(import.meta.dirname, '../../..');
-const axe = (): string => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const suite = 'e2e: the built-in sign-in in a browser';
 const missing =
@@ -81,22 +80,10 @@ if (missing !== undefined) skipSuite(suite, missing);
 
   const headingOf = (page: Page): Promise<string> => page.getByRole('heading', { level: 1 }).innerText();
 
-  /** Runs axe in a copy of the page that may run scripts. */
   const expectAccessible = async (page: Page): Promise<void> => {
-    const checking = await browser.newContext({ bypassCSP: true });
-    try {
-      const copy = await checking.newPage();
-      await copy.setContent(await page.content());
-      await copy.evaluate(axe());
-      const { violations, passes } = (await copy.evaluate('axe.run()')) as {
-        violations: { id: string; nodes: { html: string }[] }[];
-        passes: unknown[];
-      };
-      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-      expect(passes.length).toBeGreaterThan(5);
-    } finally {
-      await checking.close();
-    }
+    const { violations, passes } = await checkAccessibility(browser, page);
+    expect(violations).toEqual([]);
+    expect(passes).toBeGreaterThan(5);
   };
 
   const expectGuarded = (response: Response | null): void => {

@@ -7,6 +7,8 @@ import {
   createIaca,
   createStatusListConfiguration,
   createStatusListSigner,
+  createWallet,
+  createOffer,
   createPreAuthorizedOffer,
   createUser,
   jwtVcConfigurations,
@@ -135,6 +137,20 @@ describeIdempotency('creating an offer', {
       ),
 });
 
+describeIdempotency('creating an offer of the authorization code flow', {
+  engines: () => engines,
+  clock,
+  category: 'authorizationOffer',
+  made: 'AuthorizationOfferCreated',
+  thing:
+    () =>
+    ({ key, by, other }) => {
+      const claimSets = [{ claims: { given_name: other ? 'Eve' : 'Ada' } }];
+      const credentials = [{ credentialConfigurationId: configurationId, claimSets }];
+      return client.call(createOffer, { body: { credentials } } as never, context(by, key, createOffer.name));
+    },
+});
+
 /** A tenant of its own: their number is limited. */
 const newTenant = () => `11${String(++serial).padStart(6, '0')}-0000-4000-8000-00000000000b`;
 
@@ -167,6 +183,22 @@ describeIdempotency('creating a status list configuration', {
         createStatusListConfiguration,
         { body: { docType: other ? 'org.example.other' : 'org.example.card', ...durations } },
         context(by, key, createStatusListConfiguration.name, tenantId),
+      );
+  },
+});
+
+describeIdempotency('registering a wallet', {
+  engines: () => engines,
+  clock,
+  category: 'wallets',
+  made: 'WalletRegistered',
+  thing: () => {
+    const tenantId = newTenant();
+    return ({ key, by, other }) =>
+      client.call(
+        createWallet,
+        { body: { name: 'W', clientId: other ? 'other' : 'city', redirectUris: ['https://wallet.example/back'] } },
+        context(by, key, createWallet.name, tenantId),
       );
   },
 });

@@ -1,6 +1,14 @@
 import { Module } from '@nestjs/common';
+import { AuthorizationOffers } from './authorization-offer/authorization-offers.js';
 import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
+import { PushedAuthorizations } from './authorization-request/pushed-authorizations.js';
+import { PendingConsents } from './authorization-request/pending-consents.js';
+import { ProviderSignIn } from './authorization-request/provider-sign-in.js';
 import { CertificateKeys } from './certificate-keys/certificate-keys.js';
+import { EncryptionKeys } from './encryption-keys/encryption-keys.js';
+import { MessageEncryption } from './message-encryption/message-encryption.js';
+import { NewKeys } from './new-keys/new-keys.js';
+import { RecentStates } from './recent-states/recent-states.js';
 import { DestroyedCertificateKeys } from './certificate-keys/destroyed-certificate-keys.js';
 import { ContextLoader } from './contexts/context-loader.js';
 import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
@@ -17,8 +25,9 @@ import { DueCertificates } from './due-certificates/due-certificates.read-model.
 import { RenewCertificates } from './due-certificates/renew-certificates.worker.js';
 import { formatProviders } from './formats/formats.js';
 import { TenantContexts } from './formats/ldp-vc/tenant-contexts.js';
-import { IssuerBrands } from './retrieve-issuer-metadata/issuer-brands.js';
+import { IssuerBrands } from './protocol/issuer-brands.js';
 import { CurrentConfigurations } from './protocol/current-configurations.js';
+import { DpopProofs } from './protocol/dpop-proofs.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedConfigurations } from './protocol/published-configurations.js';
 import { SignedInUsers } from './user/signed-in-users.js';
@@ -31,6 +40,7 @@ import { PublishStatusLists } from './status-list/publish-status-lists.worker.js
 import { PublishedListsReadModel } from './status-list/published-lists.read-model.js';
 import { StatusIndexes } from './status-list/status-indexes.js';
 import { StatusListsReadModel } from './status-list/status-lists.read-model.js';
+import { TenantWallets } from './wallets/tenant-wallets.js';
 import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.directory.js';
 import { useCases } from './use-cases.generated.js';
 
@@ -45,6 +55,7 @@ import { useCases } from './use-cases.generated.js';
     IssuerKeys,
 
     // Certificates of issuers and of document signers
+    NewKeys,
     CertificateKeys,
     DestroyedCertificateKeys,
     IssuerSigners,
@@ -52,6 +63,10 @@ import { useCases } from './use-cases.generated.js';
     Crls,
     DueCertificates,
     RenewCertificates,
+
+    // Encrypted requests and responses
+    EncryptionKeys,
+    MessageEncryption,
 
     // Status lists
     StatusIndexes,
@@ -68,9 +83,16 @@ import { useCases } from './use-cases.generated.js';
     CredentialErasures,
 
     // Offers and the OID4VCI protocol
+    TenantWallets,
+    DpopProofs,
     PendingAuthorizations,
+    PushedAuthorizations,
+    PendingConsents,
+    ProviderSignIn,
+    AuthorizationOffers,
     SignedInUsers,
     ...formatProviders,
+    RecentStates,
     CurrentConfigurations,
     OfferEntries,
     PublishedConfigurations,

@@ -8,15 +8,19 @@ import { CreateDocumentSigner } from './create-document-signer/create-document-s
 import { CreateIaca } from './create-iaca/create-iaca.js';
 import { CreateOffer } from './create-offer/create-offer.js';
 import { CreatePreAuthorizedOffer } from './create-pre-authorized-offer/create-pre-authorized-offer.js';
+import { CreateRevocationNotification } from './create-revocation-notification/create-revocation-notification.js';
 import { CreateStatusListConfiguration } from './create-status-list-configuration/create-status-list-configuration.js';
 import { CreateUser } from './create-user/create-user.js';
+import { CreateWallet } from './create-wallet/create-wallet.js';
 import { DeleteCredentialConfiguration } from './delete-credential-configuration/delete-credential-configuration.js';
 import { DeleteDocumentSigner } from './delete-document-signer/delete-document-signer.js';
 import { DeleteIaca } from './delete-iaca/delete-iaca.js';
 import { DeleteIssuedCredential } from './delete-issued-credential/delete-issued-credential.js';
+import { DeleteOffer } from './delete-offer/delete-offer.js';
 import { DeletePreAuthorizedOffer } from './delete-pre-authorized-offer/delete-pre-authorized-offer.js';
 import { DeleteStatusListConfiguration } from './delete-status-list-configuration/delete-status-list-configuration.js';
 import { DeleteUser } from './delete-user/delete-user.js';
+import { DeleteWallet } from './delete-wallet/delete-wallet.js';
 import { ExchangeToken } from './exchange-token/exchange-token.js';
 import { IssueCredential } from './issue-credential/issue-credential.js';
 import { IssueNonce } from './issue-nonce/issue-nonce.js';
@@ -30,6 +34,8 @@ import { ListRevocationLists } from './list-revocation-lists/list-revocation-lis
 import { ListStatusListConfigurations } from './list-status-list-configurations/list-status-list-configurations.js';
 import { ListUserCredentials } from './list-user-credentials/list-user-credentials.js';
 import { ListUsers } from './list-users/list-users.js';
+import { ListWallets } from './list-wallets/list-wallets.js';
+import { PushAuthorization } from './push-authorization/push-authorization.js';
 import { RetrieveAuthorizationServerMetadata } from './retrieve-authorization-server-metadata/retrieve-authorization-server-metadata.js';
 import { RetrieveContext } from './retrieve-context/retrieve-context.js';
 import { RetrieveCredentialConfiguration } from './retrieve-credential-configuration/retrieve-credential-configuration.js';
@@ -46,6 +52,7 @@ import { RetrieveJwtVcIssuer } from './retrieve-jwt-vc-issuer/retrieve-jwt-vc-is
 import { RetrieveMobileStatusList } from './retrieve-mobile-status-list/retrieve-mobile-status-list.js';
 import { RetrieveOauthKeys } from './retrieve-oauth-keys/retrieve-oauth-keys.js';
 import { RetrieveOfferContent } from './retrieve-offer-content/retrieve-offer-content.js';
+import { RetrieveOpenIdConfiguration } from './retrieve-openid-configuration/retrieve-openid-configuration.js';
 import { RetrievePreAuthorizedOffer } from './retrieve-pre-authorized-offer/retrieve-pre-authorized-offer.js';
 import { RetrieveRevocationList } from './retrieve-revocation-list/retrieve-revocation-list.js';
 import { RetrieveRevocationStatus } from './retrieve-revocation-status/retrieve-revocation-status.js';
@@ -55,15 +62,19 @@ import { RetrieveStatusListDistribution } from './retrieve-status-list-distribut
 import { RetrieveStatusListToken } from './retrieve-status-list-token/retrieve-status-list-token.js';
 import { RetrieveTypeMetadata } from './retrieve-type-metadata/retrieve-type-metadata.js';
 import { RetrieveUser } from './retrieve-user/retrieve-user.js';
+import { RetrieveWallet } from './retrieve-wallet/retrieve-wallet.js';
 import { RevokeDocumentSigner } from './revoke-document-signer/revoke-document-signer.js';
 import { SetCredentialStatus } from './set-credential-status/set-credential-status.js';
 import { SetRevocationStatus } from './set-revocation-status/set-revocation-status.js';
+import { SubmitConsent } from './submit-consent/submit-consent.js';
 import { UpdateCredentialConfiguration } from './update-credential-configuration/update-credential-configuration.js';
 import { UpdateDocumentSigner } from './update-document-signer/update-document-signer.js';
 import { UpdateIaca } from './update-iaca/update-iaca.js';
 import { UpdateIacaCrl } from './update-iaca-crl/update-iaca-crl.js';
+import { UpdateOpenIdConfiguration } from './update-openid-configuration/update-openid-configuration.js';
 import { UpdateStatusListConfiguration } from './update-status-list-configuration/update-status-list-configuration.js';
 import { UpdateUser } from './update-user/update-user.js';
+import { UpdateWallet } from './update-wallet/update-wallet.js';
 
 /** The handlers of the service's operations, in the order in which libs/contracts declares these. */
 export const useCases = [
@@ -80,6 +91,7 @@ export const useCases = [
   RetrieveCredentialStatus,
   SetRevocationStatus,
   RetrieveRevocationStatus,
+  CreateRevocationNotification,
   ListRevocationLists,
   RetrieveRevocationList,
   CheckCredentialConfiguration,
@@ -102,27 +114,37 @@ export const useCases = [
   DeleteStatusListConfiguration,
   ListMobileStatusLists,
   ListStatusListConfigurations,
-  RetrieveMobileStatusList,
   RetrieveStatusListToken,
+  RetrieveMobileStatusList,
   RetrieveStatusListConfiguration,
   RetrieveStatusListDistribution,
   UpdateStatusListConfiguration,
   CreateOffer,
   CreatePreAuthorizedOffer,
+  DeleteOffer,
   DeletePreAuthorizedOffer,
   RetrieveOfferContent,
   RetrievePreAuthorizedOffer,
+  RetrieveOpenIdConfiguration,
+  UpdateOpenIdConfiguration,
+  CreateWallet,
+  DeleteWallet,
+  ListWallets,
+  RetrieveWallet,
+  UpdateWallet,
   Authorize,
   CompleteAuthorization,
   ExchangeToken,
   IssueCredential,
   IssueNonce,
+  PushAuthorization,
   RetrieveAuthorizationServerMetadata,
   RetrieveIssuerCa,
   RetrieveIssuerMetadata,
   RetrieveJwtVcIssuer,
   RetrieveOauthKeys,
   RetrieveTypeMetadata,
+  SubmitConsent,
   RetrieveStatusListAggregation,
   RetrieveContext,
   RetrieveCredentialDocument,

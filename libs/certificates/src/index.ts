@@ -27,3 +27,4 @@ export {
   type RevokedCertificate,
 } from './revocation-list.js';
 export type { CertificateSubject } from './subject.js';
+export { parseTrustAnchor } from './trust-anchor.js';

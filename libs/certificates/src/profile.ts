@@ -38,8 +38,7 @@ export const sharedProfileFaults = (certificate: X509Certificate, publicKey: Key
   return [
     !isEcdsaSignature(certificate) && 'must be signed with ECDSA and SHA-256, SHA-384 or SHA-512',
     certificate.serialNumber.length > 40 && 'must have a serial number of at most 20 octets',
-    !CURVES.includes(publicKey.asymmetricKeyDetails?.namedCurve ?? '') &&
-      'must have an EC key on P-256, P-384 or P-521',
+    !hasEllipticKey(publicKey) && 'must have an EC key on P-256, P-384 or P-521',
     ...(subject ? subjectFaults(subject).map((fault) => `must name its subject correctly: ${fault}`) : []),
     !subject && 'must have a subject with countryName and commonName',
     !certificate.getExtension(SubjectKeyIdentifierExtension) && 'must have a subject key identifier',
@@ -48,6 +47,9 @@ export const sharedProfileFaults = (certificate: X509Certificate, publicKey: Key
     ...unknown.map(({ type }) => `must not have the critical extension ${type}`),
   ];
 };
+
+export const hasEllipticKey = (publicKey: KeyObject): boolean =>
+  CURVES.includes(publicKey.asymmetricKeyDetails?.namedCurve ?? '');
 
 /** ISO/IEC 18013-5 Annex B allows ECDSA with these hashes only. */
 export const isEcdsaSignature = (signed: Pick<X509Certificate, 'signatureAlgorithm'>): boolean => {

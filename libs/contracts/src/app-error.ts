@@ -98,6 +98,17 @@ export class AppError extends Error {
     this.headers = options.headers;
   }
 
+  /** The same error with further response headers. */
+  withHeaders(headers: Record<string, string>): AppError {
+    return new AppError(this.kind, this.message, {
+      code: this.code,
+      ...(this.details && { details: this.details }),
+      ...(this.check !== undefined && { check: this.check }),
+      cause: this.cause,
+      headers: { ...this.headers, ...headers },
+    });
+  }
+
   /** What crosses the bus: no cause, no check. */
   toWire(): WireAppError {
     return {
@@ -146,6 +157,13 @@ const descriptionText = (text: string): string => text.replace(/[^\x20\x21\x23-\
 export const bearerChallenge = (error: 'invalid_token' | 'insufficient_scope', reason: string) => ({
   'www-authenticate': `Bearer error="${error}", error_description="${descriptionText(reason)}"`,
 });
+/** The challenge for an access token that is bound to a key, and for its proof (RFC 9449 §7.1). */
+export const dpopChallenge = (
+  error: 'invalid_token' | 'insufficient_scope' | 'invalid_dpop_proof' | 'use_dpop_nonce',
+  reason: string,
+) => ({
+  'www-authenticate': `DPoP error="${error}", error_description="${descriptionText(reason)}", algs="ES256"`,
+});
 /** 403; the reason is in the challenge, and on the management API also in the message. */
 export const forbidden = (reason: string): AppError =>
   new AppError('forbidden', reason, { headers: bearerChallenge('insufficient_scope', reason) });
@@ -161,7 +179,7 @@ export const conflict = (message: string, details?: ErrorDetail[]): AppError =>
 export const unavailable = (message = 'Service temporarily unavailable', cause?: unknown): AppError =>
   new AppError('unavailable', message, { cause });
 
-/** Error codes of RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, RFC 8707 §2, RFC 9101 §6, RFC 9396 §5, OID4VCI §6.3 and §8.3.1.2. */
+/** Error codes of RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, RFC 8707 §2, RFC 9101 §6, RFC 9396 §5, RFC 9449 §5 and §8, OID4VCI §6.3 and §8.3.1.2. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -170,10 +188,12 @@ export type OAuthErrorCode =
   | 'unsupported_grant_type'
   | 'unsupported_response_type'
   | 'request_not_supported'
-  | 'request_uri_not_supported'
+  | 'invalid_request_uri'
   | 'invalid_target'
   | 'invalid_scope'
   | 'invalid_authorization_details'
+  | 'invalid_dpop_proof'
+  | 'use_dpop_nonce'
   | 'invalid_token'
   | 'insufficient_scope'
   | 'invalid_credential_request'

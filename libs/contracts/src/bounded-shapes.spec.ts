@@ -45,6 +45,7 @@ const unbounded = (schema: JsonSchema, path: string): string[] => {
     case 'number':
     case 'integer':
     case 'boolean':
+    case 'null':
       return [];
     case 'object':
       if (!schema.properties) return [`${path} is a map`];

@@ -58,7 +58,8 @@ export const requires = (permission: Permission): AccessOf<'roles'> => ({
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a DTO class of any shape
 export type DtoClass<T = any> = new () => T;
 
-export type RateClass = 'api' | 'client-token' | 'wallet' | 'public';
+/** `push`: a wallet call that stores something; it may take only a part of the wallet limits. */
+export type RateClass = 'api' | 'client-token' | 'wallet' | 'push' | 'public';
 
 export interface HttpBinding {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -87,6 +88,8 @@ export interface HttpBinding {
   accepts?: Readonly<Record<string, DtoClass>>;
   /** Shape of the query of a raw request, for the interface definition. */
   acceptsQuery?: DtoClass;
+  /** Instead of the success it may return a page (200) on which the person at the browser decides (ADR 0085). */
+  mayShowPage?: true;
   /** A 400 may be a page for the person at the browser (ADR 0052). */
   refusesOnPage?: true;
   /**
@@ -128,7 +131,7 @@ export interface Analytics {
   prefix: string;
   /** Kebab-case group (specification notes, Categories). */
   category: string;
-  /** `service` on wallet endpoints: a call is recorded once the code or token names a session (ADR 0072). Default `gateway`. */
+  /** `service` on wallet endpoints: a call is recorded once it names a session (ADR 0072) or a registered wallet (ADR 0087). Default `gateway`. */
   recordedBy?: 'gateway' | 'service';
   /**
    * The resource that a call is about; absent for lists. `stream`: the id in the name of the stream of the record's event; `event.<member>`:

@@ -8,10 +8,10 @@ import { SERVICE_NAMES } from './services.js';
 const apps = join(import.meta.dirname, '..', '..', '..', 'apps');
 /** Recorded operations that are about no single resource, or whose service names it. */
 const WITHOUT_OBJECT: ReadonlySet<string> = new Set([
-  // Only a link is made from configurations.
-  'issuance.create-offer',
-  // The session that the code or token names.
+  // The session that the code or token names, or the registered wallet.
   'issuance.authorize',
+  'issuance.push-authorization',
+  'issuance.complete-authorization',
   'issuance.exchange-token',
   'issuance.issue-credential',
 ]);
@@ -96,6 +96,7 @@ const PREFIXES_OF_CREDENTIALS: Record<string, string> = {
   'issuance.retrieve-revocation-status.compact-semantic': 'CREDENTIAL_COMPACT_SEMANTIC_REVOCATION_RETRIEVE_STATUS',
   'issuance.set-revocation-status.web-semantic': 'CREDENTIAL_WEB_SEMANTIC_REVOCATION_SET_STATUS',
   'issuance.retrieve-revocation-status.web-semantic': 'CREDENTIAL_WEB_SEMANTIC_REVOCATION_RETRIEVE',
+  'issuance.create-revocation-notification': 'CREDENTIAL_WEB_SEMANTIC_REVOCATION_MESSAGE_PAYLOAD_CREATE',
   // Issued credentials
   'issuance.list-credentials': 'CREDENTIAL_RETRIEVE_LIST',
   'issuance.list-issued-credentials.web-semantic': 'CREDENTIAL_WEB_SEMANTIC_RETRIEVE_LIST',
@@ -198,6 +199,7 @@ describe('the context of an operation', () => {
       'tenant-config.retrieve-brand',
       'tenant-config.begin-sign-in',
       'tenant-config.complete-sign-in',
+      'dids.check-did',
       'dids.reserve-issuer-key',
       'issuance.check-credential-configuration',
       'issuance.count-domain-configurations',
@@ -261,7 +263,7 @@ describe('analytics of operations', () => {
       'CREDENTIAL_COMPACT_DELETE',
       'CREDENTIAL_COMPACT_SEMANTIC_DELETE',
       'USER_CREDENTIAL_DELETE',
-      'OPENID_AUTHORIZE',
+      'OPENID_AUTHENTICATION_CALLBACK',
       'USER_DELETE',
     ]);
   });

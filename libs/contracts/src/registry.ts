@@ -4,6 +4,7 @@ import * as dids from './dids/dids.operations.js';
 import { retrieveContext } from './issuance/contexts.js';
 import { checkCredentialConfiguration, countDomainConfigurations } from './issuance/credential-configurations.js';
 import { retrieveCredentialDocument } from './issuance/credential-documents.js';
+import { createRevocationNotification } from './issuance/credential-status.js';
 import { listCredentials } from './issuance/credentials.js';
 import * as documentSigners from './issuance/document-signers.js';
 import {
@@ -17,10 +18,12 @@ import * as iacas from './issuance/iacas.js';
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
 import * as mobileStatusLists from './issuance/mobile-status-lists.js';
 import * as offers from './issuance/offers.js';
+import * as openidConfiguration from './issuance/openid-configuration.js';
 import * as protocol from './issuance/protocol.js';
 import * as statusListSigners from './issuance/status-list-signers.js';
 import * as statusLists from './issuance/status-lists.js';
 import * as users from './issuance/users.js';
+import * as wallets from './issuance/wallets.js';
 import * as managementEvents from './management/management.integration-events.js';
 import * as management from './management/management.operations.js';
 import type { IntegrationEventType } from './integration-event.js';
@@ -52,10 +55,12 @@ export * from './issuance/formats.js';
 export * from './issuance/iacas.js';
 export * from './issuance/mobile-status-lists.js';
 export * from './issuance/offers.js';
+export * from './issuance/openid-configuration.js';
 export * from './issuance/protocol.js';
 export * from './issuance/status-list-signers.js';
 export * from './issuance/status-lists.js';
 export * from './issuance/users.js';
+export * from './issuance/wallets.js';
 export * from './issuance/issuance.integration-events.js';
 export * from './webhooks/webhooks.operations.js';
 export * from './webhooks/webhooks.integration-events.js';
@@ -77,6 +82,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...Object.values(REGISTRY_OPERATIONS),
   ...Object.values(STATUS_OPERATIONS),
   ...Object.values(REVOCATION_OPERATIONS),
+  { createRevocationNotification },
   ...Object.values(REVOCATION_LIST_OPERATIONS),
   { checkCredentialConfiguration, countDomainConfigurations },
   iacas,
@@ -84,6 +90,8 @@ export const OPERATIONS: readonly Operation[] = [
   statusListSigners,
   mobileStatusLists,
   offers,
+  openidConfiguration,
+  wallets,
   protocol,
   statusLists,
   { retrieveContext, retrieveCredentialDocument },

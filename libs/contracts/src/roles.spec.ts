@@ -28,7 +28,10 @@ const ROLES_OF_GROUP: [group: string, roles: string, call: string][] = [
   ['Analytics events', 'admin auditor', 'GET /v1/events\\b'],
   ['Authentication providers', ISSUING, '[A-Z]+ /v1/users/authentication-providers\\b'],
   ['Users, all operations, and their credentials', ISSUING, '[A-Z]+ /v1/users\\b'],
-  ['Interaction hook', ISSUING, '(?:GET|PUT) /v1/openid/configuration$'],
+  ['OID4VCI settings: read', ISSUING, 'GET /v1/openid/configuration$'],
+  ['OID4VCI settings: write', 'admin issuer', 'PUT /v1/openid/configuration$'],
+  ['Wallets: read', ISSUING, 'GET /v1/openid/(?:wallets|wallet-attestation-configurations)\\b'],
+  ['Wallets: write', 'admin issuer', '[A-Z]+ /v1/openid/(?:wallets|wallet-attestation-configurations)\\b'],
   ['Claim sources', ISSUING, '[A-Z]+ /v1/claim-sources\\b'],
   ['Credential offers of both flows', ISSUING, '[A-Z]+ /v1/openid/offers\\b'],
   ['Messaging', 'admin issuer', '[A-Z]+ /v1/messaging\\b'],
@@ -46,7 +49,11 @@ const ROLES_OF_GROUP: [group: string, roles: string, call: string][] = [
     'admin issuer certificate-manager',
     `(?:POST|PUT|DELETE) ${CERTIFICATE}`,
   ],
-  ['Status and revocation of a credential', ISSUING, `(?:GET|POST) ${PROFILE}/:[a-zA-Z]+/(?:revocation-)?status$`],
+  [
+    'Status and revocation of a credential',
+    ISSUING,
+    `(?:GET|POST) ${PROFILE}/:[a-zA-Z]+/(?:revocation-)?status(?:/notification)?$`,
+  ],
   ['Status lists and revocation lists', ISSUING, `GET ${PROFILE}/(?:status-lists|revocation-lists)(?:/:id)?$`],
   [
     'Issued credentials: list, retrieve, delete',
@@ -56,7 +63,7 @@ const ROLES_OF_GROUP: [group: string, roles: string, call: string][] = [
   ['Signing outside OID4VCI', ISSUING, `POST ${PROFILE}/sign$`],
 ];
 /** Groups whose operations do not exist yet. */
-const UNDECLARED = ['Credential reports', 'Interaction hook', 'Claim sources', 'Messaging', 'Signing outside OID4VCI'];
+const UNDECLARED = ['Credential reports', 'Claim sources', 'Messaging', 'Signing outside OID4VCI'];
 
 /** The same for members of a tenant on the management API. */
 const ROLES_OF_MEMBERS: Record<string, string[]> = {
@@ -83,11 +90,11 @@ const ROLES_OF_MEMBERS: Record<string, string[]> = {
 /** Resources by the roles that may do everything with them, written out independently of the table under test. */
 const RESOURCES_OF_ROLE: Record<Exclude<Role, 'admin'>, string> = {
   issuer: `authentication-providers claim-sources credential-configurations credential-reports credential-status credentials
-    custom-domain dids document-signers iacas inboxes interaction-hook messaging offers status-list-configurations
-    status-list-signers templates users webhooks`,
+    custom-domain dids document-signers iacas inboxes interaction-hook messaging offers openid-configuration
+    status-list-configurations status-list-signers templates users wallets webhooks`,
   'managed-issuer': `authentication-providers claim-sources credential-configurations credential-reports credential-status
-    credentials custom-domain dids document-signers iacas interaction-hook offers status-list-configurations status-list-signers users
-    webhooks`,
+    credentials custom-domain dids document-signers iacas interaction-hook offers openid-configuration
+    status-list-configurations status-list-signers users wallets webhooks`,
   holder: 'holder-applications holder-cas wallet-attestation-signers',
   verifier: `credentials custom-domain dids identity-access-certificates presentations trusted-issuers verifier-applications
     verifier-cas verifier-signers wallet-providers`,
@@ -101,7 +108,7 @@ const RESOURCES_OF_ROLE: Record<Exclude<Role, 'admin'>, string> = {
 /** The permission strings of the API specifications: resources and actions. */
 const RESOURCES = `analytics credential-reports custom-domain dids webhooks messaging inboxes authentication-providers users
   interaction-hook claim-sources offers credential-configurations credentials credential-status templates iacas document-signers
-  status-list-signers status-list-configurations trusted-issuers verifier-cas verifier-applications wallet-providers
+  status-list-signers status-list-configurations wallets openid-configuration trusted-issuers verifier-cas verifier-applications wallet-providers
   verifier-signers identity-access-certificates presentations holder-applications holder-cas wallet-attestation-signers
   ecosystems participants policies vicals ricals dts-cas ecosystem-configuration trust-validation tenant-clients
   tenant-members tenant`;
@@ -148,6 +155,11 @@ describe('roles', () => {
     ['managed-issuer', 'document-signers', ['read']],
     ['managed-issuer', 'status-list-signers', ['read']],
     ['managed-issuer', 'status-list-configurations', ['read']],
+    ['managed-issuer', 'wallets', ['read']],
+    ['managed-issuer', 'openid-configuration', ['read']],
+    ['issuer', 'wallets', ['create', 'delete', 'read', 'update']],
+    ['issuer', 'openid-configuration', ['read', 'update']],
+    ['certificate-manager', 'wallets', []],
     ['managed-issuer', 'credential-status', ['read', 'update']],
     ['issuer', 'document-signers', ['create', 'delete', 'read', 'revoke', 'update']],
     ['certificate-manager', 'document-signers', ['create', 'delete', 'read', 'revoke', 'update']],
@@ -222,7 +234,7 @@ describe('roles', () => {
   it('are recognized by exact name only', () => {
     expect(ROLES.every(isRole)).toBe(true);
     for (const other of ['owner', 'Admin', 'toString', '', 7, undefined]) expect(isRole(other)).toBe(false);
-    expect(rolesWith('wallets:create' as Permission)).toEqual([]);
+    expect(rolesWith('purses:create' as Permission)).toEqual([]);
   });
 });
 

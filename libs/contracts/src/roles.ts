@@ -72,6 +72,8 @@ const GRANTS = {
   },
   'status-list-signers': issuerManaged(CERTIFICATE_MANAGERS, CERTIFICATE_READERS),
   'status-list-configurations': issuerManaged(ISSUER, ISSUING),
+  wallets: issuerManaged(ISSUER, ISSUING),
+  'openid-configuration': { ...may(ISSUER, 'update'), ...may(ISSUING, 'read') },
   'trusted-issuers': may(VERIFIER, 'create', 'read', 'delete'),
   'verifier-cas': may(withCertificates(VERIFIER), ...CRUD),
   'verifier-applications': may(VERIFIER, ...CRUD),

@@ -9,7 +9,7 @@ export type CborValue =
   | Uint8Array
   | Tagged
   | readonly CborValue[]
-  | ReadonlyMap<string | number, CborValue>
+  | ReadonlyMap<string | number | Uint8Array, CborValue>
   | { readonly [name: string]: CborValue };
 
 /** Deterministic (RFC 8949 §4.2.1): map keys sorted bytewise, the shortest form of lengths and numbers, nothing indefinite. */

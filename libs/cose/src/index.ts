@@ -15,5 +15,5 @@ export { ELEMENT_TYPES, elementFault, parseDateTime, type ElementType } from './
 export { prepareMdoc, type ElementDigest, type MdocElement, type PreparedMdoc, type UnsignedMdoc } from './mdoc.js';
 export { isMdlDocType, longestMdocLifetimeDays, MDL_NAMESPACE, missingMdlElements } from './mdl.js';
 export type { SigningInput } from './signing-input.js';
-export type { StatusListEntry } from './status-reference.js';
+export type { IdentifierListEntry, StatusListEntry } from './status-reference.js';
 export { prepareTypedCwt, type TypedCwt } from './typed-cwt.js';

@@ -152,6 +152,12 @@ describe('an IssuerSigned of ISO/IEC 18013-5', () => {
       expect(again(bytes)).toBe(Buffer.from(bytes).toString('hex'));
   });
 
+  it('refers to its identifier list when it has one', () => {
+    const [id, uri] = [new Uint8Array(16).fill(7), 'https://acme.example/lists/1/token'];
+    const { security } = parse(issue(mdoc({ status: { id, uri } })));
+    expect(security['status']).toEqual({ identifier_list: { id, uri } });
+  });
+
   it('refers to its status list when it has one', () => {
     const { security } = parse(issue(mdoc({ status: { index: 5, uri: 'https://acme.example/lists/1/token' } })));
     expect(security['status']).toEqual({ status_list: { idx: 5, uri: 'https://acme.example/lists/1/token' } });

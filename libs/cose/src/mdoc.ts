@@ -7,7 +7,12 @@ import { convertElement, type ElementType } from './element-types.js';
 import { isText } from './json-claims.js';
 import { MDL_NAMESPACE, typePrivilegeDates } from './mdl.js';
 import type { SigningInput } from './signing-input.js';
-import { statusListReference, type StatusListEntry } from './status-reference.js';
+import {
+  identifierListReference,
+  statusListReference,
+  type IdentifierListEntry,
+  type StatusListEntry,
+} from './status-reference.js';
 
 export interface MdocElement {
   /** JSON */
@@ -23,7 +28,7 @@ export interface UnsignedMdoc {
   deviceKey: EcPublicJwk;
   /** Rounded already. */
   validity: { signed: Date; validFrom: Date; validUntil: Date };
-  status?: StatusListEntry;
+  status?: StatusListEntry | IdentifierListEntry;
   /** DER of the certificate whose key signs. */
   documentSigner: Uint8Array;
   /** Random bytes. */
@@ -108,7 +113,7 @@ const mobileSecurityObject = (
     validFrom: tdate(validity.validFrom),
     validUntil: tdate(validity.validUntil),
   },
-  ...(status && { status: statusListReference(status) }),
+  ...(status && { status: 'id' in status ? identifierListReference(status) : statusListReference(status) }),
 });
 
 const elementValue = (namespace: string, element: string, type: ElementType, value: unknown): CborValue => {

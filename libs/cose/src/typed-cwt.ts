@@ -13,22 +13,21 @@ export interface TypedCwt {
 const NO_HEADER: ReadonlyMap<number, CborValue> = new Map();
 
 /**
- * A CWT with the header `typ` as a COSE_Sign1 of ES256 with tag 18 and without the CWT tag. Certificates are in the unprotected header, as in
- * `issuerAuth` of an mdoc: their chain is verified.
+ * A CWT with the header `typ` as a COSE_Sign1 of ES256 with tag 18 and without the CWT tag. Certificates are in the protected header (ISO/IEC
+ * 18013-5, second edition, §12.3.6.3).
  */
 export const prepareTypedCwt = ({ type, claims, key }: TypedCwt): SigningInput<Uint8Array> => {
   const header = new Map<number, CborValue>([
     [HEADER.alg, ES256],
     [HEADER.typ, type],
   ]);
-  let unprotected = NO_HEADER;
   if ('kid' in key) header.set(HEADER.kid, key.kid);
   // RFC 9360 §2: one certificate has no array.
-  else unprotected = new Map([[HEADER.x5chain, key.x5chain.length === 1 ? key.x5chain[0]! : key.x5chain]]);
+  else header.set(HEADER.x5chain, key.x5chain.length === 1 ? key.x5chain[0]! : key.x5chain);
   const encodedHeader = encodeCbor(header);
   const payload = encodeCbor(claims);
   return {
     toBeSigned: encodeSigStructure(encodedHeader, payload),
-    assemble: (signature) => encodeCbor(coseSign1(assembleSign1(encodedHeader, unprotected, payload, signature))),
+    assemble: (signature) => encodeCbor(coseSign1(assembleSign1(encodedHeader, NO_HEADER, payload, signature))),
   };
 };

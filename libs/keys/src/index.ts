@@ -6,6 +6,7 @@ export {
   MasterKeyMismatch,
   PLATFORM,
   ReplayGuard,
+  EvictingReplayStore,
   ReplayGuardUnavailable,
   SealBroken,
   type KeysDestroyed,
@@ -15,6 +16,7 @@ export { Macs, type SecretMac } from './macs.js';
 export { ERASED, isErased, Sealing, type DataPurpose, type Erased, type NewKey, type Sealed } from './sealing.js';
 export {
   SigningKeys,
+  type Decrypter,
   type KeyAlgorithm,
   type PublicJwk,
   type Signer,
@@ -55,7 +57,7 @@ export {
   x25519PublicOf,
   type ImportedKey,
 } from './jwk.js';
-export { openRedisReplayGuard } from './redis/load-redis.js';
+export { inspectRedisServer, openRedisReplayGuard } from './redis/load-redis.js';
 export type { RedisReplayGuardOptions } from './redis/redis-replay-guard.js';
 export { migratePostgresKeys, openPostgresKeyVault } from './postgres/load-postgres.js';
 export type { PostgresKeyVaultOptions } from './postgres/postgres-key-store.js';

@@ -71,6 +71,16 @@ export class ReplayGuardUnavailable extends Error {
   override readonly name = 'ReplayGuardUnavailable';
 }
 
+/** The server of the guard may evict values that were spent: each of them could then be used again. */
+export class EvictingReplayStore extends Error {
+  override readonly name = 'EvictingReplayStore';
+  constructor(policy: string) {
+    super(
+      `names a server with maxmemory-policy ${policy}, which may evict used nonces and DPoP proofs before they expire`,
+    );
+  }
+}
+
 /** A value of a tenant that may be used once, until it expires. Values of different scopes are different ones. */
 export interface SingleUseValue {
   scope: string;

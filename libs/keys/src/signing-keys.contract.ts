@@ -1,4 +1,5 @@
 import { verify } from 'node:crypto';
+import { CompactEncrypt, errors, importJWK } from 'jose';
 import { TENANT_A as A, TENANT_B as B, useFreshVault, type KeyVaultStore } from './fresh-vault.contract.js';
 import { KeyNotFound } from './key-vault.js';
 
@@ -75,6 +76,32 @@ export const describeSigningKeys = (adapter: string, create: () => Promise<KeyVa
       await expect(signingKeys().loadSigner(B, ec.keyId)).rejects.toThrow(KeyNotFound);
     });
 
+    it('decrypts what was encrypted to a key of purpose encryption, also after a restart, and never destroyed ones', async () => {
+      const { keyId, publicJwk } = await signingKeys().createSigningKey(A, 'encryption', 'P-256');
+      const jwe = await new CompactEncrypt(Buffer.from('secret'))
+        .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM' })
+        .encrypt(await importJWK(publicJwk, 'ECDH-ES'));
+      for (const restart of [false, true]) {
+        if (restart) await store.reopen();
+        const decrypter = await signingKeys().loadDecrypter(A, keyId);
+        expect(Buffer.from(await decrypter.decrypt(jwe, {})).toString()).toBe('secret');
+        const another = { contentEncryptionAlgorithms: ['A128GCM'] };
+        await expect(decrypter.decrypt(jwe, another)).rejects.toThrow(errors.JOSEAlgNotAllowed);
+      }
+      await expect(signingKeys().loadDecrypter(B, keyId)).rejects.toThrow(KeyNotFound);
+      await signingKeys().destroySigningKeys(A, [keyId]);
+      await expect(signingKeys().loadDecrypter(A, keyId)).rejects.toThrow(KeyNotFound);
+    });
+
+    it('never signs with a key for encryption, nor decrypts with one for signatures', async () => {
+      const encrypting = await signingKeys().createSigningKey(A, 'encryption', 'P-256');
+      await expect(signingKeys().loadSigner(A, encrypting.keyId)).rejects.toEqual(
+        new TypeError(`key ${encrypting.keyId} is a key for encryption, which cannot sign`),
+      );
+      const signing = await signingKeys().createSigningKey(A, 'did', 'P-256');
+      await expect(signingKeys().loadDecrypter(A, signing.keyId)).rejects.toThrow(TypeError);
+    });
+
     it('ensures one key for concurrent callers, then returns the newest', async () => {
       const ensured = await Promise.all(
         Array.from({ length: 20 }, () => signingKeys().ensureSigningKey(A, 'token', 'Ed25519')),
@@ -87,7 +114,7 @@ export const describeSigningKeys = (adapter: string, create: () => Promise<KeyVa
       expect(await signingKeys().ensureSigningKey(A, 'token', 'Ed25519')).toEqual(ensured[0]);
     });
 
-    it.each(['did', 'webhook', 'token', 'sign-in', 'certificate'] as const)(
+    it.each(['did', 'webhook', 'token', 'sign-in', 'certificate', 'encryption'] as const)(
       'ensures the second newest key of purpose %s once the newest was destroyed',
       async (purpose) => {
         const older = await signingKeys().ensureSigningKey(A, purpose, 'P-256');

@@ -1,6 +1,8 @@
 import type { KeyObject } from 'node:crypto';
+import type { DecryptOptions } from 'jose';
 
-export type SigningPurpose = 'did' | 'webhook' | 'token' | 'sign-in' | 'certificate';
+/** Keys of purpose `encryption` decrypt and never sign; all others sign and never decrypt. */
+export type SigningPurpose = 'did' | 'webhook' | 'token' | 'sign-in' | 'certificate' | 'encryption';
 /** `Bls12381G2` keys are for BBS signatures: they are stored and published, but not used for signatures yet. */
 export type KeyAlgorithm = 'P-256' | 'Ed25519' | 'X25519' | 'Bls12381G2';
 
@@ -34,6 +36,16 @@ export interface Signer {
   signAside(data: Uint8Array): Promise<Uint8Array>;
 }
 
+/** A P-256 key that is ready to decrypt: the private KeyObject stays inside. */
+export interface Decrypter {
+  keyId: string;
+  /**
+   * The plaintext of a compact JWE with the algorithm ECDH-ES (RFC 7518 §4.6); another one is refused whatever `options` allow. Runs aside.
+   * @throws JOSEError
+   */
+  decrypt(jwe: string, options: Omit<DecryptOptions, 'keyManagementAlgorithms'>): Promise<Uint8Array>;
+}
+
 /** Key pairs of tenants and of the platform. Private keys never leave the implementation. */
 export abstract class SigningKeys {
   abstract createSigningKey(tenantId: string, purpose: SigningPurpose, algorithm: KeyAlgorithm): Promise<SigningKey>;
@@ -51,8 +63,10 @@ export abstract class SigningKeys {
   abstract listSigningKeys(tenantId: string, purpose: SigningPurpose): Promise<SigningKey[]>;
   /** The newest key of that purpose and algorithm, created when there is none; concurrent callers get the same one. */
   abstract ensureSigningKey(tenantId: string, purpose: SigningPurpose, algorithm: KeyAlgorithm): Promise<SigningKey>;
-  /** Cached. @throws KeyNotFound; TypeError for an X25519 or Bls12381G2 key, which cannot sign */
+  /** Cached. @throws KeyNotFound; TypeError for an X25519 or Bls12381G2 key or one for encryption, which cannot sign */
   abstract loadSigner(tenantId: string, keyId: string): Promise<Signer>;
+  /** Cached. @throws KeyNotFound; TypeError for a key that is not one for encryption on P-256 */
+  abstract loadDecrypter(tenantId: string, keyId: string): Promise<Decrypter>;
   /**
    * Destroys keys permanently: they are overwritten in the store, its log is truncated, and caches here and (by an
    * event) in other processes drop them. Destroying an absent key is no error.

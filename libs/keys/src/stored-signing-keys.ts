@@ -7,6 +7,7 @@ import {
   type webcrypto,
 } from 'node:crypto';
 import { promisify } from 'node:util';
+import { compactDecrypt } from 'jose';
 import { generateBls12381G2 } from './bls12381.js';
 import { cacheName, KeyCache } from './key-cache.js';
 import type { KeyStore, SigningKeyRow } from './key-store.js';
@@ -15,6 +16,7 @@ import { bind, openBytes, sealBytes } from './seal.js';
 import { newId } from './secrets.js';
 import {
   SigningKeys,
+  type Decrypter,
   type KeyAlgorithm,
   type PublicJwk,
   type Signer,
@@ -23,7 +25,7 @@ import {
 } from './signing-keys.js';
 import type { TenantKeys } from './tenant-keys.js';
 
-const PURPOSES: readonly SigningPurpose[] = ['did', 'webhook', 'token', 'sign-in', 'certificate'];
+const PURPOSES: readonly SigningPurpose[] = ['did', 'webhook', 'token', 'sign-in', 'certificate', 'encryption'];
 const ALGORITHMS: readonly KeyAlgorithm[] = ['P-256', 'Ed25519', 'X25519', 'Bls12381G2'];
 
 const signAside = promisify(sign);
@@ -31,6 +33,7 @@ const signAside = promisify(sign);
 /** SigningKeys over a store of sealed keys; pairs are generated and used here, the store never receives a private key. */
 export class StoredSigningKeys extends SigningKeys {
   private readonly signers: KeyCache<Signer>;
+  private readonly decrypters: KeyCache<Decrypter>;
   private readonly newest: KeyCache<SigningKey>;
 
   /** @param destroyKeys also evicts them here */
@@ -43,6 +46,7 @@ export class StoredSigningKeys extends SigningKeys {
   ) {
     super();
     this.signers = new KeyCache({ max: 5_000, ttl });
+    this.decrypters = new KeyCache({ max: 5_000, ttl });
     this.newest = new KeyCache({ max: 5_000, ttl });
   }
 
@@ -93,30 +97,54 @@ export class StoredSigningKeys extends SigningKeys {
 
   loadSigner(tenantId: string, keyId: string): Promise<Signer> {
     return this.signers.loadOnce(cacheName(tenantId, keyId), async () => {
-      const row = await this.store.call('signingKey', { tenant: tenantId, keyId });
-      if (!row) throw new KeyNotFound(keyId);
-      const { algorithm, publicJwk, purpose } = signingKeyOf(row);
+      const key = await this.findSigningKey(tenantId, keyId);
+      const { algorithm, publicJwk, purpose } = signingKeyOf(key);
       if (algorithm === 'X25519' || algorithm === 'Bls12381G2')
         throw new TypeError(`key ${keyId} is a key of type ${algorithm}, which cannot sign`);
-      const tenantKey = await this.tenantKeys.loadTenantKey(tenantId, keyId);
-      const d = openBytes(tenantKey, row.sealed, bind('signing-key', tenantId, purpose, keyId), `key ${keyId}`);
-      const privateKey = createPrivateKey({
-        key: { ...publicJwk, d: d.toString('base64url') } as webcrypto.JsonWebKey,
-        format: 'jwk',
-      });
+      if (purpose === 'encryption') throw new TypeError(`key ${keyId} is a key for encryption, which cannot sign`);
+      const privateKey = await this.openPrivateKey(key);
       const publicKey = createPublicKey({ key: publicJwk as webcrypto.JsonWebKey, format: 'jwk' });
       const digest = algorithm === 'P-256' ? 'sha256' : null;
       // The encoding is that of ECDSA; Ed25519 has one alone.
-      const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
+      const signing = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
       return {
         keyId,
         algorithm,
         publicJwk,
         publicKey,
-        sign: (data) => sign(digest, data, key),
-        signAside: (data) => signAside(digest, data, key),
+        sign: (data) => sign(digest, data, signing),
+        signAside: (data) => signAside(digest, data, signing),
       };
     });
+  }
+
+  loadDecrypter(tenantId: string, keyId: string): Promise<Decrypter> {
+    return this.decrypters.loadOnce(cacheName(tenantId, keyId), async () => {
+      const key = await this.findSigningKey(tenantId, keyId);
+      if (key.purpose !== 'encryption' || key.algorithm !== 'P-256')
+        throw new TypeError(`key ${keyId} is no key for encryption on P-256`);
+      const privateKey = await this.openPrivateKey(key);
+      return {
+        keyId,
+        decrypt: async (jwe, options) => {
+          const limits = { ...options, keyManagementAlgorithms: ['ECDH-ES'] };
+          return (await compactDecrypt(jwe, privateKey, limits)).plaintext;
+        },
+      };
+    });
+  }
+
+  private async findSigningKey(tenantId: string, keyId: string): Promise<SigningKeyRow> {
+    const row = await this.store.call('signingKey', { tenant: tenantId, keyId });
+    if (!row) throw new KeyNotFound(keyId);
+    return row;
+  }
+
+  private async openPrivateKey({ tenant, purpose, keyId, publicJwk, sealed }: SigningKeyRow): Promise<KeyObject> {
+    const tenantKey = await this.tenantKeys.loadTenantKey(tenant, keyId);
+    const d = openBytes(tenantKey, sealed, bind('signing-key', tenant, purpose, keyId), `key ${keyId}`);
+    const jwk = { ...(JSON.parse(publicJwk) as PublicJwk), d: d.toString('base64url') } as webcrypto.JsonWebKey;
+    return createPrivateKey({ key: jwk, format: 'jwk' });
   }
 
   destroySigningKeys(tenantId: string, keyIds: readonly string[]): Promise<void> {
@@ -125,8 +153,9 @@ export class StoredSigningKeys extends SigningKeys {
 
   /** Without `keyIds`, all of the tenant's. */
   evict(tenantId: string, keyIds?: readonly string[]): void {
-    if (!keyIds) this.signers.evictPrefix(cacheName(tenantId, ''));
-    else for (const keyId of keyIds) this.signers.evict(cacheName(tenantId, keyId));
+    for (const keys of [this.signers, this.decrypters])
+      if (!keyIds) keys.evictPrefix(cacheName(tenantId, ''));
+      else for (const keyId of keyIds) keys.evict(cacheName(tenantId, keyId));
     for (const purpose of PURPOSES)
       for (const algorithm of ALGORITHMS) {
         const at = cacheName(tenantId, purpose, algorithm);
@@ -137,6 +166,7 @@ export class StoredSigningKeys extends SigningKeys {
 
   clear(): void {
     this.signers.clear();
+    this.decrypters.clear();
     this.newest.clear();
   }
 

@@ -304,7 +304,7 @@ export const SETTINGS = {
   ),
   redisUrl: secret(
     'REDIS_URL',
-    'Redis or Valkey for rate limits and single-use values (`redis://` or `rediss://`). Default: rate limits in memory, single-use values in a file in `DATA_DIR`.',
+    'Redis or Valkey for rate limits and single-use values (`redis://` or `rediss://`). Its `maxmemory-policy` must be `noeviction`, otherwise the process does not start. Default: rate limits in memory, single-use values in a file in `DATA_DIR`.',
     urlOf('redis:', 'rediss:'),
   ),
   plaintextEngines: setting(
@@ -459,12 +459,12 @@ export const SETTINGS = {
   ),
   rateWalletTenant: rate(
     'RATE_LIMIT_WALLET_TENANT',
-    'Maximum wallet calls (token, nonce, credential) per minute of one tenant.',
+    'Maximum wallet calls (authorize, token, nonce, credential) per minute of one tenant; pushed authorization requests may be a quarter of them.',
     '12000',
   ),
   rateWalletAddress: rate(
     'RATE_LIMIT_WALLET_ADDRESS',
-    'Maximum wallet calls per minute of one IPv4 address or IPv6 /64 network.',
+    'Maximum wallet calls per minute of one IPv4 address or IPv6 /64 network; pushed authorization requests may be a quarter of them.',
     '600',
   ),
   ratePublic: rate(
@@ -508,9 +508,15 @@ export const SETTINGS = {
     '300',
     integer(30, 3600),
   ),
+  dpopAccessTokenSeconds: setting(
+    'DPOP_ACCESS_TOKEN_SECONDS',
+    'Lifetime of an access token of a wallet that is bound to a DPoP key (RFC 9449), in seconds.',
+    '900',
+    integer(30, 3600),
+  ),
   walletRedirectUris: optional(
     'WALLET_REDIRECT_URIS',
-    'Comma-separated list of the redirect URIs that wallets may use; each must match exactly. Default in production: none, and the authorization endpoint returns an error page. Default elsewhere: any https URI, http URI of the loopback interface, or URI of a private-use scheme.',
+    'Comma-separated list of redirect URIs that wallets may use without being registered, for tenants that have no wallet and never set `allowUnregisteredWallets`; each must match exactly. Register the wallets instead: each use is reported once per tenant in the log.',
     list((s) => (URL.canParse(s) ? s : fail(`must contain only URIs: ${s} is not one`))),
   ),
   authorizationCodeSeconds: setting(

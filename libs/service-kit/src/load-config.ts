@@ -52,6 +52,9 @@ export const inspectConfig = async (
     found.refusals.every(({ setting }) => !setting.startsWith('NATS'))
   )
     found = await inspector.inspectNatsServers(natsOptions(parsed));
+  const isUsed = purpose === 'run' && parsed.redisUrl !== undefined;
+  if (tryServers && isUsed && found.refusals.every(({ setting }) => setting !== 'REDIS_URL'))
+    found = await inspector.inspectRedisServer(parsed.redisUrl!);
   return { faults: [...faults, ...found.refusals.map(refusalText)], passed: found.passed, skipped: found.skipped };
 };
 

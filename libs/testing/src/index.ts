@@ -39,6 +39,7 @@ export * from './postgres-engines.js';
 export * from './postgres-server.js';
 export { isRecording, writeExamples } from './record-examples.js';
 export * from './redirect-browser.js';
+export * from './register-wallet.js';
 export * from './redis-server.js';
 export * from './sealed-values.js';
 export { restoreKeys } from './restore-keys.js';

@@ -8,6 +8,32 @@ interface Cookie {
   path: string;
 }
 
+/** The form of a consent page. */
+export interface SubmittedConsent {
+  action: string;
+  fields: Record<string, string>;
+}
+
+const unescaped = (text: string): string =>
+  text.replace(
+    /&(?:lt|gt|quot|#39|amp);/g,
+    (it) => ({ '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" })[it] ?? '&',
+  );
+
+/** `undefined` when the page is none. */
+export const parseConsentPage = (page: string): SubmittedConsent | undefined => {
+  const action = /<form method="post" action="([^"]*)"/.exec(page)?.[1];
+  if (action === undefined || !page.includes('name="decision" value="approve"')) return undefined;
+  const inputs = page.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g);
+  return { action, fields: Object.fromEntries([...inputs].map(([, name, value]) => [name, unescaped(value!)])) };
+};
+
+/** Where a page continues by itself. */
+export const continuationOf = (page: string): string | undefined => {
+  const url = /<meta http-equiv="refresh" content="0;url=([^"]*)">/.exec(page)?.[1];
+  return url === undefined ? undefined : unescaped(url);
+};
+
 /** A browser as far as redirections go: it follows them, and keeps each host's cookies (RFC 6265). */
 export class RedirectBrowser {
   private readonly jars = new Map<string, Cookie[]>();
@@ -16,25 +42,47 @@ export class RedirectBrowser {
 
   /**
    * Follows redirects up to an address for which `isThere` is true, without opening it: it may be that of a
-   * wallet. @throws Error when a response is not a redirect
+   * wallet. A consent page of the issuer is approved. @throws Error when a response is neither
    */
   async follow(start: string, isThere: (url: string) => boolean): Promise<URL> {
     let url = start;
     for (let hops = 0; !isThere(url); hops++) {
       if (hops > MAX_HOPS) throw new Error(`redirections in circles: ${url}`);
       const answer = await this.openUrl(url);
-      const location = answer.headers.get('location');
+      const location = answer.headers.get('location') ?? (await this.approveConsent(answer, url));
       if (!location) throw new Error(`${url} answers ${answer.status}: ${await answer.text()}`);
       url = new URL(location, url).href;
     }
     return new URL(url);
   }
 
+  /** Where the browser goes on after an approval; `undefined` when the response is no consent page. */
+  private async approveConsent(answer: Response, url: string): Promise<string | undefined> {
+    const form = answer.status === 200 ? parseConsentPage(await answer.clone().text()) : undefined;
+    return form && continuationOf(await (await this.submitConsent(url, form, 'approve')).text());
+  }
+
+  /** @param url of the page that the form is on */
+  submitConsent(url: string, { action, fields }: SubmittedConsent, decision: 'approve' | 'refuse'): Promise<Response> {
+    const body = new URLSearchParams({ ...fields, decision });
+    return this.openUrl(new URL(action, url).href, {
+      ...{ method: 'POST', body },
+      headers: { origin: new URL(url).origin, 'sec-fetch-site': 'same-origin' },
+    });
+  }
+
   /** One request, with and for the cookies of its host. */
-  async openUrl(url: string): Promise<Response> {
+  async openUrl(
+    url: string,
+    init: { method?: string; body?: URLSearchParams; headers?: Record<string, string> } = {},
+  ): Promise<Response> {
     this.visited.push(url);
     const cookie = this.cookiesFor(url);
-    const answer = await hostFetch(url, { redirect: 'manual', headers: cookie ? { cookie } : {} });
+    const answer = await hostFetch(url, {
+      ...init,
+      redirect: 'manual',
+      headers: { ...init.headers, ...(cookie && { cookie }) },
+    });
     for (const line of answer.headers.getSetCookie()) this.keep(new URL(url).host, line);
     return answer;
   }

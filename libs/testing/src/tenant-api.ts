@@ -136,6 +136,8 @@ export class TenantApi {
       revocationStatus: (id: string) => answerTo(client.GET(status, { params: { path: { id } } })),
       setRevocationStatus: (id: string, body: Schemas['SetRevocationStatusRequest']) =>
         answerTo(client.POST(status, { params: { path: { id } }, body })),
+      notification: (id: string, body: Schemas['RevocationNotificationRequest']) =>
+        answerTo(client.POST(`${status}/notification`, { params: { path: { id } }, body })),
       create: (body: Schemas['WebSemanticConfigurationRequest']) => answerTo(client.POST(path, { body })),
       list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
       retrieve: (id: string) => answerTo(client.GET(one, { params: { path: { id } } })),
@@ -213,11 +215,51 @@ export class TenantApi {
     };
   }
 
+  get wallets() {
+    const { client, answerTo } = this.calls;
+    const path = '/v1/openid/wallets';
+    const one = '/v1/openid/wallets/{id}';
+    return {
+      create: (body: Schemas['WalletRequest']) => answerTo(client.POST(path, { body })),
+      list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
+      retrieve: (id: string) => answerTo(client.GET(one, { params: { path: { id } } })),
+      update: (id: string, body: Schemas['WalletRequest']) =>
+        answerTo(client.PUT(one, { params: { path: { id } }, body })),
+      delete: (id: string) => answerTo(client.DELETE(one, { params: { path: { id } } })),
+    };
+  }
+
+  /** Wallets with root certificates. */
+  get attestedWallets() {
+    const { client, answerTo } = this.calls;
+    const path = '/v1/openid/wallet-attestation-configurations';
+    const one = '/v1/openid/wallet-attestation-configurations/{id}';
+    return {
+      create: (body: Schemas['AttestedWalletRequest']) => answerTo(client.POST(path, { body })),
+      list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
+      retrieve: (id: string) => answerTo(client.GET(one, { params: { path: { id } } })),
+      update: (id: string, body: Schemas['AttestedWalletRequest']) =>
+        answerTo(client.PUT(one, { params: { path: { id } }, body })),
+      delete: (id: string) => answerTo(client.DELETE(one, { params: { path: { id } } })),
+    };
+  }
+
+  /** Settings of the OID4VCI endpoints. */
+  get openIdConfiguration() {
+    const { client, answerTo } = this.calls;
+    const path = '/v1/openid/configuration';
+    return {
+      retrieve: () => answerTo(client.GET(path)),
+      update: (body: Schemas['OpenIdConfigurationRequest']) => answerTo(client.PUT(path, { body })),
+    };
+  }
+
   get offers() {
     const { client, answerTo } = this.calls;
     return {
       /** Of the authorization code flow. */
       createOpen: (body: Schemas['OfferRequest']) => answerTo(client.POST('/v1/openid/offers', { body })),
+      deleteOpen: (id: string) => answerTo(client.DELETE('/v1/openid/offers/{id}', { params: { path: { id } } })),
       create: (body: Schemas['PreAuthorizedOfferRequest']) =>
         answerTo(client.POST('/v1/openid/offers/pre-authorized', { body })),
       delete: (id: string) =>

@@ -5,39 +5,49 @@ import { hostFetch } from './host-fetch.js';
 
 type Sign1 = [Uint8Array, Map<number, unknown>, Uint8Array, Uint8Array];
 interface Status {
-  status_list: { idx: number; uri: string };
+  status_list?: { idx: number; uri: string };
+  identifier_list?: { id: Uint8Array; uri: string };
 }
 
 /** The status of an mdoc as its mobile security object has it, read with cbor2; undefined where it has none. */
-export const mdocStatus = async (credential: string): Promise<Status['status_list'] | undefined> => {
+export const mdocStatus = async (credential: string): Promise<Status['status_list']> =>
+  (await statusOf(credential))?.status_list;
+
+/** The same of an mdoc that is in an identifier list. */
+export const mdocIdentifier = async (credential: string): Promise<Status['identifier_list']> =>
+  (await statusOf(credential))?.identifier_list;
+
+const statusOf = async (credential: string): Promise<Status | undefined> => {
   const { decode } = await import('cbor2');
   // A Buffer would be decoded to Buffers.
   const read = <T>(bytes: Uint8Array): T => decode<T>(new Uint8Array(bytes), { ignoreGlobalTags: true });
   const { issuerAuth } = read<{ issuerAuth: Sign1 }>(Buffer.from(credential, 'base64url'));
-  return read<{ status?: Status }>(read<Tag>(issuerAuth[2]).contents as Uint8Array).status?.status_list;
+  return read<{ status?: Status }>(read<Tag>(issuerAuth[2]).contents as Uint8Array).status;
 };
 
 /**
  * Checks the status of an mdoc in a fresh token with cbor2 and WebCrypto: signature, chain to the IACA, `typ`, `sub`, times and the entry
- * (Token Status List §8.3).
+ * (Token Status List §8.3) or the identifiers (ISO/IEC 18013-5, second edition, §12.3.6.4).
  * @param iacas PEM of the roots that the verifier trusts
- * @throws Error with what was found; `Status is not valid` for any status but 0, VALID
+ * @throws Error with what was found; `Status is not valid` for any status but 0, VALID, or where the identifier is in the list
  */
 export const verifyMdocStatus = async (credential: string, iacas: readonly string[]): Promise<void> => {
   const { cdeEncodeOptions, decode, encode } = await import('cbor2');
-  const status = await mdocStatus(credential);
+  const { status_list, identifier_list } = (await statusOf(credential)) ?? {};
+  const status = status_list ?? identifier_list;
   if (!status) throw new Error('the document has no status');
-  const response = await hostFetch(status.uri, { headers: { accept: MEDIA_TYPE } });
+  const expected = `application/${status_list ? 'statuslist' : 'identifierlist'}+cwt`;
+  const response = await hostFetch(status.uri, { headers: { accept: expected } });
   if (!response.ok) throw new Error(`${status.uri} answered ${response.status}`);
   const mediaType = response.headers.get('content-type');
-  if (mediaType !== MEDIA_TYPE) throw new Error(`${status.uri} has the media type ${mediaType}`);
+  if (mediaType !== expected) throw new Error(`${status.uri} has the media type ${mediaType}`);
   const options = { ignoreGlobalTags: true, preferMap: true };
   const { tag, contents } = decode<Tag>(new Uint8Array(await response.arrayBuffer()), options);
-  const [header, unprotected, payload, signature] = contents as Sign1;
+  const [header, , payload, signature] = contents as Sign1;
   const parameters = decode<Map<number, unknown>>(header, options);
-  if (tag !== 18 || parameters.get(1) !== -7 || parameters.get(16) !== MEDIA_TYPE)
+  if (tag !== 18 || parameters.get(1) !== -7 || parameters.get(16) !== expected)
     throw new Error('the token is no COSE_Sign1 of ES256 with the type of a status list');
-  const signer = new X509Certificate(unprotected.get(33) as Uint8Array);
+  const signer = new X509Certificate(parameters.get(33) as Uint8Array);
   const roots = iacas.map((pem) => new X509Certificate(pem));
   if (!roots.some((root) => signer.checkIssued(root) && signer.verify(root.publicKey)))
     throw new Error('no trusted IACA issued the certificate of the signer');
@@ -53,10 +63,16 @@ export const verifyMdocStatus = async (credential: string, iacas: readonly strin
   if (!((claims.get(6) as number) <= now && now < (claims.get(4) as number)))
     throw new Error('the token is not valid at this time');
   if (!((claims.get(65534) as number) > 0)) throw new Error('the token has no time to live');
+  if (identifier_list) {
+    if (claims.has(65533)) throw new Error('the token is a status list');
+    const { identifiers } = Object.fromEntries(claims.get(65530) as Map<string, Map<Uint8Array, unknown>>);
+    if ([...identifiers!.keys()].some((id) => Buffer.from(id).equals(identifier_list.id)))
+      throw new Error('Status is not valid');
+    return;
+  }
+  const { idx } = status_list!;
   const list = claims.get(65533) as Map<string, unknown>;
   const [bits, bytes] = [list.get('bits') as number, inflateSync(list.get('lst') as Uint8Array)];
-  const shift = (status.idx * bits) % 8;
-  if ((bytes[Math.floor((status.idx * bits) / 8)]! >> shift) & (2 ** bits - 1)) throw new Error('Status is not valid');
+  const shift = (idx * bits) % 8;
+  if ((bytes[Math.floor((idx * bits) / 8)]! >> shift) & (2 ** bits - 1)) throw new Error('Status is not valid');
 };
-
-const MEDIA_TYPE = 'application/statuslist+cwt';

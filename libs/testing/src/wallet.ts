@@ -2,9 +2,11 @@ import { createHash, randomBytes, X509Certificate } from 'node:crypto';
 import {
   clientAuthenticationAnonymous,
   clientAuthenticationNone,
+  Oauth2Client,
   setGlobalConfig,
   type CallbackContext,
   type JwtSigner,
+  type RequestDpopOptions,
 } from '@openid4vc/oauth2';
 import { Openid4vciClient, type CredentialOfferObject, type IssuerMetadataResult } from '@openid4vc/openid4vci';
 import { compactVerify, exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
@@ -50,7 +52,7 @@ export interface CollectOptions {
 }
 
 export interface AuthorizeOptions {
-  browser: RedirectBrowser;
+  browser: Pick<RedirectBrowser, 'follow'>;
   redirectUri: string;
   scope?: string;
   /** Added to the authorization request. */
@@ -59,6 +61,7 @@ export interface AuthorizeOptions {
 
 export interface TokenAnswer {
   access_token: string;
+  token_type: string;
   scope?: string;
   authorization_details?: { credential_configuration_id: string; credential_identifiers: string[] }[];
 }
@@ -93,15 +96,25 @@ const verifyUnder =
 export class Wallet {
   private readonly keys = new Map<string, HolderKey>();
   readonly client: Openid4vciClient;
+  private readonly oauth: Oauth2Client;
+  /** With the nonce of the issuer's last answer. */
+  private dpop: RequestDpopOptions | undefined;
 
   /**
    * @param clientId any; without one it is anonymous, which is sufficient for pre-authorized codes
    * @param issuerCa PEM; it prefers metadata that is signed under this CA
+   * @param dpopKey its access tokens are bound to this key (RFC 9449)
    */
   constructor(
     private readonly clientId?: string,
     issuerCa?: string,
+    dpopKey?: HolderKey,
   ) {
+    if (dpopKey) {
+      const signer = signerOf(dpopKey) as RequestDpopOptions['signer'];
+      this.keys.set(signerId(signer), dpopKey);
+      this.dpop = { signer };
+    }
     const refuse = () => {
       throw new Error('this wallet does not use that');
     };
@@ -124,6 +137,7 @@ export class Wallet {
       ...(issuerCa !== undefined && { verifyJwt: verifyUnder(new X509Certificate(issuerCa)) }),
     };
     this.client = new Openid4vciClient({ callbacks: callbacks as CallbackContext });
+    this.oauth = new Oauth2Client({ callbacks: callbacks as CallbackContext });
   }
 
   /** The offer of an `openid-credential-offer://` address, by value or by reference. */
@@ -140,11 +154,13 @@ export class Wallet {
     metadata: IssuerMetadataResult,
     transactionCode?: string,
   ): Promise<string> {
-    const { accessTokenResponse } = await this.client.retrievePreAuthorizedCodeAccessTokenFromOffer({
+    const { accessTokenResponse, dpop } = await this.client.retrievePreAuthorizedCodeAccessTokenFromOffer({
       credentialOffer: offer,
       issuerMetadata: metadata,
+      dpop: this.dpop,
       ...(transactionCode !== undefined && { txCode: transactionCode }),
     });
+    this.dpop = dpop;
     return accessTokenResponse.access_token;
   }
 
@@ -155,30 +171,33 @@ export class Wallet {
     { browser, redirectUri, scope, parameters = {} }: AuthorizeOptions,
   ): Promise<TokenAnswer> {
     const state = randomBytes(16).toString('base64url');
-    const { authorizationRequestUrl, pkce } = await this.client.createAuthorizationRequestUrlFromOffer({
-      credentialOffer: offer,
-      issuerMetadata: metadata,
+    // Its request from an offer has no place for a state. It pushes the request, because the metadata have an endpoint for that.
+    const { authorizationRequestUrl, pkce, ...pushed } = await this.oauth.createAuthorizationRequestUrl({
+      authorizationServerMetadata: metadata.authorizationServers[0]!,
       clientId: this.clientId!,
       redirectUri,
+      resource: metadata.credentialIssuer.credential_issuer,
+      state,
+      dpop: this.dpop,
       ...(scope !== undefined && { scope }),
-      additionalRequestPayload: parameters,
+      additionalRequestPayload: { ...parameters, issuer_state: offer.grants?.authorization_code?.issuer_state },
     });
-    // The library has no place for it when it starts from an offer.
-    const request = new URL(authorizationRequestUrl);
-    request.searchParams.set('state', state);
-    const back = await browser.follow(request.href, (url) => url.startsWith(redirectUri));
+    this.dpop = pushed.dpop;
+    const back = await browser.follow(authorizationRequestUrl, (url) => url.startsWith(redirectUri));
     const answer = Object.fromEntries(back.searchParams);
     // RFC 9207 §2.4
     if (answer['state'] !== state || answer['iss'] !== metadata.credentialIssuer.credential_issuer)
       throw new Error(`that is no answer to this wallet: ${back.href}`);
     if (answer['code'] === undefined) throw new Error(answer['error']);
-    const { accessTokenResponse } = await this.client.retrieveAuthorizationCodeAccessTokenFromOffer({
+    const { accessTokenResponse, dpop } = await this.client.retrieveAuthorizationCodeAccessTokenFromOffer({
       credentialOffer: offer,
       issuerMetadata: metadata,
+      dpop: this.dpop,
       authorizationCode: answer['code'],
       pkceCodeVerifier: pkce!.codeVerifier,
       redirectUri,
     });
+    this.dpop = dpop;
     return accessTokenResponse as TokenAnswer;
   }
 
@@ -213,15 +232,39 @@ export class Wallet {
   ): Promise<(string | Record<string, unknown>)[]> {
     const nonce = await this.nonce(metadata);
     const jwts = await Promise.all(keys.map((key) => this.proof(metadata, credentialConfigurationId, key, nonce)));
-    const { credentialResponse } = await this.client.retrieveCredentials({
+    const { credentialResponse, dpop } = await this.client.retrieveCredentials({
       issuerMetadata: metadata,
       accessToken,
+      dpop: this.dpop,
       credentialConfigurationId,
       proofs: { jwt: jwts as [string, ...string[]] },
     });
+    if (this.dpop) this.dpop = { ...this.dpop, ...dpop };
     return (credentialResponse.credentials as { credential: string | Record<string, unknown> }[]).map(
       ({ credential }) => credential,
     );
+  }
+
+  /**
+   * One credential by its identifier (OID4VCI §8.2). The library makes requests by configuration only: this one has its proof, and the test
+   * sends it.
+   */
+  async credentialByIdentifier(
+    metadata: IssuerMetadataResult,
+    accessToken: string,
+    credentialConfigurationId: string,
+    credentialIdentifier: string,
+    key: HolderKey,
+  ): Promise<string | Record<string, unknown>> {
+    const proof = await this.proof(metadata, credentialConfigurationId, key, await this.nonce(metadata));
+    const answer = await hostFetch(metadata.credentialIssuer.credential_endpoint, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${accessToken}` },
+      body: JSON.stringify({ credential_identifier: credentialIdentifier, proofs: { jwt: [proof] } }),
+    });
+    const body = (await answer.json()) as { credentials?: { credential: string | Record<string, unknown> }[] };
+    if (!body.credentials) throw new Error(`no credential: ${JSON.stringify(body)}`);
+    return body.credentials[0]!.credential;
   }
 
   /** Everything from the offer's address to the credentials. */

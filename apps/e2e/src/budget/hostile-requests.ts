@@ -245,6 +245,22 @@ const anyXml: Hostile[] = [XML_TEXT, MAX_TEXT].flatMap((most) => {
   ];
 });
 
+const jwe = (header: string, rest = '..aXY.Y2lwaGVy.dGFn'): HostileParts => ({
+  body: { mediaType: 'application/jwt', text: `${Buffer.from(header).toString('base64url')}${rest}` },
+});
+/** Compact JWEs, each within the limit of 64 KiB and far beyond it; a key of the tenant is not needed to send them. */
+const anyJwe: Hostile[] = [45_000, MAX_TEXT / 2].flatMap((most) => [
+  hostile(`JWE of ${most} bytes: members of the header`, most, undefined, (_right, size) =>
+    jwe(`{"alg":"ECDH-ES",${upTo(size, size - 100, (index) => `"x${index}":1`, ',')}}`),
+  ),
+  hostile(`JWE of ${most} bytes: nested lists`, most, undefined, (_right, size) => jwe(nestedLists(size / 2))),
+  hostile(`JWE of ${most} bytes: dots`, most, undefined, (_right, size) => jwe('{}', filled('.', size))),
+  hostile(`JWE of ${most} bytes: no header end`, most, undefined, (_right, size) => jwe(filled('{"a":', size))),
+  hostile(`JWE of ${most} bytes: ciphertext`, most, undefined, (_right, size) =>
+    jwe('{}', `..aXY.${filled('A', size)}.!`),
+  ),
+]);
+
 const line = (name: string, of: (size: number) => HostileParts, size = LINE, part?: number): Hostile =>
   hostile(name, size, part, (_right, wanted) => of(wanted));
 const inHeader = (name: string, pattern: string) =>
@@ -306,6 +322,7 @@ export const hostileRequests = (operation: Operation): Hostile[] => {
     // Also input that it does not accept, which is refused before it is read or parsed in vain.
     ...anyJson,
     ...(types.includes(FORM) || body === 'form' || body === 'raw' ? anyForm : anyForm.slice(0, 1)),
+    ...(body === 'raw' && types.includes(JSON_TYPE) ? anyJwe : []),
     ...(body === 'json-or-xml' ? anyXml : anyXml.slice(0, 1)),
     ...ofBodies,
   ];

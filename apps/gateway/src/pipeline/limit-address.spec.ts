@@ -6,10 +6,11 @@ describe('calls without credentials', () => {
   it.each([
     ['public', publicAccess],
     ['wallet', holderAccess],
-  ])('are counted by address and tenant: %s', async (name, access) => {
+    ['push', holderAccess],
+  ] as const)('are counted by address and tenant: %s', async (name, access) => {
     const state = rate();
     const { rates, calls } = ratesOf(state);
-    const exchange = exchangeOf({}, { access });
+    const exchange = exchangeOf({}, { access, rate: name });
     await limitAddress(exchange, { rates });
     expect(exchange.rate).toBe(state);
     expect(calls).toEqual([['count', name, { address: '192.0.2.1', tenantId: 't1' }]]);

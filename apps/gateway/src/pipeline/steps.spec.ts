@@ -19,6 +19,7 @@ describe('the steps of an operation', () => {
   it.each([
     ['public', { access: publicAccess }, ['limitAddress']],
     ['wallet', { access: holderAccess }, ['limitAddress']],
+    ['push', { access: holderAccess, rate: 'push' as const }, ['limitAddress']],
     ['management', { access: managementAccess }, ['identifyCaller', 'limitCaller']],
     ['roles', { access: roles }, ['identifyCaller', 'limitCaller', 'authorize']],
     ['token call', { access: publicAccess, rate: 'client-token' as const }, ['limitTokenFailures']],

@@ -23,7 +23,7 @@ import type { Step, StepOfOperation } from './step.js';
 import { streamList } from './stream-list.js';
 
 const isTokenCall = ({ rate }: Operation): boolean => rate === 'client-token';
-const isLimitedByAddress = ({ rate }: Operation): boolean => rate === 'public' || rate === 'wallet';
+const isLimitedByAddress = ({ rate }: Operation): boolean => rate === 'public' || rate === 'wallet' || rate === 'push';
 const isLimitedByCaller = ({ rate }: Operation): boolean => rate === 'api';
 const hasCredentials = ({ access: { kind } }: Operation): boolean => kind !== 'public' && kind !== 'holder';
 const hasRoles = ({ access }: Operation): boolean => access.kind === 'roles';

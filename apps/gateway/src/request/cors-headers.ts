@@ -20,10 +20,10 @@ const EXPOSED_HEADERS = [
 
 /**
  * Whether pages of any origin may call it: public documents and the endpoints of wallets. Not the token endpoint of clients, whose secrets
- * belong on no page; not redirects, which browsers follow and scripts do not (RFC 9700 §2.6).
+ * belong on no page; not redirects and pages, which browsers open and scripts do not (RFC 9700 §2.6).
  */
 export const allowsOrigins = ({ rate, http }: Operation): boolean =>
-  (rate === 'public' || rate === 'wallet') && http!.success < 300;
+  (rate === 'public' || rate === 'wallet' || rate === 'push') && http!.success < 300 && !http!.refusesOnPage;
 
 /** Fetch standard, CORS protocol: for an answer that scripts of any origin may read. No credentials of browsers are involved. */
 export const CORS_HEADERS: Readonly<Record<string, string>> = {

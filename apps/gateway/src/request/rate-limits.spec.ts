@@ -78,6 +78,41 @@ describe('wallet limits', () => {
   });
 });
 
+describe('limits of pushed authorization requests', () => {
+  const settings = { DATA_DIR: 'unused', RATE_LIMIT_WALLET_ADDRESS: '8', RATE_LIMIT_WALLET_TENANT: '16' };
+  beforeEach(() => {
+    limits = new RateLimits(parseConfig(settings), new MemoryRateCounter());
+  });
+  const count = (rate: 'push' | 'wallet', address: string, tenantId = TENANT) =>
+    limits.count(rate, { address, tenantId });
+
+  it('are a quarter of the wallet limits of an address', async () => {
+    expect(shown(await count('push', '192.0.2.1'))).toEqual([2, 1, false]);
+    await count('push', '192.0.2.1');
+    expect(shown(await count('push', '192.0.2.1'))).toEqual([2, 0, true]);
+    // The two admitted pushes are wallet calls, too; the refused one is none.
+    expect(shown(await count('wallet', '192.0.2.1'))).toEqual([8, 5, false]);
+  });
+
+  it('leave the other wallet calls of a tenant three quarters, however many addresses push [T297]', async () => {
+    for (let n = 1; n <= 100; n++) await times(3, () => count('push', `192.0.2.${n}`));
+    expect(shown(await count('push', '198.51.100.1'))).toEqual([4, 0, true]);
+    expect(shown(await count('wallet', '198.51.100.1'))).toEqual([8, 7, false]);
+    expect(shown(await count('wallet', '192.0.2.1'))).toEqual([8, 5, false]);
+    for (let n = 1; n <= 10; n++) expect((await count('wallet', `198.51.100.${n + 1}`)).exceeded).toBe(false);
+    expect((await count('wallet', '198.51.100.99')).exceeded).toBe(true);
+    expect((await count('push', '192.0.2.1', OTHER)).exceeded).toBe(false);
+  });
+
+  it('are five times those of an address for an IPv6 /48, and at least one', async () => {
+    const one = { ...settings, RATE_LIMIT_WALLET_ADDRESS: '1', RATE_LIMIT_WALLET_TENANT: '400' };
+    limits = new RateLimits(parseConfig(one), new MemoryRateCounter());
+    const states = [];
+    for (let n = 0; n < 6; n++) states.push(await count('push', rateKeyOf(`2001:db8:1:${n}::1`)));
+    expect(states.map(({ exceeded }) => exceeded)).toEqual([false, false, false, false, false, true]);
+  });
+});
+
 describe('wallet limits of an IPv6 /48', () => {
   beforeEach(() => {
     const config = parseConfig({

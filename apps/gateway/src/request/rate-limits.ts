@@ -13,6 +13,8 @@ export interface RateState {
 }
 
 const WINDOW_SECONDS = 60;
+/** Pushed authorization requests, which are stored without credentials, may take one in so many of the wallet calls. */
+const PUSH_PART = 4;
 
 type Limit = readonly [key: string, limit: number];
 
@@ -50,16 +52,17 @@ export class RateLimits {
         return this.stateOf(this.counter.count(`a:${subject.clientId ?? subject.address}`), limits.api);
       case 'public':
         return this.stateOf(this.counter.count(`p:${subject.address}`), limits.public);
-      case 'wallet': {
-        const { tenantId, address } = subject;
-        const network = networkKeyOf(address);
-        // Each increment is atomic, so that an address or network takes at most its own limit from the tenant's, also with calls at once.
-        const each: Limit[] = [[`wa:${tenantId}:${address}`, limits.walletAddress]];
-        if (network !== undefined)
-          each.push([`wn:${tenantId}:${network}`, ADDRESSES_OF_NETWORK * limits.walletAddress]);
-        each.push([`wt:${tenantId}`, limits.walletTenant]);
-        return this.countEach(each);
-      }
+      case 'wallet':
+        return this.countEach(walletLimits('w', subject, limits));
+      // Of a tenant whose pushes are used up, codes can still be exchanged.
+      case 'push':
+        return this.countEach([
+          ...walletLimits('q', subject, {
+            walletAddress: Math.ceil(limits.walletAddress / PUSH_PART),
+            walletTenant: Math.ceil(limits.walletTenant / PUSH_PART),
+          }),
+          ...walletLimits('w', subject, limits),
+        ]);
     }
   }
 
@@ -130,6 +133,22 @@ export class RateLimits {
     };
   }
 }
+
+/** Each increment is atomic, so that an address or network takes at most its own limit from the tenant's, also with calls at once. */
+const walletLimits = (
+  prefix: string,
+  { tenantId, address }: RateSubject,
+  { walletAddress, walletTenant }: { walletAddress: number; walletTenant: number },
+): Limit[] => {
+  const network = networkKeyOf(address);
+  return [
+    [`${prefix}a:${tenantId}:${address}`, walletAddress],
+    ...(network === undefined
+      ? []
+      : [[`${prefix}n:${tenantId}:${network}`, ADDRESSES_OF_NETWORK * walletAddress] as const]),
+    [`${prefix}t:${tenantId}`, walletTenant],
+  ];
+};
 
 /** The exceeded one, or the one with fewer calls left. */
 const nearest = (one: RateState, other: RateState): RateState => {

@@ -1,4 +1,10 @@
+import { oauthError } from '@attestry/contracts';
+import type { OpenIdSettings } from '../openid-settings/openid-settings.events.js';
+import { effectiveSettings } from '../openid-settings/openid-settings.decisions.js';
+import { checkEnabled } from '../wallets/check-wallet.js';
 import type { RegisteredWallet } from '../wallets/wallets.events.js';
+import type { WalletsState } from '../wallets/wallets.state.js';
+import { isRegisteredRedirect, isUsableRedirect, REDIRECT_FAULT } from './redirect-policy.js';
 
 /** How a client may use the authorization code flow. */
 export type ClientClass =
@@ -8,3 +14,44 @@ export type ClientClass =
   | { kind: 'listed' }
   /** The person must consent first. */
   | { kind: 'unregistered' };
+
+/** What decides the class of a client. */
+export interface ClientRules {
+  wallets: WalletsState;
+  settings: OpenIdSettings;
+  config: { nodeEnv: string; walletRedirectUris?: readonly string[] | undefined };
+}
+
+/**
+ * Which class the client of an authorization request is of; a refusal is shown on a page, because nothing shows that its address belongs to
+ * the client (RFC 6749 §4.1.2.1).
+ * @throws AppError 400
+ */
+export const classifyClient = (
+  { clientId, redirectUri }: { clientId: string; redirectUri: string },
+  { wallets, settings, config }: ClientRules,
+): ClientClass => {
+  if (!isUsableRedirect(redirectUri)) throw refused(`redirect_uri ${REDIRECT_FAULT}`);
+  const wallet = wallets.find((one) => one.clientId === clientId);
+  if (wallet) {
+    if (!isRegisteredRedirect(redirectUri, wallet.redirectUris ?? []))
+      throw refused('redirect_uri must be one of the redirect URIs that are registered for the wallet');
+    checkEnabled(wallet);
+    return { kind: 'registered', wallet };
+  }
+  const isListApplied = wallets.length === 0 && settings.allowUnregisteredWallets === undefined;
+  if (isListApplied && config.walletRedirectUris?.includes(redirectUri)) return { kind: 'listed' };
+  if (!effectiveSettings(settings, config).allowUnregisteredWallets)
+    throw oauthError(
+      'unauthorized_client',
+      'client_id must be the one of a wallet that is registered with this issuer',
+      {
+        check: 'classify-client',
+      },
+    );
+  if (!/^https:/i.test(redirectUri))
+    throw refused('redirect_uri must be an https URL, because the wallet is not registered with this issuer');
+  return { kind: 'unregistered' };
+};
+
+const refused = (description: string) => oauthError('invalid_request', description, { check: 'classify-client' });

@@ -1,18 +1,11 @@
-import { decideRedirect, redirectPolicyOf, REFUSED_SCHEMES } from './redirect-policy.js';
+import { isRegisteredRedirect, isUsableRedirect, REFUSED_SCHEMES } from './redirect-policy.js';
 
-const LISTED = 'https://wallet.example/back';
-const development = redirectPolicyOf({ nodeEnv: 'development', walletRedirectUris: undefined });
-const production = redirectPolicyOf({ nodeEnv: 'production', walletRedirectUris: undefined });
-const listed = redirectPolicyOf({ nodeEnv: 'production', walletRedirectUris: [LISTED] });
-
-describe('the redirect policy', () => {
+describe('a redirect URI', () => {
   it.each([
     ...['https://wallet.example/back', 'HTTPS://wallet.example', 'http://127.0.0.1:3000/', 'http://[::1]/x'],
     ...['http://localhost/back', 'org.example.wallet:/back', 'openid-credential-offer://', 'haip://authorize'],
     ...['eudi-openid4ci://authorize', 'msal-wallet://back', 'edgewallet://back'],
-  ])('in development without a list: %s', (redirectUri) =>
-    expect(decideRedirect(redirectUri, development)).toBe('allowed'),
-  );
+  ])('can be of a wallet: %s', (redirectUri) => expect(isUsableRedirect(redirectUri)).toBe(true));
 
   it.each([
     ...[
@@ -36,19 +29,33 @@ describe('the redirect policy', () => {
     ],
     ...['https://user@wallet.example/', 'https://wallet.example/#x', 'wallet.example', '', '//wallet.example'],
     ...[`https://wallet.example/${'x'.repeat(2048)}`, 'https://wallet.example/ ', '\tjavascript:alert(1)'],
-  ])('never: %s', (redirectUri) => {
-    for (const policy of [development, production, { allowed: [redirectUri], rendersPages: true }])
-      expect(decideRedirect(redirectUri, policy)).toBe('unusable');
+  ])('never: %s', (redirectUri) => expect(isUsableRedirect(redirectUri)).toBe(false));
+
+  it('is compared with the registered ones as a string [T212]', () => {
+    const registered = ['https://wallet.example/back', 'org.example.wallet:/back', 'https://wallet.example:8443/back'];
+    for (const same of registered) expect(isRegisteredRedirect(same, registered)).toBe(true);
+    for (const other of [
+      ...['https://wallet.example/back/', 'https://wallet.example/Back', 'https://wallet.example/back?a=1'],
+      ...['https://wallet.example:443/back', 'https://wallet.example:8444/back', 'https://WALLET.example/back'],
+      ...['https://wallet.example/', 'https://evil.example/back', 'org.example.wallet:/', 'ORG.example.wallet:/back'],
+    ])
+      expect([other, isRegisteredRedirect(other, registered)]).toEqual([other, false]);
+    expect(isRegisteredRedirect('https://wallet.example/back', [])).toBe(false);
   });
 
-  it('in production refuses every address without a list, and otherwise compares exactly with the list', () => {
-    expect(decideRedirect(LISTED, production)).toBe('unlisted');
-    expect(decideRedirect('http://127.0.0.1/', production)).toBe('unlisted');
-    expect(decideRedirect(LISTED, listed)).toBe('allowed');
-    for (const other of [`${LISTED}/`, `${LISTED}?a=1`, 'https://wallet.example/Back', 'org.example.wallet:/back'])
-      expect(decideRedirect(other, listed)).toBe('unlisted');
-    expect([development, production, listed].map(({ rendersPages }) => rendersPages)).toEqual([false, true, true]);
-    expect(redirectPolicyOf({ nodeEnv: 'development', walletRedirectUris: [LISTED] })).toEqual(listed);
+  it.each(['127.0.0.1', '[::1]', 'localhost'])('of the loopback host %s has any port [T212]', (host) => {
+    for (const registered of [`http://${host}/back?a=1`, `http://${host}:3000/back?a=1`]) {
+      for (const port of ['', ':1', ':65535'])
+        expect(isRegisteredRedirect(`http://${host}${port}/back?a=1`, [registered])).toBe(true);
+      for (const other of [
+        ...[`http://${host}:1/back`, `http://${host}:1/other?a=1`, `http://${host}:1x/back?a=1`],
+        ...[`http://${host}:1@evil.example/back?a=1`, `https://${host}:1/back?a=1`, `http://${host}:123456/back?a=1`],
+        `http://${host}.evil.example:1/back?a=1`,
+      ])
+        expect([other, isRegisteredRedirect(other, [registered])]).toEqual([other, false]);
+    }
+    expect(isRegisteredRedirect(`http://${host}:1`, [`http://${host}`])).toBe(true);
+    expect(isRegisteredRedirect('http://127.0.0.1/', ['http://localhost/'])).toBe(false);
   });
 
   it('lists each refused scheme once, in the spelling used for the comparison', () => {

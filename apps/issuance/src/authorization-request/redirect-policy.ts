@@ -38,8 +38,11 @@ const isRefusedScheme = (scheme: string): boolean =>
     refused.endsWith('*') ? scheme.startsWith(refused.slice(0, -1)) : scheme === refused,
   );
 
+export const REDIRECT_FAULT =
+  'must be an https URL, an http URL of a loopback host, or a URL with a private-use scheme of the wallet, without a fragment';
+
 /** RFC 3986 §2, RFC 8252 §7: https, http to the machine itself, or a scheme that a wallet can have registered. */
-const isUsable = (redirectUri: string): boolean => {
+export const isUsableRedirect = (redirectUri: string): boolean => {
   if (redirectUri.length > MAX_REDIRECT_URI || !/^[\x21-\x7e]+$/.test(redirectUri)) return false;
   if (redirectUri.includes('#') || !URL.canParse(redirectUri)) return false;
   const { protocol, hostname, username, password } = new URL(redirectUri);
@@ -49,27 +52,10 @@ const isUsable = (redirectUri: string): boolean => {
   return scheme === 'https' || !isRefusedScheme(scheme);
 };
 
-/** Which addresses codes and errors may be sent to. */
-export interface RedirectPolicy {
-  /** Compared as strings (RFC 9700 §4.1.3); absent: any address of a usable form. */
-  allowed?: readonly string[];
-  /** Errors without a redirect are shown on a page, not as JSON. */
-  rendersPages: boolean;
-}
+const LOOPBACK_PORT = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):[0-9]{1,5}(?=[/?]|$)/;
+/** RFC 8252 §7.3: the port is chosen by the operating system for each request. */
+const withoutLoopbackPort = (redirectUri: string): string => redirectUri.replace(LOOPBACK_PORT, '$1');
 
-/** Production without a list allows no address: the author of a link would choose where the code goes (ADR 0052). */
-export const redirectPolicyOf = (config: {
-  nodeEnv: string;
-  walletRedirectUris: readonly string[] | undefined;
-}): RedirectPolicy => {
-  const allowed = config.walletRedirectUris ?? (config.nodeEnv === 'production' ? [] : undefined);
-  return { ...(allowed && { allowed }), rendersPages: allowed !== undefined };
-};
-
-export type RedirectDecision = 'allowed' | 'unusable' | 'unlisted';
-
-/** Whether a browser may be redirected to an address. Registered wallets will be checked before the list. */
-export const decideRedirect = (redirectUri: string, { allowed }: RedirectPolicy): RedirectDecision => {
-  if (!isUsable(redirectUri)) return 'unusable';
-  return allowed && !allowed.includes(redirectUri) ? 'unlisted' : 'allowed';
-};
+/** Compared as strings (RFC 9700 §4.1.3), except for the port of a loopback host. */
+export const isRegisteredRedirect = (redirectUri: string, registered: readonly string[]): boolean =>
+  registered.some((one) => withoutLoopbackPort(one) === withoutLoopbackPort(redirectUri));

@@ -8,17 +8,22 @@ export interface ClientAddress {
   issuer: string;
 }
 
-/** Redirect to the wallet; the query of its address is kept. RFC 6749 §4.1.2 */
-export const redirectToClient = (
+/** The wallet's address with the parameters of the response; its own query is kept. RFC 6749 §4.1.2 */
+export const clientUrl = (
   { redirectUri, state, issuer }: ClientAddress,
   parameters: Record<string, string>,
-  headers: Record<string, string> = {},
-): HttpAnswer => {
+): string => {
   const url = new URL(redirectUri);
   const all = { ...parameters, ...(state !== undefined && { state }), iss: issuer };
   for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);
-  return redirect(url.href, headers);
+  return url.href;
 };
+
+export const redirectToClient = (
+  client: ClientAddress,
+  parameters: Record<string, string>,
+  headers: Record<string, string> = {},
+): HttpAnswer => redirect(clientUrl(client, parameters), headers);
 
 /** The address may contain a code, which must not reach another page. */
 export const redirect = (location: string, headers: Record<string, string> = {}): HttpAnswer =>

@@ -18,6 +18,11 @@ describe('the page of a refused authorization request', () => {
     expect(body).not.toMatch(/<script|<b>|<a |<form|https?:\/\//);
   });
 
+  it('is a 400 for a client that is not authenticated, because it has no challenge', () => {
+    const refusal = oauthError('invalid_client', 'x');
+    expect(refusalPage(refusal, { issuer: 'https://acme.issuer.example', requestId: 'r' }).$http.status).toBe(400);
+  });
+
   it('loads nothing, cannot be framed, and sends no referrer', () => {
     expect(page.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',

@@ -1,140 +1,153 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { Inject, type OnApplicationBootstrap } from '@nestjs/common';
-import {
-  AppError,
-  authorize,
-  beginSignIn,
-  HTTP_STATUS,
-  oauthError,
-  oauthFault,
-  type BegunSignIn,
-  type HolderContext,
-  type HttpAnswer,
-} from '@attestry/contracts';
+import { Inject } from '@nestjs/common';
+import { authorize, oauthFault, type AppError, type HolderContext, type HttpAnswer } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import {
-  CallRecord,
   CLOCK,
   LOGGER,
   Operation,
   OperationRecorder,
-  PlatformConfig,
-  ServiceClient,
   toAppError,
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
-import { LRUCache } from 'lru-cache';
-import {
-  CALLBACK,
-  PendingAuthorizations,
-  setCookie,
-  type RequestingClient,
-} from '../authorization-request/pending-authorizations.js';
-import { redirectPolicyOf, type RedirectPolicy } from '../authorization-request/redirect-policy.js';
+import { AuthorizationOffers } from '../authorization-offer/authorization-offers.js';
+import { checkPushed } from '../authorization-request/check-pushed.js';
+import type { ClientClass } from '../authorization-request/classify-client.js';
+import { consentPage, type CredentialNames } from '../authorization-request/consent-page.js';
+import { pageLanguagesOf } from '../authorization-request/page-languages.js';
+import { parseAuthorizationRequest, parseClient } from '../authorization-request/parse-authorization-request.js';
+import type { AcceptedRequest, RequestingClient } from '../authorization-request/pending-authorizations.js';
+import { PendingConsents, type PendingConsent } from '../authorization-request/pending-consents.js';
+import { ProviderSignIn } from '../authorization-request/provider-sign-in.js';
+import { PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
 import { redirect, redirectToClient } from '../authorization-request/redirect.js';
 import { refusalPage } from '../authorization-request/refusal-page.js';
+import { requestedEntries } from '../authorization-request/requested-entries.js';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { Formats } from '../formats/formats.js';
+import { IssuerBrands } from '../protocol/issuer-brands.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
-import { parseAuthorizationRequest, parseClient } from './parse-authorization-request.js';
-import { requestedEntries } from './requested-entries.js';
+import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
+import { checkClientAttestation } from '../wallets/check-wallet.js';
+import { TenantWallets } from '../wallets/tenant-wallets.js';
 
-/** Authorization requests need no credentials: for a refused provider, one per minute and process is recorded in the tenant's events. */
-const REFUSAL_RECORDED_EVERY_MS = 60_000;
+/** An authorization request whose client and redirect address are allowed. */
+interface ClassifiedRequest {
+  requesting: RequestingClient;
+  client: ClientClass;
+  /** Of the query, or pushed. */
+  parameters: URLSearchParams;
+  /** Id of the pushed request. */
+  pushed?: string;
+}
 
-/** Authorization endpoint, OID4VCI §5: stores the wallet's request and redirects the person to the tenant's provider. */
+/**
+ * Authorization endpoint, OID4VCI §5: redirects the person to the tenant's provider. For a wallet that the issuer does not know it first
+ * shows a page on which the person consents (ADR 0085). Recorded for registered wallets (ADR 0087).
+ */
 @Operation(authorize)
-export class Authorize implements OnApplicationBootstrap {
-  private readonly policy: RedirectPolicy;
-  /** When a refusal of the tenant's provider was last recorded. */
-  private readonly refusalRecordedAt = new LRUCache<string, number>({ max: 10_000 });
-
+export class Authorize {
   constructor(
     private readonly configurations: PublishedConfigurations,
-    private readonly pending: PendingAuthorizations,
-    private readonly client: ServiceClient,
-    private readonly recorder: OperationRecorder,
-    @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(LOGGER) private readonly logger: Logger,
-    config: PlatformConfig,
-  ) {
-    this.policy = redirectPolicyOf(config);
-  }
-
-  onApplicationBootstrap(): void {
-    if (this.policy.allowed?.length === 0)
-      this.logger.warn('authorization endpoint refuses all wallets: WALLET_REDIRECT_URIS is not set');
-  }
+    private readonly wallets: TenantWallets,
+    private readonly formats: Formats,
+    private readonly brands: IssuerBrands,
+    private readonly offers: AuthorizationOffers,
+    private readonly consents: PendingConsents,
+    private readonly pushed: PushedAuthorizations,
+    private readonly signIn: ProviderSignIn,
+    readonly recorder: OperationRecorder,
+    @Inject(CLOCK) readonly clock: Clock,
+    @Inject(LOGGER) readonly logger: Logger,
+  ) {}
 
   async execute(request: RequestOf<typeof authorize>, context: HolderContext): Promise<HttpAnswer> {
-    const query = queryOf(rawOf(request));
+    const raw = rawOf(request);
     const { baseUrl: issuer } = context.tenant;
-    let requestingClient: RequestingClient;
+    const pageOf = (error: unknown) =>
+      refusalPage(toAppError(error, context, this.logger), { issuer, requestId: context.requestId });
+    let classified: ClassifiedRequest;
     try {
-      requestingClient = parseClient(query, this.policy);
+      classified = await this.classify(queryOf(raw), context.tenant.id);
     } catch (error) {
-      if (!this.policy.rendersPages) throw error;
-      const refusal = toAppError(error, context, this.logger);
-      return refusalPage(refusal, { issuer, requestId: context.requestId });
+      return pageOf(error);
     }
+    const { requesting, client } = classified;
     try {
-      return await this.redirectToProvider(requestingClient, query, context);
+      return await recordOutcome(this, authorize, context, (record) =>
+        this.accept(classified, raw.headers, context, record),
+      );
     } catch (error) {
-      const refusal = toAppError(error, context, this.logger);
-      return redirectToClient({ ...requestingClient, issuer }, { ...oauthFault(refusal) });
+      // A link must not redirect to an address of its author without consent (RFC 9700 §4.11.2).
+      if (client.kind === 'unregistered') return pageOf(error);
+      const refusal: AppError = toAppError(error, context, this.logger);
+      return redirectToClient({ ...requesting, issuer }, { ...oauthFault(refusal) });
     }
   }
 
-  private async redirectToProvider(
-    requestingClient: RequestingClient,
-    query: URLSearchParams,
+  /** @throws AppError that is shown on a page */
+  private async classify(query: URLSearchParams, tenantId: string): Promise<ClassifiedRequest> {
+    const opened = await this.pushed.open(tenantId, query);
+    const parameters = opened?.parameters ?? query;
+    const requesting = parseClient(parameters);
+    const client = await this.wallets.classifyClient(tenantId, requesting);
+    return { requesting, client, parameters, ...(opened && { pushed: opened.id }) };
+  }
+
+  private async accept(
+    { requesting, client, parameters, pushed }: ClassifiedRequest,
+    headers: ReturnType<typeof rawOf>['headers'],
     context: HolderContext,
+    record: WalletRecord,
   ): Promise<HttpAnswer> {
     const { id: tenantId, baseUrl: issuer } = context.tenant;
-    const parsed = parseAuthorizationRequest(query, issuer);
-    const requested = requestedEntries(parsed, await this.configurations.listActive(tenantId));
-    const binding = this.pending.binding();
-    const nonce = randomBytes(32).toString('base64url');
-    const codeVerifier = randomBytes(32).toString('base64url');
-    const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
-    const redirectUrl = `${issuer}${CALLBACK}`;
-    const begun = await this.signIn(
-      { redirectUrl, state: binding.id, nonce, codeChallenge, query: query.toString() },
-      context,
-    );
-    await this.pending.store(tenantId, binding, {
-      ...requestingClient,
-      codeChallenge: parsed.codeChallenge,
+    if (client.kind === 'registered') {
+      record.nameWallet(client.wallet);
+      checkClientAttestation(client.wallet);
+    }
+    checkPushed(pushed !== undefined, await this.wallets.readSettings(tenantId));
+    const parsed = parseAuthorizationRequest(parameters, issuer);
+    const configurations = await this.configurations.listActive(tenantId);
+    const named = requestedEntries(parsed, configurations);
+    const requested = await this.offers.restrictRequest(tenantId, parsed, named);
+    const { codeChallenge, dpopJkt } = parsed;
+    const accepted: AcceptedRequest = {
+      ...requesting,
+      clientKind: client.kind,
+      codeChallenge,
+      ...(dpopJkt !== undefined && { dpopJkt }),
       ...requested,
       issuer,
-      providerId: begun.providerId,
-      ...(begun.identitySpaceId !== undefined && { identitySpaceId: begun.identitySpaceId }),
-      nonce,
-      codeVerifier,
-    });
-    return redirect(begun.url, { 'set-cookie': setCookie(binding, issuer) });
-  }
-
-  private async signIn(body: RequestOf<typeof beginSignIn>['body'], context: HolderContext): Promise<BegunSignIn> {
-    try {
-      return await this.client.call(beginSignIn, { body }, context);
-    } catch (error) {
-      if (error instanceof AppError && error.kind === 'notFound')
-        throw oauthError('server_error', 'no authentication provider is configured', { check: 'authorize' });
-      if (error instanceof AppError && error.code === 'server_error') await this.recordRefusal(error, context);
-      throw error;
+      ...(pushed !== undefined && { pushed }),
+    };
+    const query = parameters.toString();
+    if (client.kind === 'unregistered') {
+      const languages = pageLanguagesOf(parameters, headers);
+      return this.requestConsent({ ...accepted, query }, configurations, languages, context);
     }
+    const { url, cookie } = await this.signIn.start(accepted, query, context);
+    return redirect(url, { 'set-cookie': cookie });
   }
 
-  /** A provider that changed where credentials are sent: the tenant's administrators must see it (ADR 0050). */
-  private async recordRefusal(refusal: AppError, context: HolderContext): Promise<void> {
-    const { id: tenantId } = context.tenant;
-    const now = this.clock.now().getTime();
-    if (now - (this.refusalRecordedAt.get(tenantId) ?? -Infinity) < REFUSAL_RECORDED_EVERY_MS) return;
-    this.refusalRecordedAt.set(tenantId, now);
-    const call = new CallRecord(authorize, context, { startedAt: new Date(now).toISOString() });
-    const { kind, code, message } = refusal;
-    call.details = { outcome: 'FAIL', metadata: { error: { status: HTTP_STATUS[kind], code, message } } };
-    await this.recorder.add(call.messageOf(new Date(now).toISOString()), context.deadline);
+  private async requestConsent(
+    pending: PendingConsent,
+    configurations: readonly ActiveConfiguration[],
+    languages: ReturnType<typeof pageLanguagesOf>,
+    context: HolderContext,
+  ): Promise<HttpAnswer> {
+    const [brand, binding] = await Promise.all([
+      this.brands.find({ ...context, caller: { kind: 'public' } }),
+      this.consents.begin(context.tenant.id, pending),
+    ]);
+    const requested = new Set(pending.entries.map(({ credentialConfigurationId: id }) => id));
+    const credentials = configurations.filter(({ id }) => requested.has(id)).map((it) => this.namesOf(it));
+    const { issuer, redirectUri } = pending;
+    return consentPage({ issuer, redirectUri, credentials, brand }, binding, languages);
+  }
+
+  private namesOf(configuration: ActiveConfiguration): CredentialNames {
+    const { supported } = this.formats.byName[configuration.format].metadataOf(configuration);
+    return (supported['credential_metadata'] as { display: CredentialNames }).display;
   }
 }

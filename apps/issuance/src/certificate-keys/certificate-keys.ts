@@ -1,69 +1,45 @@
 import { Injectable } from '@nestjs/common';
-import {
-  EventStoreUnavailable,
-  Streams,
-  type Aggregate,
-  type Decided,
-  type DomainEvent,
-  type EventContext,
-  type Loaded,
-  type RunOptions,
-} from '@attestry/event-store';
+import type { Decided, DomainEvent, EventContext, Loaded, RunOptions } from '@attestry/event-store';
 import { SigningKeys, type Signer } from '@attestry/keys';
+import { NewKeys, type KeyDecision } from '../new-keys/new-keys.js';
 
 /** Makes keys in the vault, ready to sign. */
 export type MakeKeys = (count: number) => Promise<Signer[]>;
 
-export interface CertificateDecision<State, Event extends DomainEvent> {
-  aggregate: Aggregate<State, Event>;
-  stream: string;
+export interface CertificateDecision<State, Event extends DomainEvent> extends Omit<
+  KeyDecision<State, Event>,
+  'purpose' | 'decide'
+> {
   /** Runs again after a conflict. */
   decide: (loaded: Loaded<State>, makeKeys: MakeKeys) => Promise<Event[]> | Event[];
-  /** Keys that the state names. */
-  keysOf: (state: State) => readonly string[];
 }
 
-/** Decisions that make certificates: keys are in the vault before the event that names them, and are destroyed where none does. */
+/** Decisions that make certificates. */
 @Injectable()
 export class CertificateKeys {
   constructor(
-    private readonly streams: Streams,
+    private readonly newKeys: NewKeys,
     private readonly signingKeys: SigningKeys,
   ) {}
 
   /** @throws KeyNotFound when the tenant was deleted; what `decide` throws */
-  async runDecision<State, Event extends DomainEvent>(
-    { aggregate, stream, decide, keysOf }: CertificateDecision<State, Event>,
+  runDecision<State, Event extends DomainEvent>(
+    { decide, ...decision }: CertificateDecision<State, Event>,
     context: EventContext,
     options?: Pick<RunOptions, 'once' | 'fence'>,
   ): Promise<Decided<State, Event>> {
-    const { tenantId } = context;
-    const made: string[] = [];
-    const makeKeys: MakeKeys = async (count) => {
-      const keys = await this.signingKeys.createSigningKeys(tenantId, 'certificate', Array(count).fill('P-256'));
-      made.push(...keys.map(({ keyId }) => keyId));
-      return Promise.all(keys.map(({ keyId }) => this.signingKeys.loadSigner(tenantId, keyId)));
-    };
-    let decided: Decided<State, Event>;
-    try {
-      decided = await this.streams.runDecision(
-        aggregate,
-        stream,
-        (_, loaded) => decide(loaded, makeKeys),
-        context,
-        options,
-      );
-    } catch (error) {
-      // When the store failed, the events may exist that name the keys.
-      if (!(error instanceof EventStoreUnavailable)) await this.destroyUnused(tenantId, made, []);
-      throw error;
-    }
-    await this.destroyUnused(tenantId, made, keysOf(decided.state));
-    return decided;
-  }
-
-  private async destroyUnused(tenantId: string, made: readonly string[], used: readonly string[]): Promise<void> {
-    const unused = made.filter((keyId) => !used.includes(keyId));
-    if (unused.length) await this.signingKeys.destroySigningKeys(tenantId, unused);
+    return this.newKeys.runDecision(
+      {
+        ...decision,
+        purpose: 'certificate',
+        decide: (loaded, createKeys) =>
+          decide(loaded, async (count) => {
+            const keys = await createKeys(count);
+            return Promise.all(keys.map(({ keyId }) => this.signingKeys.loadSigner(context.tenantId, keyId)));
+          }),
+      },
+      context,
+      options,
+    );
   }
 }

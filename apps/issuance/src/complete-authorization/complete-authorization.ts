@@ -2,14 +2,13 @@ import { Inject } from '@nestjs/common';
 import {
   AppError,
   AuthenticationQuery,
-  authorize,
   completeAuthorization,
   completeSignIn,
   oauthError,
   oauthFault,
   type CompletedSignIn,
   type HttpAnswer,
-  type PublicContext,
+  type HolderContext,
 } from '@attestry/contracts';
 import { Streams, withoutRecord, type Clock, type Ids } from '@attestry/event-store';
 import { Macs, Sealing } from '@attestry/keys';
@@ -25,16 +24,17 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
+import { AuthorizationOffers } from '../authorization-offer/authorization-offers.js';
 import {
   CALLBACK,
-  dropCookie,
   PendingAuthorizations,
+  signInCookies,
   type PendingAuthorization,
 } from '../authorization-request/pending-authorizations.js';
-import { checkRedirect } from '../authorization-request/check-redirect.js';
+import { PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
 import { redirectToClient } from '../authorization-request/redirect.js';
-import { redirectPolicyOf, type RedirectPolicy } from '../authorization-request/redirect-policy.js';
 import { refusalPage } from '../authorization-request/refusal-page.js';
+import { sessionClaimsText } from '../claim-sets/claim-sets.js';
 import { grantAuthorization } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
@@ -42,34 +42,34 @@ import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { SignedInUsers } from '../user/signed-in-users.js';
+import { TenantWallets } from '../wallets/tenant-wallets.js';
 
 const MAX_LENGTHS = maxLengthsOf(AuthenticationQuery);
 
 /**
- * Redirect target of the provider: the person becomes a user, and the wallet gets its code. Recorded as `OPENID_AUTHORIZE` (ADR 0039): from
- * here on the person is known.
+ * Redirect target of the provider: the person becomes a user, and the wallet gets its code. Recorded for every wallet (ADR 0087): the person
+ * is known.
  */
 @Operation(completeAuthorization)
 export class CompleteAuthorization {
-  private readonly policy: RedirectPolicy;
-
   constructor(
     private readonly streams: Streams,
     private readonly macs: Macs,
     private readonly sealing: Sealing,
     private readonly pending: PendingAuthorizations,
+    private readonly pushed: PushedAuthorizations,
     private readonly users: SignedInUsers,
+    private readonly wallets: TenantWallets,
+    private readonly offers: AuthorizationOffers,
     private readonly client: ServiceClient,
     readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
     @Inject(LOGGER) readonly logger: Logger,
     @Inject(CLOCK) readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
-  ) {
-    this.policy = redirectPolicyOf(config);
-  }
+  ) {}
 
-  async execute(request: RequestOf<typeof completeAuthorization>, context: PublicContext): Promise<HttpAnswer> {
+  async execute(request: RequestOf<typeof completeAuthorization>, context: HolderContext): Promise<HttpAnswer> {
     const raw = rawOf(request);
     const query = queryOf(raw);
     checkLengths(MAX_LENGTHS, query);
@@ -82,19 +82,17 @@ export class CompleteAuthorization {
         'the sign-in has ended or was started in another browser; start again in the wallet',
         { check: 'complete-authorization' },
       );
-      if (!this.policy.rendersPages) throw refusal;
       return refusalPage(toAppError(refusal, context, this.logger), page);
     }
-    const headers = { 'set-cookie': dropCookie(id, waiting.issuer) };
-    // The list may have changed since the request was made.
+    const headers = { 'set-cookie': signInCookies.drop(id, waiting.issuer) };
     try {
-      checkRedirect(waiting.redirectUri, this.policy);
+      await this.wallets.confirmClient(context.tenant.id, waiting);
     } catch (error) {
       const refusal = toAppError(error, context, this.logger);
       return refusalPage(refusal, page, headers);
     }
     try {
-      const code = await recordOutcome(this, authorize, context, (record) =>
+      const code = await recordOutcome(this, completeAuthorization, context, (record) =>
         this.authorize(waiting, id, query, context, record),
       );
       return redirectToClient(waiting, { code }, headers);
@@ -109,25 +107,31 @@ export class CompleteAuthorization {
     waiting: PendingAuthorization,
     state: string,
     query: URLSearchParams,
-    context: PublicContext,
+    context: HolderContext,
     record: WalletRecord,
   ): Promise<string> {
     const { id: tenantId } = context.tenant;
     await record.start();
+    if (waiting.pushed !== undefined && !(await this.pushed.finish(tenantId, waiting.pushed)))
+      throw oauthError('invalid_request', 'another sign-in with the same request_uri has finished', {
+        check: 'complete-authorization',
+      });
     const person = await this.signedIn(waiting, state, query, context);
     const { providerId } = waiting;
     const events = withoutRecord(record.events);
     const userId = await this.users.findOrCreateUser(tenantId, { ...person, providerId }, events);
 
+    const claimSets = await this.offers.claimSetsOf(tenantId, waiting, userId);
     const now = this.clock.now();
     const sessionId = this.ids.uuid();
     record.nameSession({ id: sessionId, userId });
     const made = makeBearerValue(sessionId, this.ids.uuid());
     const { mac, pepper } = this.macs.mac(made.value, grantContext('authorizationCode', tenantId, sessionId));
     const expiresAt = new Date(now.getTime() + this.config.authorizationCodeSeconds * 1000).toISOString();
-    const claims = Object.keys(person.claims).length ? JSON.stringify(person.claims) : undefined;
     const sealed =
-      claims === undefined ? undefined : this.sealing.sealWithNewKey(tenantId, 'session', sessionId, claims);
+      claimSets || Object.keys(person.claims).length
+        ? this.sealing.sealWithNewKey(tenantId, 'session', sessionId, sessionClaimsText(person.claims, claimSets))
+        : undefined;
     await this.streams.decideOn(
       issuanceSession,
       issuanceSessionStream(tenantId, sessionId),
@@ -144,12 +148,15 @@ export class CompleteAuthorization {
               codeChallenge: waiting.codeChallenge,
               providerId,
               ...(waiting.detailed && { detailed: waiting.detailed }),
+              ...(waiting.dpopJkt !== undefined && { dpopJkt: waiting.dpopJkt }),
+              ...(waiting.offerId !== undefined && { offerId: waiting.offerId }),
             },
             issuer: waiting.issuer,
             userId,
             entries: waiting.entries,
             code: { tokenId: made.tokenId, kind: 'authorizationCode', mac, keyId: pepper, expiresAt },
             ...(sealed && { sealedClaims: sealed.sealed }),
+            ...(claimSets && { identifiers: claimSets.identifiers }),
           },
           now,
         ),
@@ -163,7 +170,7 @@ export class CompleteAuthorization {
     { providerId, identitySpaceId, nonce, codeVerifier, issuer }: PendingAuthorization,
     state: string,
     query: URLSearchParams,
-    context: PublicContext,
+    context: HolderContext,
   ): Promise<CompletedSignIn> {
     const body = {
       ...{ providerId, nonce, codeVerifier, state },

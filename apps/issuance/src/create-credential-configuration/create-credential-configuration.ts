@@ -35,7 +35,8 @@ import {
 import { TypeClaims, type TypeOwner } from '../credential-configuration/type-claims.js';
 import { checkRequest, requestedDid, type SignerPolicy } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
-import { statusSeriesOf } from '../formats/status-series.js';
+import { hasStatus, statusSeriesOf } from '../formats/status-series.js';
+import { EncryptionKeys } from '../encryption-keys/encryption-keys.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 import { StatusIndexes } from '../status-list/status-indexes.js';
 
@@ -52,6 +53,7 @@ export class CreateCredentialConfiguration {
     private readonly types: TypeClaims,
     private readonly formats: Formats,
     private readonly issuerSigners: IssuerSigners,
+    private readonly encryptionKeys: EncryptionKeys,
     private readonly statusIndexes: StatusIndexes,
     private readonly client: ServiceClient,
     private readonly configurations: ConfigurationsReadModel,
@@ -75,15 +77,16 @@ export class CreateCredentialConfiguration {
     const signer = module.signerOf?.(body) ?? resources.signer;
     // For every format: the signer also signs the issuer metadata.
     await this.issuerSigners.ensure(tenantId, context.tenant.baseUrl, eventContext(context));
+    await this.encryptionKeys.ensure(tenantId, eventContext(context));
     const issuerKey = await this.reserveKey(signer, id, requestedDid(module, body), context);
     try {
-      await this.types.claim(owner, context);
       const series = statusSeriesOf(
         resources,
         { type: body.type, content, ...(issuerKey && { issuerKey }) },
         context.tenant.baseUrl,
       );
-      if (series) await this.statusIndexes.ensureSeries(context.tenant, series);
+      if (hasStatus(resources, content)) await this.statusIndexes.checkSeries(context.tenant, series);
+      await this.types.claim(owner, context);
       const created = await this.streams.runDecision(
         credentialConfiguration,
         credentialConfigurationStream(tenantId, id),
@@ -99,6 +102,7 @@ export class CreateCredentialConfiguration {
         eventContext(context),
         { once: true },
       );
+      if (series) await this.statusIndexes.openSeries(context.tenant, series);
       await this.configurations.running.ownWrite(created.position);
       return module.recordOf(activeConfiguration(created.state, format));
     } catch (error) {

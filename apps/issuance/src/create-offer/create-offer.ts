@@ -1,19 +1,101 @@
-import { createOffer, invalid, type ClientContext, type Offer } from '@attestry/contracts';
-import { Operation, type RequestOf } from '@attestry/service-kit';
-import { authorizationOffer, offerUri } from '../protocol/offer-document.js';
-import { checkCredentials } from '../protocol/check-credentials.js';
+import { Inject } from '@nestjs/common';
+import { createOffer, invalidBody, type ContextOf, type Offer } from '@attestry/contracts';
+import { Streams, type Clock, type Ids } from '@attestry/event-store';
+import { Macs, Sealing } from '@attestry/keys';
+import {
+  bytesFor,
+  CLOCK,
+  eventContext,
+  idFor,
+  IDS,
+  Operation,
+  sealIdempotently,
+  type RequestOf,
+} from '@attestry/service-kit';
+import { createAuthorizationOffer } from '../authorization-offer/authorization-offer.decisions.js';
+import { authorizationOffer, authorizationOfferStream } from '../authorization-offer/authorization-offer.state.js';
+import { nameClaimSets } from '../claim-sets/claim-sets.js';
+import { KnownUsers } from '../known-users/known-users.js';
+import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
+import { authorizationOffer as offerDocument, offerUri } from '../protocol/offer-document.js';
 import { OfferEntries } from '../protocol/offer-entries.js';
+import { checkOffer, type CheckedOffer } from './check-offer.js';
 
-/** An offer of the authorization code flow is only its document; nothing is stored. */
+type Context = ContextOf<typeof createOffer>;
+type Body = RequestOf<typeof createOffer>['body'];
+
+/** An offer of the authorization code flow is only its document; it is stored when it binds claim sets, a user or an expiry (ADR 0086). */
 @Operation(createOffer)
 export class CreateOffer {
-  constructor(private readonly entries: OfferEntries) {}
+  constructor(
+    private readonly streams: Streams,
+    private readonly users: KnownUsers,
+    private readonly entries: OfferEntries,
+    private readonly macs: Macs,
+    private readonly sealing: Sealing,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDS) private readonly ids: Ids,
+  ) {}
 
-  async execute({ body }: RequestOf<typeof createOffer>, { tenant }: ClientContext): Promise<Offer> {
-    const { id: tenantId, baseUrl: issuer } = tenant;
-    const { configurationIds, details } = checkCredentials(body.credentials);
-    if (details.length) throw invalid(...details);
-    await this.entries.resolveEntries(tenantId, configurationIds);
-    return { uri: offerUri(authorizationOffer(issuer, configurationIds, body.request_parameters)) };
+  async execute({ body }: RequestOf<typeof createOffer>, context: Context): Promise<Offer> {
+    const { id: tenantId, baseUrl: issuer } = context.tenant;
+    const checked = checkOffer(body, this.clock.now());
+    const configurationIds = checked.entries.map(({ configurationId }) => configurationId);
+    await this.entries.resolveEntries(tenantId, checked.entries);
+    const uriWith = (issuerState?: string) =>
+      offerUri(offerDocument(issuer, configurationIds, body.request_parameters, issuerState));
+    const { expiresAt } = checked;
+    if (expiresAt === undefined) return { uri: uriWith() };
+    const stored = await this.store({ ...checked, expiresAt }, configurationIds, body, context);
+    return { uri: uriWith(stored.issuerState), id: stored.id, expiresAt: stored.expiresAt };
+  }
+
+  private async store(
+    { entries, expiresAt }: Required<CheckedOffer>,
+    configurationIds: string[],
+    { userId }: Body,
+    context: Context,
+  ): Promise<{ id: string; issuerState: string; expiresAt: string }> {
+    const { id: tenantId } = context.tenant;
+    if (userId !== undefined && (await this.users.load(tenantId, userId)).state.status !== 'active')
+      throw invalidBody('userId', 'must be a user of this tenant', userId);
+    const offerId = idFor(context, 'offer', this.ids);
+    const made = makeBearerValue(offerId, idFor(context, 'state', this.ids), bytesFor(context, 'state'));
+    const { mac, pepper } = this.macs.mac(made.value, grantContext('issuerState', tenantId, offerId));
+    const issuerState = { tokenId: made.tokenId, kind: 'issuerState' as const, mac, keyId: pepper, expiresAt };
+    const claimSets = nameClaimSets(entries, () => this.ids.uuid());
+    const sealed = claimSets && (await this.seal(tenantId, offerId, JSON.stringify(claimSets.sets), context));
+    const { state } = await this.streams.decideOn(
+      authorizationOffer,
+      authorizationOfferStream(tenantId, offerId),
+      this.streams.initial(authorizationOffer),
+      (current) =>
+        createAuthorizationOffer(
+          current,
+          {
+            offerId,
+            configurationIds,
+            ...(userId !== undefined && { userId }),
+            issuerState,
+            ...(claimSets && { identifiers: claimSets.identifiers }),
+            ...(sealed && { sealedClaimSets: sealed.sealed }),
+          },
+          this.clock.now(),
+        ),
+      eventContext(context),
+      { once: true, unit: { writes: sealed?.newKey ? [sealed.newKey] : [] } },
+    );
+    // An earlier attempt of this call may have created it.
+    return {
+      id: offerId,
+      issuerState: made.value,
+      expiresAt: state.status === 'open' ? state.issuerState.expiresAt : expiresAt,
+    };
+  }
+
+  private seal(tenantId: string, offerId: string, text: string, { idempotentCall }: Context) {
+    return idempotentCall
+      ? sealIdempotently(this.sealing, tenantId, 'session', offerId, text)
+      : this.sealing.sealWithNewKey(tenantId, 'session', offerId, text);
   }
 }

@@ -3,6 +3,7 @@ import { checkOfferRequest } from './check-offer-request.js';
 
 const id = '11111111-1111-4111-8111-111111111111';
 const request = (more: object = {}): PreAuthorizedOfferRequest => ({ credentials: [id], ...more });
+const entry = { configurationId: id, claimSets: [] };
 const body = (param: string, msg: string, value?: unknown) => ({
   msg,
   param,
@@ -14,7 +15,7 @@ const withDescription = (description: string | null | undefined) =>
 
 describe('the request of a pre-authorized offer', () => {
   it('is checked with its defaults', () =>
-    expect(checkOfferRequest(request())).toEqual({ configurationIds: [id], seconds: 300, claims: {}, stored: {} }));
+    expect(checkOfferRequest(request())).toEqual({ entries: [entry], seconds: 300, claims: {}, stored: {} }));
 
   it.each([
     [{ minutes: 10 }, 600],
@@ -34,11 +35,17 @@ describe('the request of a pre-authorized offer', () => {
 
   it.each([
     [
-      { credentials: [{}] },
-      body('credentials', 'must be ids of credential configurations; claim sets are not supported yet'),
+      { credentials: [{ credentialConfigurationId: id, claimSets: [] }] },
+      body('credentials.0.claimSets', 'must be an array of at least one claim set'),
     ],
-    [{ credentials: ['x'] }, body('credentials', 'must be ids of credential configurations', 'x')],
-    [{ credentials: [null] }, body('credentials', 'must be ids of credential configurations', null)],
+    [
+      { credentials: ['x'] },
+      body('credentials', 'must be ids of credential configurations or objects with claim sets', 'x'),
+    ],
+    [
+      { credentials: [null] },
+      body('credentials', 'must be ids of credential configurations or objects with claim sets', null),
+    ],
     [{ credentials: [id, id] }, body('credentials', 'must not repeat a configuration', id)],
     [{ expiresIn: {} }, body('expiresIn', 'must be more than 0 and at most 10 minutes', {})],
     [
@@ -72,7 +79,9 @@ describe('the request of a pre-authorized offer', () => {
 
   it('treats configuration ids that differ only in case as repeated', () => {
     const upper = 'ABCDEF11-1111-4111-8111-111111111111';
-    expect(checkOfferRequest(request({ credentials: [upper] })).configurationIds).toEqual([upper.toLowerCase()]);
+    expect(checkOfferRequest(request({ credentials: [upper] })).entries).toEqual([
+      { configurationId: upper.toLowerCase(), claimSets: [] },
+    ]);
     expect(() => checkOfferRequest(request({ credentials: [upper, upper.toLowerCase()] }))).toThrow(
       expect.objectContaining({
         details: [body('credentials', 'must not repeat a configuration', upper.toLowerCase())],

@@ -6,14 +6,13 @@ import {
   type ErrorDetail,
   type PreAuthorizedOfferRequest,
 } from '@attestry/contracts';
-import { checkCredentials } from '../protocol/check-credentials.js';
+import { checkCredentials, type CheckedEntry } from '../protocol/check-credentials.js';
 
 export const DEFAULT_OFFER_SECONDS = 300;
 export const MAX_OFFER_SECONDS = 600;
 
 export interface CheckedOfferRequest {
-  /** Ids of configurations, not yet known to exist. */
-  configurationIds: string[];
+  entries: CheckedEntry[];
   seconds: number;
   claims: Record<string, unknown>;
   /** The part of `claims` to keep on the user. */
@@ -33,7 +32,7 @@ export const checkOfferRequest = (request: PreAuthorizedOfferRequest): CheckedOf
     throw new AppError('tooLarge', 'The offer must be at most 500 KB');
   const details: ErrorDetail[] = [];
 
-  const { configurationIds, details: faults } = checkCredentials(request.credentials);
+  const { entries, details: faults } = checkCredentials(request.credentials);
   details.push(...faults);
 
   const { expiresIn } = request;
@@ -63,5 +62,5 @@ export const checkOfferRequest = (request: PreAuthorizedOfferRequest): CheckedOf
     details.push(fault('claimsToPersist', 'must name at most 64 KiB of claims'));
 
   if (details.length) throw invalid(...details);
-  return { configurationIds, seconds, claims, stored };
+  return { entries, seconds, claims, stored };
 };

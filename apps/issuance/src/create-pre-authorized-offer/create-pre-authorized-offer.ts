@@ -20,6 +20,7 @@ import {
   type RequestOf,
   type SealedForNew,
 } from '@attestry/service-kit';
+import { nameClaimSets, sessionClaimsText } from '../claim-sets/claim-sets.js';
 import { createOffer } from '../issuance-session/issuance-session.decisions.js';
 import type { TransactionCode } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
@@ -52,11 +53,13 @@ export class CreatePreAuthorizedOffer {
     context: ContextOf<typeof createPreAuthorizedOffer>,
   ): Promise<PreAuthorizedOffer> {
     const { id: tenantId, baseUrl: issuer } = context.tenant;
-    const { configurationIds, seconds, claims, stored } = checkOfferRequest(request.body);
+    const { entries: checked, seconds, claims, stored } = checkOfferRequest(request.body);
+    const configurationIds = checked.map(({ configurationId }) => configurationId);
+    const claimSets = nameClaimSets(checked, () => this.ids.uuid());
     const userId = request.body.userId ?? idFor(context, 'user', this.ids);
     const known = request.body.userId !== undefined;
     const [entries, person] = await Promise.all([
-      this.entries.resolveEntries(tenantId, configurationIds, claims),
+      this.entries.resolveEntries(tenantId, checked, claims),
       known ? this.loadUser(tenantId, userId) : undefined,
     ]);
     const newUser = !known && isEmpty(stored);
@@ -69,11 +72,12 @@ export class CreatePreAuthorizedOffer {
     const transaction = this.transactionCode(request.body, sessionId, context);
     const document = offerDocument(issuer, configurationIds, code.value, transaction?.stored);
     const secret = randomSecret(32, bytesFor(context, 'reference'));
-    const sealedClaims = isEmpty(claims)
-      ? undefined
-      : context.idempotentCall
-        ? await sealIdempotently(this.sealing, tenantId, 'session', sessionId, JSON.stringify(claims))
-        : this.sealing.sealWithNewKey(tenantId, 'session', sessionId, JSON.stringify(claims));
+    const sealedClaims =
+      isEmpty(claims) && !claimSets
+        ? undefined
+        : context.idempotentCall
+          ? await sealIdempotently(this.sealing, tenantId, 'session', sessionId, sessionClaimsText(claims, claimSets))
+          : this.sealing.sealWithNewKey(tenantId, 'session', sessionId, sessionClaimsText(claims, claimSets));
 
     const writes = sealedClaims?.newKey ? [sealedClaims.newKey] : [];
     const further: FurtherDecision[] = [];
@@ -110,6 +114,7 @@ export class CreatePreAuthorizedOffer {
               expiresAt,
             },
             ...(sealedClaims && { sealedClaims: sealedClaims.sealed }),
+            ...(claimSets && { identifiers: claimSets.identifiers }),
           },
           now,
         ),

@@ -3,6 +3,9 @@ import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
 import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
 import type { Kysely } from 'kysely';
+import { credentialConfiguration } from '../credential-configuration/credential-configuration.state.js';
+import { replacedKeyDueAt as replacedEncryptionKeyDueAt } from '../encryption-keys/encryption-keys.decisions.js';
+import { encryptionKeys } from '../encryption-keys/encryption-keys.state.js';
 import { replacedKeyDueAt } from '../issuer-certificates/issuer-certificates.decisions.js';
 import { issuerCertificates } from '../issuer-certificates/issuer-certificates.state.js';
 import { endedKeyDueAt } from '../mobile-certificates/mobile-certificates.decisions.js';
@@ -10,14 +13,24 @@ import { mobileCertificates } from '../mobile-certificates/mobile-certificates.s
 
 /**
  * What is renewed: the signer of an issuer, a kind of signer of an IACA, the CRL of an IACA. `replacedKey`: the private key of the
- * signer before the newest of an issuer is destroyed. `endedKey`: that of an IACA or of a signer below it.
+ * signer before the newest of an issuer is destroyed. `endedKey`: that of an IACA or of a signer below it. `encryptionKey`: the tenant's key
+ * for encrypted requests is made or replaced. `replacedEncryptionKey`: the one before it is destroyed.
  */
-export type RenewedKind = 'issuerSigner' | 'replacedKey' | 'mDL' | 'other' | 'statusList' | 'crl' | 'endedKey';
+export type RenewedKind =
+  | 'issuerSigner'
+  | 'replacedKey'
+  | 'mDL'
+  | 'other'
+  | 'statusList'
+  | 'crl'
+  | 'endedKey'
+  | 'encryptionKey'
+  | 'replacedEncryptionKey';
 
 export interface DueCertificate {
   tenant_id: string;
   kind: RenewedKind;
-  /** Issuer, id of the IACA, or of the key. */
+  /** Issuer, id of the IACA, or of the key; that of the encryption key is the same for every tenant. */
   name: string;
   due_at: string;
 }
@@ -28,13 +41,24 @@ export interface DueCertificateTables {
 }
 
 type Renewed = Pick<DueCertificate, 'tenant_id' | 'kind' | 'name'>;
+const ENCRYPTION = 'encryption';
 const OF_IACA = ['mDL', 'other', 'statusList', 'crl'] as const;
 
 export const dueCertificates: Projection<DueCertificateTables> = purgingTenants('issuance', {
   name: 'issuance.due-certificates',
-  version: 2,
-  categories: [issuerCertificates.category, mobileCertificates.category],
-  types: [...Object.keys(issuerCertificates.types), ...Object.keys(mobileCertificates.types)],
+  version: 3,
+  categories: [
+    issuerCertificates.category,
+    mobileCertificates.category,
+    encryptionKeys.category,
+    credentialConfiguration.category,
+  ],
+  types: [
+    ...Object.keys(issuerCertificates.types),
+    ...Object.keys(mobileCertificates.types),
+    ...Object.keys(encryptionKeys.types),
+    'CredentialConfigurationCreated',
+  ],
   tables: ['issuance_due_certificates'],
   async create(db) {
     await createTable(db, 'issuance_due_certificates', {
@@ -57,6 +81,22 @@ export const dueCertificates: Projection<DueCertificateTables> = purgingTenants(
       const stop = async (iacaId: string, kinds: readonly RenewedKind[]) => {
         for (const kind of kinds) await removeRow(trx, { tenant_id, kind, name: iacaId });
       };
+      // The key is made with the first configuration. A tenant that has one of an earlier release gets its key by the job.
+      if (stored.stream.startsWith(`${credentialConfiguration.category}-`)) {
+        const due = { tenant_id, kind: 'encryptionKey', name: ENCRYPTION, due_at: stored.metadata.occurredAt } as const;
+        if (!(await hasRow(trx, due))) await insertRows(trx, 'issuance_due_certificates', [due]);
+        continue;
+      }
+      if (stored.stream.startsWith(`${encryptionKeys.category}-`)) {
+        const event = readEvent(encryptionKeys, stored);
+        if (event.type === 'EncryptionKeyCreated') {
+          await set('encryptionKey', ENCRYPTION, event.data.dueAt);
+          const { replacedKeyId } = event.data;
+          if (replacedKeyId !== undefined)
+            await set('replacedEncryptionKey', replacedKeyId, replacedEncryptionKeyDueAt(event.data).toISOString());
+        } else await removeRow(trx, { tenant_id, kind: 'replacedEncryptionKey', name: event.data.keyId });
+        continue;
+      }
       if (stored.stream.startsWith(`${issuerCertificates.category}-`)) {
         const event = readEvent(issuerCertificates, stored);
         if (event.type === 'IssuerSignerCreated') {
@@ -99,6 +139,17 @@ export const dueCertificates: Projection<DueCertificateTables> = purgingTenants(
     }
   },
 });
+
+const hasRow = async (db: Kysely<DueCertificateTables>, { tenant_id, kind, name }: Renewed): Promise<boolean> => {
+  const row = await db
+    .selectFrom('issuance_due_certificates')
+    .select('due_at')
+    .where('tenant_id', '=', tenant_id)
+    .where('kind', '=', kind)
+    .where('name', '=', name)
+    .executeTakeFirst();
+  return row !== undefined;
+};
 
 const removeRow = (db: Kysely<DueCertificateTables>, { tenant_id, kind, name }: Renewed) =>
   db

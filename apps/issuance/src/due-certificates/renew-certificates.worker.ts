@@ -12,6 +12,7 @@ import { KeyNotFound } from '@attestry/keys';
 import { CLOCK, FailingRows, Health, LOGGER, PeriodicWork, serviceContext, type Logger } from '@attestry/service-kit';
 import { Crls } from '../document-signers/crls.js';
 import { DocumentSigners } from '../document-signers/document-signers.js';
+import { EncryptionKeys } from '../encryption-keys/encryption-keys.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 import { DueCertificates, type DueCertificate } from './due-certificates.read-model.js';
 
@@ -25,7 +26,7 @@ const WITHDRAWN_MS = 86_400_000;
 const BACK_OFF = { firstMs: PAUSE_MS, maxMs: 15 * PAUSE_MS };
 
 /**
- * Replaces signers and CRLs that are due, and the CA of issuer signers, and destroys private keys a day after their last use.
+ * Replaces signers, CRLs and encryption keys that are due, and the CA of issuer signers, and destroys private keys a day after their last use.
  * What is due is still valid, for a day at least.
  */
 @Injectable()
@@ -37,6 +38,7 @@ export class RenewCertificates extends PeriodicWork {
     private readonly issuerSigners: IssuerSigners,
     private readonly documentSigners: DocumentSigners,
     private readonly crls: Crls,
+    private readonly encryptionKeys: EncryptionKeys,
     private readonly dueCertificates: DueCertificates,
     health: Health,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -90,6 +92,12 @@ export class RenewCertificates extends PeriodicWork {
         break;
       case 'replacedKey':
         await this.issuerSigners.destroyReplacedKeys(tenantId, context, fence);
+        break;
+      case 'encryptionKey':
+        await this.encryptionKeys.renew(tenantId, context, fence);
+        break;
+      case 'replacedEncryptionKey':
+        await this.encryptionKeys.destroyReplacedKeys(tenantId, context, fence);
         break;
       case 'endedKey':
         await this.documentSigners.destroyEndedKeys(tenantId, context, fence);

@@ -5,7 +5,7 @@ import type { RequestedDetail } from '../protocol/authorization-details.js';
 
 /**
  * OID4VCI §6.1.1 and §6.2: the credentials of the offer or the authorization request are granted, with an identifier for each. Details of the
- * authorization request need not be repeated.
+ * authorization request need not be repeated. Where the session binds claim sets, the issuer chooses them.
  * @param identifiers one for each entry of the session
  */
 export const checkAuthorizationDetails = (
@@ -13,6 +13,11 @@ export const checkAuthorizationDetails = (
   requested: readonly RequestedDetail[] | undefined,
   identifiers: readonly string[],
 ): GrantedDetail[] | undefined => {
+  if (session.identifiers) {
+    if (requested)
+      throw refused('authorization_details must not be sent: the issuer chose the credentials of the offer');
+    return session.identifiers;
+  }
   if (!requested) {
     const { origin } = session;
     return origin.kind === 'authorizationRequest'

@@ -1,5 +1,5 @@
 import type { AppError } from '@attestry/contracts';
-import { given } from '@attestry/event-store';
+import { given, stateAfter } from '@attestry/event-store';
 import type { Grant, IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, type IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
 import { exchangeCode, outcomeOf, type ExchangeFacts } from './exchange-token.decisions.js';
@@ -57,6 +57,16 @@ const redeemed = (
     ...{ accessToken: grant('access'), scope: 'jwt_vc_json:A ldp_vc:B', redeemedAt: at, ...more },
   },
 });
+const bound: IssuanceSessionEvent = {
+  type: 'ClaimSetsBound',
+  data: {
+    sessionId: 's1',
+    identifiers: [
+      { credentialConfigurationId: 'c1', credentialIdentifiers: ['bachelor', 'master'] },
+      { credentialConfigurationId: 'c2', credentialIdentifiers: ['generated'] },
+    ],
+  },
+};
 const refused: IssuanceSessionEvent = { type: 'TransactionCodeRefused', data: { refusedAt: at } };
 const locked: IssuanceSessionEvent = { type: 'SessionLocked', data: { sessionId: 's1', lockedAt: at } };
 const replayed: IssuanceSessionEvent = {
@@ -74,6 +84,33 @@ const details = (...ids: string[]) => ({
 });
 const after = (...events: IssuanceSessionEvent[]) =>
   given<IssuanceSessionState, IssuanceSessionEvent>(issuanceSession, events);
+
+describe('a session that binds claim sets', () => {
+  const granting = [
+    ['offer', created(), offerCode, 'PreAuthorizedCodeRedeemed'],
+    ['sign-in', granted(), authorizationCode, 'AuthorizationCodeRedeemed'],
+    ['sign-in with details', granted({ detailed: ['c1'] }), authorizationCode, 'AuthorizationCodeRedeemed'],
+  ] as const;
+
+  it.each(granting)('returns its own identifiers: %s', (_, first, request, type) =>
+    after(first, bound)
+      .when((state) => exchangeCode(state, request, facts()))
+      .then([redeemed(type, { authorizationDetails: bound.data.identifiers })]),
+  );
+
+  it.each(granting)('refuses authorization_details [T80]: %s', (_, first, request) =>
+    after(first, bound)
+      .when((state) => exchangeCode(state, { ...request, ...details('c1') }, facts()))
+      .thenThrows('invalid_authorization_details'),
+  );
+});
+
+it('says why authorization_details are refused', () => {
+  const state = stateAfter(issuanceSession, [created(), bound]);
+  expect(() => exchangeCode(state, { ...offerCode, ...details('c1') }, facts())).toThrow(
+    'authorization_details must not be sent: the issuer chose the credentials of the offer',
+  );
+});
 
 describe('a pre-authorized code', () => {
   it('is exchanged for an access token for all offered credentials', () =>

@@ -10,7 +10,7 @@ import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
 import { checkAuthorizationCode } from './check-authorization-code.js';
 import { checkAuthorizationDetails } from './check-authorization-details.js';
 import { checkCode } from './check-code.js';
-import { checkContentType } from './check-content-type.js';
+import { checkContentType } from '../protocol/check-content-type.js';
 import { checkNoDuplicates } from './check-no-duplicates.js';
 import { checkParametersLocation } from './check-parameters-location.js';
 import { checkTransactionCode } from './check-transaction-code.js';
@@ -88,6 +88,7 @@ describe('parse-token-request', () => {
       grant: 'preAuthorizedCode',
       code: 'c',
       transactionCode: '1',
+      clientId: 'x',
     }));
 
   it('reads an authorization code with its parameters', () => {

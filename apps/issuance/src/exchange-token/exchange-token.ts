@@ -5,10 +5,11 @@ import {
   AppError,
   type AccessTokenResponse,
   type HolderContext,
+  type HttpAnswer,
   type RawRequest,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { Macs, Sealing } from '@attestry/keys';
+import { Macs, ReplayGuard, Sealing } from '@attestry/keys';
 import {
   CLOCK,
   IDS,
@@ -23,9 +24,14 @@ import type { Grant } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, type IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
 import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
+import { DpopProofs, dpopError, PROOF_USED, singleUseOf } from '../protocol/dpop-proofs.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
-import { checkContentType } from './check-content-type.js';
+import { checkContentType } from '../protocol/check-content-type.js';
+import { checkClientAttestation, checkEnabled } from '../wallets/check-wallet.js';
+import { TenantWallets } from '../wallets/tenant-wallets.js';
+import type { RegisteredWallet } from '../wallets/wallets.events.js';
+import { checkDpopBinding } from './check-dpop-binding.js';
 import { checkNoDuplicates } from './check-no-duplicates.js';
 import { checkParametersLocation } from './check-parameters-location.js';
 import { exchangeCode, outcomeOf, type ExchangeFacts } from './exchange-token.decisions.js';
@@ -42,6 +48,9 @@ export class ExchangeToken {
     private readonly streams: Streams,
     private readonly macs: Macs,
     private readonly sealing: Sealing,
+    private readonly dpop: DpopProofs,
+    private readonly wallets: TenantWallets,
+    private readonly guard: ReplayGuard,
     readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
     @Inject(LOGGER) readonly logger: Logger,
@@ -49,8 +58,10 @@ export class ExchangeToken {
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  execute(request: RequestOf<typeof exchangeToken>, context: HolderContext): Promise<AccessTokenResponse> {
-    return recordOutcome(this, exchangeToken, context, (record) => this.exchange(rawOf(request), context, record));
+  execute(request: RequestOf<typeof exchangeToken>, context: HolderContext): Promise<AccessTokenResponse | HttpAnswer> {
+    const raw = rawOf(request);
+    const answer = () => recordOutcome(this, exchangeToken, context, (record) => this.exchange(raw, context, record));
+    return raw.headers['dpop'] === undefined ? answer() : this.dpop.withNonce(context.tenant.id, answer);
   }
 
   private async exchange(raw: RawRequest, context: HolderContext, record: WalletRecord): Promise<AccessTokenResponse> {
@@ -63,12 +74,20 @@ export class ExchangeToken {
     const wanted = parseTokenRequest(form);
     const { sessionId, stream, loaded } = await loadSession(this.streams, tenantId, wanted.code);
     record.nameSession(loaded.state);
+    const wallet = await this.findWallet(tenantId, wanted.clientId);
+    // Before the code: a request whose proof fails spends nothing and counts as no attempt.
+    const proof = await this.dpop.verifyProof(raw, exchangeToken, context.tenant);
+    checkDpopBinding(loaded.state, wallet, proof);
 
     const now = this.clock.now();
     const made = makeBearerValue(sessionId, this.ids.uuid());
     const { mac, pepper } = this.macs.mac(made.value, grantContext('access', tenantId, sessionId));
-    const expiresAt = new Date(now.getTime() + this.config.accessTokenSeconds * 1000).toISOString();
-    const accessToken: Grant = { tokenId: made.tokenId, kind: 'access', mac, keyId: pepper, expiresAt };
+    const seconds = proof ? this.config.dpopAccessTokenSeconds : this.config.accessTokenSeconds;
+    const expiresAt = new Date(now.getTime() + seconds * 1000).toISOString();
+    const accessToken: Grant = {
+      ...{ tokenId: made.tokenId, kind: 'access', mac, keyId: pepper, expiresAt },
+      ...(proof && { jkt: proof.jkt }),
+    };
     const factsOf = (state: IssuanceSessionState): ExchangeFacts => ({
       now,
       matched: matchSecrets(state, wanted, tenantId, this.macs),
@@ -87,6 +106,7 @@ export class ExchangeToken {
         return decided;
       },
       record.events,
+      proof && { unit: { writes: [this.guard.spending(tenantId, [singleUseOf(proof)], () => dpopError(PROOF_USED))] } },
     );
 
     const outcome = outcomeOf(events);
@@ -99,8 +119,8 @@ export class ExchangeToken {
     const { scope, authorizationDetails } = outcome;
     return {
       access_token: made.value,
-      token_type: 'Bearer',
-      expires_in: this.config.accessTokenSeconds,
+      token_type: proof ? 'DPoP' : 'Bearer',
+      expires_in: seconds,
       scope,
       ...(authorizationDetails && {
         authorization_details: authorizationDetails.map((detail) => ({
@@ -110,5 +130,14 @@ export class ExchangeToken {
         })),
       }),
     };
+  }
+
+  /** The registered wallet that the request names. @throws AppError when it may not use the endpoint */
+  private async findWallet(tenantId: string, clientId: string | undefined): Promise<RegisteredWallet | undefined> {
+    const wallet = clientId === undefined ? undefined : await this.wallets.findWallet(tenantId, clientId);
+    if (!wallet) return undefined;
+    checkEnabled(wallet);
+    checkClientAttestation(wallet);
+    return wallet;
   }
 }

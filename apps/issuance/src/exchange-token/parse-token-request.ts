@@ -7,6 +7,8 @@ export interface PreAuthorizedCodeRequest {
   grant: 'preAuthorizedCode';
   code: string;
   transactionCode?: string;
+  /** Optional (OID4VCI §6.1): the rules for a registered wallet apply when it is sent. */
+  clientId?: string;
   authorizationDetails?: RequestedDetail[];
 }
 
@@ -22,8 +24,7 @@ export interface AuthorizationCodeRequest {
 export type TokenRequest = PreAuthorizedCodeRequest | AuthorizationCodeRequest;
 
 /**
- * OID4VCI §6.1, RFC 6749 §4.1.3. Parameters without a value count as omitted (RFC 6749 §3.2); unknown ones are ignored, and so
- * is the `client_id` of a pre-authorized code.
+ * OID4VCI §6.1, RFC 6749 §4.1.3. Parameters without a value count as omitted (RFC 6749 §3.2); unknown ones are ignored.
  */
 export const parseTokenRequest = (form: URLSearchParams): TokenRequest => {
   const value = (name: string): string | undefined => form.get(name) || undefined;
@@ -45,11 +46,12 @@ export const parseTokenRequest = (form: URLSearchParams): TokenRequest => {
     return { grant: 'authorizationCode', code, clientId, redirectUri, codeVerifier, ...requested };
   }
   const code = needed('pre-authorized_code');
-  const transactionCode = value('tx_code');
+  const [transactionCode, clientId] = [value('tx_code'), value('client_id')];
   return {
     grant: 'preAuthorizedCode',
     code,
     ...(transactionCode !== undefined && { transactionCode }),
+    ...(clientId !== undefined && { clientId }),
     ...requested,
   };
 };

@@ -6,7 +6,7 @@ import { checkLengths } from '../protocol/check-lengths.js';
 import { checkAuthorizationCode } from './check-authorization-code.js';
 import { checkAuthorizationDetails } from './check-authorization-details.js';
 import { checkCode } from './check-code.js';
-import { checkContentType } from './check-content-type.js';
+import { checkContentType } from '../protocol/check-content-type.js';
 import { checkNoDuplicates } from './check-no-duplicates.js';
 import { checkParametersLocation } from './check-parameters-location.js';
 import { checkTransactionCode } from './check-transaction-code.js';
@@ -109,8 +109,8 @@ describe('refusals of the token endpoint', () => {
 
   it.each<[string, string]>([
     ['{', 'authorization_details must be JSON'],
-    ['{}', 'authorization_details must be an array of 1 to 100 objects'],
-    ['[]', 'authorization_details must be an array of 1 to 100 objects'],
+    ['{}', 'authorization_details must be an array of 1 to 20 objects'],
+    ['[]', 'authorization_details must be an array of 1 to 20 objects'],
     ['[1]', 'every entry of authorization_details must be an object'],
     ['[{"type":"other"}]', 'type must be openid_credential'],
     [
@@ -128,7 +128,7 @@ describe('refusals of the token endpoint', () => {
     ]),
   );
 
-  it('allow 100 authorization details and no more', () => {
+  it('allow 20 authorization details and no more', () => {
     const parse = (length: number) =>
       refusal(() =>
         parseAuthorizationDetails(
@@ -137,10 +137,10 @@ describe('refusals of the token endpoint', () => {
           ),
         ),
       );
-    expect(parse(100)).toHaveLength(100);
-    expect(parse(101)).toEqual([
+    expect(parse(20)).toHaveLength(20);
+    expect(parse(21)).toEqual([
       'invalid_authorization_details',
-      'authorization_details must be an array of 1 to 100 objects',
+      'authorization_details must be an array of 1 to 20 objects',
       'authorization-details',
     ]);
   });

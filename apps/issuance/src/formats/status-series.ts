@@ -1,8 +1,13 @@
 import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { ConfigurationContent } from '../credential-configuration/credential-configuration.events.js';
 import { issuerHost } from '../credential-configuration/configurations-under.js';
 import { listSeries, type ListSeries } from '../status-list/list-series.js';
 import type { Resources } from './format.js';
+
+/** Whether the credentials of a configuration refer to status lists. */
+export const hasStatus = ({ status }: Resources, { revocable }: ConfigurationContent): boolean =>
+  revocable === true && status !== undefined;
 
 /**
  * Series of lists with the status of a configuration's credentials; undefined where they have none. Those of mobile documents are known once

@@ -29,12 +29,24 @@ export interface NewOffer {
   entries: OfferEntry[];
   code: Grant;
   sealedClaims?: string;
+  /** Of every entry, where the offer has claim sets. */
+  identifiers?: GrantedDetail[];
 }
 
-export const createOffer = (state: IssuanceSessionState, offer: NewOffer, now: Date): IssuanceSessionEvent[] => {
+export const createOffer = (
+  state: IssuanceSessionState,
+  { identifiers, ...offer }: NewOffer,
+  now: Date,
+): IssuanceSessionEvent[] => {
   if (state.status !== 'absent') throw conflict('The offer exists already');
-  return [{ type: 'OfferCreated', data: { ...offer, binding: 'none', createdAt: now.toISOString() } }];
+  return [
+    { type: 'OfferCreated', data: { ...offer, binding: 'none', createdAt: now.toISOString() } },
+    ...bound(offer.sessionId, identifiers),
+  ];
 };
+
+const bound = (sessionId: string, identifiers: GrantedDetail[] | undefined): IssuanceSessionEvent[] =>
+  identifiers ? [{ type: 'ClaimSetsBound', data: { sessionId, identifiers } }] : [];
 
 /** A wrong transaction code counts, and the third ends the session. */
 export const refuseTransactionCode = (session: OfferedSession, now: Date): IssuanceSessionEvent[] => {
@@ -47,7 +59,7 @@ export const refuseTransactionCode = (session: OfferedSession, now: Date): Issua
 
 export interface Redemption {
   accessToken: Grant;
-  /** Only when the token request has `authorization_details`. */
+  /** When the token request has `authorization_details`, or the session binds claim sets. */
   authorizationDetails?: GrantedDetail[];
 }
 
@@ -62,11 +74,14 @@ export interface NewAuthorization extends Omit<NewOffer, 'origin' | 'newUser'> {
 
 export const grantAuthorization = (
   state: IssuanceSessionState,
-  authorization: NewAuthorization,
+  { identifiers, ...authorization }: NewAuthorization,
   now: Date,
 ): IssuanceSessionEvent[] => {
   if (state.status !== 'absent') throw conflict('The session exists already');
-  return [{ type: 'AuthorizationGranted', data: { ...authorization, binding: 'none', grantedAt: now.toISOString() } }];
+  return [
+    { type: 'AuthorizationGranted', data: { ...authorization, binding: 'none', grantedAt: now.toISOString() } },
+    ...bound(authorization.sessionId, identifiers),
+  ];
 };
 
 /** As {@link redeemCode}, for the code of a person's sign-in. */

@@ -5,11 +5,13 @@ import type { SealedDocument, StatusEntry } from '../issued-credential/issued-cr
 export interface Grant {
   /** uuid; part of the bearer value. */
   tokenId: string;
-  kind: 'preAuthorizedCode' | 'authorizationCode' | 'access';
+  kind: 'preAuthorizedCode' | 'authorizationCode' | 'access' | 'issuerState';
   mac: string;
   keyId: string;
   /** RFC 3339 */
   expiresAt: string;
+  /** Of an access token that is bound to a DPoP key: the key's thumbprint (RFC 9449 §6.1, `cnf.jkt`). */
+  jkt?: string;
 }
 
 /** Form of a transaction code and its MAC, bound to the offer. OID4VCI §4.1.1 */
@@ -21,17 +23,11 @@ export interface TransactionCode {
   keyId: string;
 }
 
-export interface ClaimSet {
-  identifier: string;
-}
-
 /** One offered credential. A configuration's format and type never change, so its scope is pinned here. */
 export interface OfferEntry {
   credentialConfigurationId: string;
   /** `<format>:<type>` */
   scope: string;
-  /** Never set yet; part of version 1, so that adding it needs no second version (ADR 0059). */
-  claimSets?: ClaimSet[];
 }
 
 export interface PreAuthorizedOfferOrigin {
@@ -52,12 +48,16 @@ export interface AuthorizationRequestOrigin {
   providerId: string;
   /** Configurations that `authorization_details` named: the token response returns their identifiers (OID4VCI §6.2). */
   detailed?: string[];
+  /** `dpop_jkt`: the code is exchanged with a proof of this key only (RFC 9449 §10). */
+  dpopJkt?: string;
+  /** Stored offer that the request named by `issuer_state`. */
+  offerId?: string;
 }
 
 /** Where a session began: an offer, or an authorization request whose person signed in (ADR 0059). */
 export type SessionOrigin = PreAuthorizedOfferOrigin | AuthorizationRequestOrigin;
 
-/** What a token covers when the wallet used `authorization_details`. OID4VCI §6.2 */
+/** What a token covers when the wallet used `authorization_details`, or the offer has claim sets. OID4VCI §6.2 */
 export interface GrantedDetail {
   credentialConfigurationId: string;
   credentialIdentifiers: string[];
@@ -71,7 +71,7 @@ export interface CodeRedeemed {
   accessToken: Grant;
   /** Space-separated. */
   scope: string;
-  /** Only when the wallet sent `authorization_details`; then identifiers must be used (ADR 0059). */
+  /** Only when the wallet sent `authorization_details`, or the session binds claim sets; then identifiers must be used (ADR 0059). */
   authorizationDetails?: GrantedDetail[];
   redeemedAt: string;
 }
@@ -94,7 +94,7 @@ export type IssuanceSessionEvent =
         newUser?: true;
         entries: OfferEntry[];
         code: Grant;
-        /** JSON of the offer's claims under the session's data key (purpose `session`, key id = session id). */
+        /** JSON of the offer's claims under the session's data key (purpose `session`, key id = session id); see `ClaimSetsBound`. */
         sealedClaims?: string;
         createdAt: string;
       };
@@ -113,6 +113,18 @@ export type IssuanceSessionEvent =
         /** JSON of the person's claims from the provider, as in `OfferCreated`. */
         sealedClaims?: string;
         grantedAt: string;
+      };
+    }
+  | {
+      /**
+       * With the first event of a session whose offer has claim sets; `sealedClaims` then holds them, too. Of its own, so that a release that
+       * does not know it issues nothing for the session.
+       */
+      type: 'ClaimSetsBound';
+      data: {
+        sessionId: string;
+        /** Of every entry; each token response returns them (OID4VCI §6.2). */
+        identifiers: GrantedDetail[];
       };
     }
   | { type: 'TransactionCodeRefused'; data: { refusedAt: string } }

@@ -69,6 +69,17 @@ describe('an issuance session', () => {
       .thenThrows('Conflict');
   });
 
+  it('keeps the identifiers of claim sets that it was started with, in every state', () => {
+    const identifiers = [{ credentialConfigurationId: 'c1', credentialIdentifiers: ['one', 'two'] }];
+    const bound: IssuanceSessionEvent = { type: 'ClaimSetsBound', data: { sessionId: 's1', identifiers } };
+    after([])
+      .when((state) => createOffer(state, { ...offer, identifiers }, now))
+      .then([created, bound]);
+    expect(stateAfter(issuanceSession, [created, bound])).toMatchObject({ status: 'offered', identifiers });
+    expect(stateAfter(issuanceSession, [created, bound, redeemed])).toMatchObject({ status: 'redeemed', identifiers });
+    after([deleted, bound]).thenState({ status: 'deleted', id: 's1' });
+  });
+
   it('keeps the issuer it was started with', () =>
     after([created, redeemed])
       .when(() => [])
@@ -114,6 +125,13 @@ describe('an issuance session', () => {
   });
 
   describe('of an authorization request', () => {
+    it('binds claim sets with the grant', () => {
+      const identifiers = [{ credentialConfigurationId: 'c1', credentialIdentifiers: ['one'] }];
+      after([])
+        .when((state) => grantAuthorization(state, { ...authorization, identifiers }, now))
+        .then([granted, { type: 'ClaimSetsBound', data: { sessionId: 's1', identifiers } }]);
+    });
+
     const authorization: NewAuthorization = {
       ...offer,
       origin: {

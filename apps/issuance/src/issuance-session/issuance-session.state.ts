@@ -22,6 +22,8 @@ export interface SessionFacts<Origin extends SessionOrigin = SessionOrigin> {
   newUser?: true;
   entries: OfferEntry[];
   sealedClaims?: string;
+  /** Of every entry, where the offer has claim sets; `sealedClaims` then holds those, too. */
+  identifiers?: GrantedDetail[];
 }
 
 export type IssuanceSessionState =
@@ -70,6 +72,10 @@ const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): Issua
       return { status: 'offered', ...factsOf(event.data), code: event.data.code, wrongCodes: 0 };
     case 'AuthorizationGranted':
       return { status: 'authorized', ...factsOf(event.data), code: event.data.code };
+    case 'ClaimSetsBound':
+      return state.status === 'offered' || state.status === 'authorized'
+        ? { ...state, identifiers: event.data.identifiers }
+        : state;
     case 'TransactionCodeRefused':
       return state.status === 'offered' ? { ...state, wrongCodes: state.wrongCodes + 1 } : state;
     case 'SessionLocked':
@@ -127,11 +133,12 @@ export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEve
   initial: { status: 'absent' },
   types: {
     OfferCreated: 2,
+    ClaimSetsBound: 1,
     TransactionCodeRefused: 1,
     SessionLocked: 1,
-    PreAuthorizedCodeRedeemed: 1,
-    AuthorizationGranted: 1,
-    AuthorizationCodeRedeemed: 1,
+    PreAuthorizedCodeRedeemed: 2,
+    AuthorizationGranted: 2,
+    AuthorizationCodeRedeemed: 2,
     AuthorizationCodeReplayed: 1,
     CredentialIssued: 2,
     OfferDeleted: 1,
@@ -140,6 +147,10 @@ export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEve
     // The addition of version 2 is optional, but a release that does not know it would not find the user.
     { type: 'OfferCreated', from: 1, upcast: (data: object) => data },
     { type: 'CredentialIssued', from: 1, upcast: withoutDocument },
+    // Likewise: a release that does not know the DPoP key of version 2 would accept a bound code or token without proof.
+    { type: 'PreAuthorizedCodeRedeemed', from: 1, upcast: (data: object) => data },
+    { type: 'AuthorizationGranted', from: 1, upcast: (data: object) => data },
+    { type: 'AuthorizationCodeRedeemed', from: 1, upcast: (data: object) => data },
   ],
   evolve,
 };

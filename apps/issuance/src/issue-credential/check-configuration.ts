@@ -1,4 +1,4 @@
-import { bearerChallenge, isUuid, oauthError } from '@attestry/contracts';
+import { bearerChallenge, dpopChallenge, isUuid, oauthError } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
 import type { CurrentConfigurations } from '../protocol/current-configurations.js';
@@ -44,10 +44,12 @@ export const checkConfiguration = async (
   let isCovered = false;
   for (const covered of session.authorizationDetails ?? session.entries)
     isCovered ||= covered.credentialConfigurationId === configurationId;
-  if (!isCovered)
+  if (!isCovered) {
+    const challenge = session.accessToken.jkt === undefined ? bearerChallenge : dpopChallenge;
     throw oauthError('insufficient_scope', NOT_COVERED, {
       check: 'check-configuration',
-      headers: bearerChallenge('insufficient_scope', NOT_COVERED),
+      headers: challenge('insufficient_scope', NOT_COVERED),
     });
+  }
   return configuration;
 };

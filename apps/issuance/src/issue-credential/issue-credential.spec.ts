@@ -16,6 +16,8 @@ import { mapClaims, mergeClaims } from '../protocol/map-claims.js';
 import { makeNonce } from '../protocol/nonce.js';
 import { checkAccessTokenLocation } from './check-access-token-location.js';
 import { checkConfiguration } from './check-configuration.js';
+import type { OpenedRequest } from '../message-encryption/message-encryption.js';
+import { encryptionPolicy } from '../openid-settings/openid-settings.decisions.js';
 import { checkContentType } from './check-content-type.js';
 import { checkDistinctKeys } from './check-distinct-keys.js';
 import { checkIssuanceLimit } from './check-issuance-limit.js';
@@ -50,11 +52,18 @@ const descriptionOf = (run: () => unknown): string | undefined => {
   }
 };
 
+/** As it is opened from a plain request. */
+const plain = (body: unknown): OpenedRequest => ({
+  text: typeof body === 'string' ? body : JSON.stringify(body),
+  isEncrypted: false,
+  policy: encryptionPolicy({}),
+});
+
 describe('check-content-type', () => {
   it.each([
     ['application/json', undefined],
     ['application/json; charset=utf-8', undefined],
-    ['application/jwt', ['invalid_encryption_parameters', 'check-content-type']],
+    ['application/jwt', undefined],
     ['application/x-www-form-urlencoded', ['invalid_credential_request', 'check-content-type']],
     ['', ['invalid_credential_request', 'check-content-type']],
   ])('%j', (type, expected) =>
@@ -65,14 +74,16 @@ describe('check-content-type', () => {
 describe('check-access-token-location', () => {
   const refused = ['invalid_token', 'check-access-token-location'];
   it.each([
-    ['Bearer abc', 'abc'],
-    ['bearer abc', 'abc'],
+    ['Bearer abc', { scheme: 'bearer', token: 'abc' }],
+    ['bearer abc', { scheme: 'bearer', token: 'abc' }],
+    ['dPoP  abc', { scheme: 'dpop', token: 'abc' }],
     ['', refused],
     ['Bearer', refused],
     ['Bearer ', refused],
     ['Bearer a b', refused],
     ['Bearer a, Bearer b', refused],
-    ['DPoP abc', refused],
+    ['DPoP', refused],
+    ['DPoPx abc', refused],
     ['Basic YTpi', refused],
     ['foo', refused],
   ])('%j', (authorization, expected) =>
@@ -83,7 +94,7 @@ describe('check-access-token-location', () => {
     try {
       checkAccessTokenLocation(raw({}));
     } catch (error) {
-      expect((error as AppError).headers).toEqual({ 'WWW-Authenticate': 'Bearer' });
+      expect((error as AppError).headers).toEqual({ 'www-authenticate': 'Bearer, DPoP algs="ES256"' });
     }
     expect.assertions(2);
   });
@@ -97,7 +108,7 @@ describe('parse-credential-request', () => {
   const request = 'invalid_credential_request';
   const proof = 'invalid_proof';
   const parse = (body: unknown, byIdentifier = false) =>
-    outcome(() => parseCredentialRequest(typeof body === 'string' ? body : JSON.stringify(body), byIdentifier));
+    outcome(() => parseCredentialRequest(plain(body), byIdentifier));
   const check = 'parse-credential-request';
   const proofs = { jwt: ['a.b.c'] };
 
@@ -152,7 +163,12 @@ describe('parse-credential-request', () => {
   it.each<[string, unknown, boolean, string]>([
     ['no JSON', '{', false, 'the body must be JSON'],
     ['no object', '[]', false, 'the body must be a JSON object'],
-    ['encryption', named({ credential_response_encryption: {} }), false, 'encrypted responses are not supported'],
+    [
+      'encryption',
+      named({ credential_response_encryption: {} }),
+      false,
+      'credential_response_encryption is only allowed in an encrypted request',
+    ],
     [
       'both names',
       named({ credential_identifier: 'i' }),
@@ -194,9 +210,7 @@ describe('parse-credential-request', () => {
       `a proof must have at most ${MAX_PROOF_LENGTH} characters`,
     ],
   ])('names the fault to the wallet: %s', (_, body, byIdentifier, description) =>
-    expect(
-      descriptionOf(() => parseCredentialRequest(typeof body === 'string' ? body : JSON.stringify(body), byIdentifier)),
-    ).toBe(description),
+    expect(descriptionOf(() => parseCredentialRequest(plain(body), byIdentifier))).toBe(description),
   );
 
   it('accepts the longest proof, the largest batch and names of maximum length', () => {
@@ -204,17 +218,22 @@ describe('parse-credential-request', () => {
     expect(parse(named(body))).toMatchObject({ proofs: { length: 10 } });
     const tooLong = 'x'.repeat(100_000);
     expect(
-      descriptionOf(() =>
-        parseCredentialRequest(JSON.stringify({ ...body, credential_configuration_id: tooLong }), false),
-      ),
+      descriptionOf(() => parseCredentialRequest(plain({ ...body, credential_configuration_id: tooLong }), false)),
     ).toMatch(/^credential_configuration_id must have at most \d+ characters$/);
   });
 
-  it('refuses response encryption', () =>
+  it('refuses response encryption in a plain request', () =>
     expect(parse({ credential_configuration_id: 'c', proofs, credential_response_encryption: {} })).toEqual([
       'invalid_encryption_parameters',
-      check,
+      'message-encryption',
     ]));
+
+  it('names the plaintext of an encrypted request', () => {
+    const parseEncrypted = (text: string) =>
+      descriptionOf(() => parseCredentialRequest({ ...plain(text), isEncrypted: true }, false));
+    expect(parseEncrypted('a.b.c')).toBe('the plaintext of the JWE must be JSON');
+    expect(parseEncrypted('[]')).toBe('the plaintext of the JWE must be a JSON object');
+  });
 });
 
 const session = (more: Partial<RedeemedSession> = {}): RedeemedSession => ({
@@ -560,6 +579,9 @@ describe('spend-nonce', () => {
     await expect(write.store()).resolves.toBeUndefined();
     const values = ['n', 'm'].map((value) => ({ scope: 'c_nonce', value, expiresAt: now }));
     expect(spent).toEqual([['t1', values]]);
+    const proof = { jkt: 'k', jti: 'j', expiresAt: now };
+    await spendNonce(nonces, 't1', new Guard(async (...args) => spent.push(args) > 0), proof).store();
+    expect(spent[1]).toEqual(['t1', [...values, { scope: 'dpop', value: 'k.j', expiresAt: now }]]);
   });
   it('refuses a used nonce and fails when the replay guard fails', async () => {
     const used = spendNonce(nonces, 't1', new Guard(async () => false));

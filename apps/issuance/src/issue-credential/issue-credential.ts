@@ -5,6 +5,7 @@ import {
   oauthError,
   type CredentialResponse,
   type HolderContext,
+  type HttpAnswer,
   type RawRequest,
   type UserLink,
 } from '@attestry/contracts';
@@ -27,6 +28,7 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
+import { claimsOfCredential } from '../claim-sets/claim-sets.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import { DocumentSigners } from '../document-signers/document-signers.js';
@@ -42,8 +44,11 @@ import {
   type IssuedCredentialState,
 } from '../issued-credential/issued-credential.state.js';
 import { IssuerSigners, type IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import { encryptAnswer, MessageEncryption } from '../message-encryption/message-encryption.js';
 import { PersistedCredentials } from '../persisted-credential/persisted-credentials.js';
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
+import type { DpopProof } from '../protocol/dpop-proof.js';
+import { DpopProofs, dpopResourceError, PROOF_USED, singleUseOf } from '../protocol/dpop-proofs.js';
 import { mergeClaims } from '../protocol/map-claims.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
@@ -57,11 +62,20 @@ import { checkDistinctKeys } from './check-distinct-keys.js';
 import { checkIssuanceLimit } from './check-issuance-limit.js';
 import { checkIssuerDomain } from './check-issuer-domain.js';
 import { checkNonce } from './check-nonce.js';
+import { checkTokenBinding } from './check-token-binding.js';
 import { credentialTexts } from './credential-texts.js';
 import { loadAccessToken, type PresentedToken } from './load-access-token.js';
-import { parseCredentialRequest } from './parse-credential-request.js';
+import { parseCredentialRequest, type CredentialSelector } from './parse-credential-request.js';
 import { spendNonce } from './spend-nonce.js';
 import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
+
+/** What a request has used when it is refused. */
+interface Progress {
+  /** Allocated for this request; those that a refusal leaves here are in no event. */
+  statuses: AllocatedStatus[];
+  /** The single-use values may be spent. */
+  isDecided: boolean;
+}
 
 /** Credential endpoint, OID4VCI §8: the checks in their order. */
 @Operation(issueCredential)
@@ -81,7 +95,9 @@ export class IssueCredential {
     private readonly documentSigners: DocumentSigners,
     private readonly persisted: PersistedCredentials,
     private readonly statusIndexes: StatusIndexes,
+    private readonly encryption: MessageEncryption,
     private readonly guard: ReplayGuard,
+    private readonly dpop: DpopProofs,
     readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
     @Inject(LOGGER) readonly logger: Logger,
@@ -91,38 +107,59 @@ export class IssueCredential {
     this.newCredential = streams.initial(issuedCredential);
   }
 
-  execute(request: RequestOf<typeof issueCredential>, context: HolderContext): Promise<CredentialResponse> {
+  execute(
+    request: RequestOf<typeof issueCredential>,
+    context: HolderContext,
+  ): Promise<CredentialResponse | HttpAnswer> {
+    const raw = rawOf(request);
+    if (raw.headers['dpop'] === undefined) return this.answer(raw, context);
+    return this.dpop.withNonce(context.tenant.id, () => this.answer(raw, context));
+  }
+
+  private answer(raw: RawRequest, context: HolderContext): Promise<CredentialResponse | HttpAnswer> {
     return recordOutcome(this, issueCredential, context, async (record) => {
-      const raw = rawOf(request);
       const now = this.clock.now();
       checkContentType(raw);
-      const token = checkAccessTokenLocation(raw);
-      const presented = await loadAccessToken(token, context.tenant.id, now, this.streams, this.macs, record);
-      const statuses: AllocatedStatus[] = [];
+      const credentials = checkAccessTokenLocation(raw);
+      const presented = await loadAccessToken(credentials, context.tenant.id, now, this.streams, this.macs, record);
+      const { accessToken } = presented.session;
+      const progress: Progress = { statuses: [], isDecided: false };
+      let proof: DpopProof | undefined;
       try {
-        return await this.issue(presented, raw, context, record, now, statuses);
+        if (credentials.scheme === 'dpop' || accessToken.jkt !== undefined)
+          proof = await checkTokenBinding(credentials, accessToken, raw, context.tenant, this.dpop);
+        return await this.issue(presented, proof, raw, context, record, now, progress);
       } catch (error) {
         if (error instanceof AppError && error.kind !== 'unavailable') {
-          this.statusIndexes.giveBack(statuses);
+          this.statusIndexes.giveBack(progress.statuses);
           await presented.confirm();
+          if (proof) await this.spendRefusedProof(proof, context.tenant.id, error, progress);
         }
         throw error;
       }
     });
   }
 
+  /** A proof is used once, also by a request that is refused. Of values that were spent together, this tells which one was used before. */
+  private async spendRefusedProof(proof: DpopProof, tenantId: string, refusal: AppError, { isDecided }: Progress) {
+    if (isDecided && refusal.code !== 'invalid_nonce') return;
+    if (!(await this.guard.spendAll(tenantId, [singleUseOf(proof)]))) throw dpopResourceError(PROOF_USED);
+  }
+
   private async issue(
     presented: PresentedToken,
+    proof: DpopProof | undefined,
     raw: RawRequest,
     context: HolderContext,
     record: WalletRecord,
     now: Date,
-    /** Allocated for this request; those that a refusal leaves here are in no event. */
-    statuses: AllocatedStatus[],
-  ): Promise<CredentialResponse> {
+    progress: Progress,
+  ): Promise<CredentialResponse | HttpAnswer> {
     const { id: tenantId } = context.tenant;
     const { session } = presented;
-    const requested = parseCredentialRequest(raw.text, session.authorizationDetails !== undefined);
+    const { statuses } = progress;
+    const opened = await this.encryption.openRequest(raw, tenantId);
+    const requested = parseCredentialRequest(opened, session.authorizationDetails !== undefined);
     const configuration = await checkConfiguration(session, requested.selector, tenantId, this.configurations);
     record.addMetadata({ credentialConfigurationId: configuration.id });
     const format = this.formats.byName[configuration.format];
@@ -141,7 +178,7 @@ export class IssueCredential {
     const nonces = checkNonce(proofs, tenantId, now, this.macs);
     checkIssuanceLimit(session, configuration, proofs.length);
     const [claims, signer, delivered]: [Record<string, unknown>, IssuingSigner, boolean] = await Promise.all([
-      this.claimsOf(tenantId, session, configuration),
+      this.claimsOf(tenantId, session, configuration, requested.selector),
       kind === 'pinnedKey'
         ? this.signingKeys.loadSigner(tenantId, configuration.issuerKey!.kmsKeyId)
         : kind === 'issuerSigner'
@@ -169,6 +206,7 @@ export class IssueCredential {
     const texts = delivered || persists ? credentialTexts(credentials) : [];
     const documents = delivered ? texts.map((text) => this.sealForDelivery(tenantId, text)) : [];
     const answerId = this.ids.uuid();
+    const offerId = session.origin.kind === 'preAuthorizedOffer' ? session.id : session.origin.offerId;
     const issued: IssuanceSessionEvent[] = [];
     const credentialIds: string[] = [];
     const further: FurtherDecision[] = [];
@@ -179,7 +217,7 @@ export class IssueCredential {
         credentialId: credential.credentialId,
         answerId,
         sessionId: session.id,
-        ...(session.origin.kind === 'preAuthorizedOffer' && { offerId: session.id }),
+        ...(offerId !== undefined && { offerId }),
         userId: session.userId,
         issuer: session.issuer,
         format: configuration.format,
@@ -231,8 +269,7 @@ export class IssueCredential {
       }
     }
     record.addMetadata({ credentialIds });
-    const writes = [spendNonce(nonces, tenantId, this.guard), ...newKeys.map(({ newKey }) => newKey)];
-    let isDecided = false;
+    const writes = [spendNonce(nonces, tenantId, this.guard, proof), ...newKeys.map(({ newKey }) => newKey)];
     try {
       await this.streams.decideOn(
         issuanceSession,
@@ -241,7 +278,7 @@ export class IssueCredential {
         (state) => {
           // Checked again on the state of the append: the offer may have been deleted, the limit reached.
           checkIssuanceLimit(presented.requireSession(state), configuration, issued.length);
-          isDecided = true;
+          progress.isDecided = true;
           return issued;
         },
         record.events,
@@ -249,7 +286,7 @@ export class IssueCredential {
       );
     } catch (error) {
       // The streams of the credentials may have been appended to (ADR 0074), unless the nonce was refused, which is spent before.
-      if (isDecided && !(error instanceof AppError && error.code === 'invalid_nonce')) statuses.length = 0;
+      if (progress.isDecided && !(error instanceof AppError && error.code === 'invalid_nonce')) statuses.length = 0;
       // Refused by the session: nothing will destroy the keys of these documents. After a failed store the session may have counted them.
       const left = newKeys.filter(({ newKey }) => newKey.isStored).map(({ keyId }) => keyId);
       if (left.length && !(error instanceof EventStoreUnavailable)) await this.sealing.destroyDataKeys(tenantId, left);
@@ -257,24 +294,27 @@ export class IssueCredential {
     }
     const response: CredentialResponse = { credentials: [] };
     for (const credential of credentials) response.credentials.push({ credential });
-    return response;
+    return requested.responseEncryption ? encryptAnswer(response, requested.responseEncryption) : response;
   }
 
-  /** The user's own claims, then the offer's or the provider's, mapped by the configuration. */
+  /** The user's own claims, then the offer's or the provider's, then those of the claim set, mapped by the configuration. */
   private async claimsOf(
     tenantId: string,
     session: RedeemedSession,
     configuration: ActiveConfiguration,
+    selector: CredentialSelector,
   ): Promise<Record<string, unknown>> {
     const { state: person } = await this.streams.load(user, userStream(tenantId, session.userId));
     const known = person.status === 'active' ? person : undefined;
     // One who began with this offer may have no event yet (ADR 0071).
     if (!known && !(person.status === 'absent' && session.newUser)) throw gone();
-    const [own, offered, link] = await Promise.all([
+    const [own, ofSession, link] = await Promise.all([
       this.openSealedClaims(tenantId, 'user', known?.sealedClaims),
       this.openSealedClaims(tenantId, 'session', session.sealedClaims),
       this.openSealedClaims(tenantId, 'user', known?.sealedLink),
     ]);
+    const credentialIdentifier = 'credentialIdentifier' in selector ? selector.credentialIdentifier : undefined;
+    const offered = session.identifiers && ofSession ? claimsOfCredential(ofSession, credentialIdentifier) : ofSession;
     return this.formats.byName[configuration.format].mapClaims(configuration, {
       claims: mergeClaims(own, offered),
       ...(link && { authenticationProvider: link as unknown as UserLink }),

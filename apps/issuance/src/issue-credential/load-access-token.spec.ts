@@ -31,7 +31,7 @@ const redeemed = (more: Partial<RedeemedSession['accessToken']> = {}): RedeemedS
 });
 
 /** Loads give these states in turn, of which the first is cached. */
-const load = async (states: IssuanceSessionState[]) => {
+const load = async (states: IssuanceSessionState[], scheme: 'bearer' | 'dpop' = 'bearer') => {
   const verified: string[] = [];
   const macs = {
     mac: (secret: string, context?: string): SecretMac => ({ pepper: 'p1', mac: macOf(secret, context) }),
@@ -45,7 +45,7 @@ const load = async (states: IssuanceSessionState[]) => {
     load: async () => ({ state: states[loads], cached: loads++ === 0 }) as Loaded<IssuanceSessionState>,
   } as unknown as Streams;
   const record = { nameSession: () => undefined } as unknown as WalletRecord;
-  const presented = loadAccessToken(token.value, 't1', now, streams, macs, record);
+  const presented = loadAccessToken({ scheme, token: token.value }, 't1', now, streams, macs, record);
   return { presented, verified, loads: () => loads };
 };
 
@@ -76,6 +76,22 @@ describe('load-access-token', () => {
       { status: 'deleted', id: SESSION } as const,
     ])
       expect(() => requireSession(state)).toThrow('the access token is not valid');
+  });
+
+  it('challenges with DPoP for a bound token, and for the scheme DPoP, otherwise with Bearer', async () => {
+    const ended = '2026-05-01T10:00:00.000Z';
+    for (const [scheme, more, challenge] of [
+      ['bearer', { jkt: 'k', expiresAt: ended }, 'DPoP'],
+      ['dpop', { expiresAt: ended }, 'DPoP'],
+      ['bearer', { expiresAt: ended }, 'Bearer'],
+      ['bearer', { jkt: 'k', tokenId: 'another' }, 'Bearer'],
+    ] as const) {
+      const { presented } = await load([redeemed(more), redeemed(more)], scheme);
+      await expect(presented).rejects.toMatchObject({
+        code: 'invalid_token',
+        headers: { 'www-authenticate': expect.stringMatching(new RegExp(`^${challenge} error="invalid_token"`)) },
+      });
+    }
   });
 
   it('refuses only on the stored state: a cached one without the token is loaded again', async () => {

@@ -1,4 +1,4 @@
-import { bearerChallenge, oauthError } from '@attestry/contracts';
+import { bearerChallenge, dpopChallenge, oauthError } from '@attestry/contracts';
 import type { Loaded, Streams } from '@attestry/event-store';
 import type { Macs } from '@attestry/keys';
 import { isExpired } from '../issuance-session/issuance-session.decisions.js';
@@ -11,6 +11,7 @@ import {
 } from '../issuance-session/issuance-session.state.js';
 import { grantContext, parseBearerValue } from '../protocol/bearer-value.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';
+import type { AccessTokenCredentials } from './check-access-token-location.js';
 
 export interface PresentedToken {
   tokenId: string;
@@ -23,9 +24,12 @@ export interface PresentedToken {
   confirm(): Promise<void>;
 }
 
-/** RFC 6750 §3.1: unknown, expired, or of a deleted offer. The call is recorded once it names a session of this tenant (ADR 0072). */
+/**
+ * RFC 6750 §3.1: unknown, expired, or of a deleted offer. The call is recorded once it names a session of this tenant (ADR 0072). The challenge
+ * names DPoP for the scheme DPoP and for a bound token (RFC 9449 §7.1).
+ */
 export const loadAccessToken = async (
-  token: string,
+  { scheme, token }: AccessTokenCredentials,
   tenantId: string,
   now: Date,
   streams: Streams,
@@ -33,10 +37,10 @@ export const loadAccessToken = async (
   record: WalletRecord,
 ): Promise<PresentedToken> => {
   const named = parseBearerValue(token);
-  if (!named) throw invalidToken();
+  if (!named) throw invalidToken(scheme === 'dpop');
   const stream = issuanceSessionStream(tenantId, named.sessionId);
   let loaded = await streams.load(issuanceSession, stream, { cached: true });
-  if (loaded.state.status === 'absent') throw invalidToken();
+  if (loaded.state.status === 'absent') throw invalidToken(scheme === 'dpop');
   record.nameSession(loaded.state);
   let verified: Grant | undefined;
   const findSession = (state: IssuanceSessionState): RedeemedSession | undefined => {
@@ -53,7 +57,7 @@ export const loadAccessToken = async (
   };
   const requireSession = (state: IssuanceSessionState) => {
     const session = findSession(state);
-    if (!session) throw invalidToken();
+    if (!session) throw invalidToken(scheme === 'dpop' || isBound(state, named.tokenId));
     return session;
   };
   // A cached state alone refuses nothing, and issues nothing: the append confirms it.
@@ -65,8 +69,10 @@ export const loadAccessToken = async (
 };
 
 const NOT_VALID = 'the access token is not valid';
-const invalidToken = () =>
+const invalidToken = (isDpop: boolean) =>
   oauthError('invalid_token', NOT_VALID, {
     check: 'load-access-token',
-    headers: bearerChallenge('invalid_token', NOT_VALID),
+    headers: (isDpop ? dpopChallenge : bearerChallenge)('invalid_token', NOT_VALID),
   });
+const isBound = (state: IssuanceSessionState, tokenId: string): boolean =>
+  state.status === 'redeemed' && state.accessToken.tokenId === tokenId && state.accessToken.jkt !== undefined;

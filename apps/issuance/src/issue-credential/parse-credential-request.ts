@@ -1,4 +1,6 @@
 import { BATCH_SIZE, CredentialRequest as Declared, MAX_PROOF_LENGTH, oauthError } from '@attestry/contracts';
+import { parseResponseEncryption, type ResponseEncryption } from '../message-encryption/encryption-parameters.js';
+import type { OpenedRequest } from '../message-encryption/message-encryption.js';
 import { maxLengthsOf } from '../protocol/check-lengths.js';
 import { isObject } from '../protocol/raw-request.js';
 
@@ -10,26 +12,37 @@ export interface CredentialRequest {
   selector: CredentialSelector;
   /** Compact JWS, 1 to {@link BATCH_SIZE}. */
   proofs: string[];
+  /** Absent: the response is plain JSON. */
+  responseEncryption?: ResponseEncryption;
 }
 
 /**
  * OID4VCI §8.2. Unknown members are ignored.
  * @param byIdentifier whether the token response returned credential identifiers: then only they may be used
  */
-export const parseCredentialRequest = (text: string, byIdentifier: boolean): CredentialRequest => {
+export const parseCredentialRequest = (
+  { text, isEncrypted, policy }: OpenedRequest,
+  byIdentifier: boolean,
+): CredentialRequest => {
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
-    throw refused('the body must be JSON');
+    throw refused(isEncrypted ? 'the plaintext of the JWE must be JSON' : 'the body must be JSON');
   }
-  if (!isObject(body)) throw refused('the body must be a JSON object');
-  if (body['credential_response_encryption'] !== undefined)
-    throw oauthError('invalid_encryption_parameters', 'encrypted responses are not supported', {
-      check: 'parse-credential-request',
-    });
-  return { selector: selectorOf(body, byIdentifier), proofs: proofsOf(body['proofs']) };
+  if (!isObject(body))
+    throw refused(isEncrypted ? 'the plaintext of the JWE must be a JSON object' : 'the body must be a JSON object');
+  const requested = body['credential_response_encryption'];
+  const responseEncryption =
+    requested !== undefined || policy.responseRequired
+      ? parseResponseEncryption(requested, isEncrypted, policy)
+      : undefined;
+  return {
+    selector: selectorOf(body, byIdentifier),
+    proofs: proofsOf(body['proofs']),
+    ...(responseEncryption && { responseEncryption }),
+  };
 };
 
 const selectorOf = (body: Record<string, unknown>, byIdentifier: boolean): CredentialSelector => {

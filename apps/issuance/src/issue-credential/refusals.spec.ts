@@ -4,6 +4,7 @@ import type { PublicJwk } from '@attestry/keys';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
 import { maxLengthsOf } from '../protocol/check-lengths.js';
+import { encryptionPolicy } from '../openid-settings/openid-settings.decisions.js';
 import { mapClaims } from '../protocol/map-claims.js';
 import { makeNonce, verifyNonce } from '../protocol/nonce.js';
 import { checkAccessTokenLocation } from './check-access-token-location.js';
@@ -32,6 +33,7 @@ const session = {
   id: 's1',
   entries: [{ credentialConfigurationId: C1, scope: 's' }],
   issued: {},
+  accessToken: {},
 } as unknown as RedeemedSession;
 const configuration = (id: string) =>
   ({ id, content: { maxIssuances: 0 }, issuerKey: { did: 'did:web:lost.example' } }) as ActiveConfiguration;
@@ -44,14 +46,9 @@ const nonce = makeNonce(macs, 't1', now);
 
 describe('refusals of the credential endpoint', () => {
   it('name the content type', async () => {
-    expect(await refusal(() => checkContentType(raw({ 'content-type': 'application/jwt' })))).toEqual([
-      'invalid_encryption_parameters',
-      'encrypted requests are not supported',
-      'check-content-type',
-    ]);
     expect(await refusal(() => checkContentType(raw({})))).toEqual([
       'invalid_credential_request',
-      'the content type must be application/json',
+      'the content type must be application/json, or application/jwt for an encrypted request',
       'check-content-type',
     ]);
   });
@@ -66,11 +63,11 @@ describe('refusals of the credential endpoint', () => {
     ]);
     expect(await refusal(() => checkAccessTokenLocation(raw({})))).toEqual([
       'invalid_token',
-      'a Bearer access token is required',
+      'an access token with the scheme Bearer or DPoP is required',
       at,
     ]);
-    expect(checkAccessTokenLocation(raw({ authorization }, '/?trace=1'))).toBe('abc');
-    expect(checkAccessTokenLocation(raw({ authorization: 'Bearer   abc' }))).toBe('abc');
+    expect(checkAccessTokenLocation(raw({ authorization }, '/?trace=1'))).toMatchObject({ token: 'abc' });
+    expect(checkAccessTokenLocation(raw({ authorization: 'Bearer   abc' }))).toMatchObject({ token: 'abc' });
   });
 
   it('name the credential configuration that is unknown or not covered', async () => {
@@ -93,6 +90,12 @@ describe('refusals of the credential endpoint', () => {
     expect(await check({ configurationId: C2 })).toEqual(['insufficient_scope', notCovered, at]);
     await expect(checkConfiguration(session, { configurationId: C2 }, 't1', { find })).rejects.toMatchObject({
       headers: { 'www-authenticate': `Bearer error="insufficient_scope", error_description="${notCovered}"` },
+    });
+    const bound = { ...session, accessToken: { ...session.accessToken, jkt: 'k' } };
+    await expect(checkConfiguration(bound, { configurationId: C2 }, 't1', { find })).rejects.toMatchObject({
+      headers: {
+        'www-authenticate': `DPoP error="insufficient_scope", error_description="${notCovered}", algs="ES256"`,
+      },
     });
   });
 
@@ -149,7 +152,11 @@ describe('refusals of the credential endpoint', () => {
     const parse = (length: number) =>
       refusal(() =>
         parseCredentialRequest(
-          JSON.stringify({ credential_configuration_id: 'x'.repeat(length), proofs: { jwt: ['j'] } }),
+          {
+            text: JSON.stringify({ credential_configuration_id: 'x'.repeat(length), proofs: { jwt: ['j'] } }),
+            isEncrypted: false,
+            policy: encryptionPolicy({}),
+          },
           false,
         ),
       );

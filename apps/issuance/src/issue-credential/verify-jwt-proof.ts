@@ -1,7 +1,6 @@
-import { verify } from 'node:crypto';
-import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
 import { oauthError } from '@attestry/contracts';
 import { InvalidKey } from '@attestry/keys';
+import { decodeCompactJws } from '../protocol/compact-jws.js';
 import { keyOfJwk, keyOfKid, type HolderKey } from './holder-key.js';
 
 export interface ProofExpectations {
@@ -21,26 +20,20 @@ export interface VerifiedProof {
 }
 
 const CURVE_OF = { ES256: 'P-256', EdDSA: 'Ed25519' } as const;
-const COMPACT = /^([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
 
 /** Key proof of type `jwt`, OID4VCI Appendix F.1 and F.4. */
 export const verifyJwtProof = (jwt: string, expected: ProofExpectations): VerifiedProof => {
-  const parts = COMPACT.exec(jwt);
-  if (!parts) throw invalidProof('must be a compact JWS');
-  const header = decoded(decodeProtectedHeader, jwt, 'the header must be JSON');
+  const { header, claims, isSignedBy } = decodeCompactJws(jwt, invalidProof);
   const holder = holderOf(header);
   checkHeader(header, holder);
-  const payload = decoded(decodeJwt, jwt, 'the payload must be a JWT claims set');
-  checkClaims(payload, expected);
+  checkClaims(claims, expected);
   // Must not be empty: without it the proof was made for no request of this issuer.
-  if (typeof payload['nonce'] !== 'string' || payload['nonce'] === '') throw invalidProof('nonce is missing');
-  if (!isSigned(parts[1]!, parts[2]!, header.alg as keyof typeof CURVE_OF, holder))
-    throw invalidProof('the signature is invalid');
-  return { holder, nonce: payload['nonce'] };
+  if (typeof claims['nonce'] !== 'string' || claims['nonce'] === '') throw invalidProof('nonce is missing');
+  if (!isSignedBy(holder.publicKey)) throw invalidProof('the signature is invalid');
+  return { holder, nonce: claims['nonce'] };
 };
 
-const holderOf = (header: ProtectedHeaderParameters): HolderKey => {
-  const { kid, jwk, x5c } = header as Record<string, unknown>;
+const holderOf = ({ kid, jwk, x5c }: Record<string, unknown>): HolderKey => {
   if (x5c !== undefined) throw invalidProof('x5c is not supported');
   if ((kid === undefined) === (jwk === undefined)) throw invalidProof('exactly one of kid and jwk is required');
   try {
@@ -52,16 +45,17 @@ const holderOf = (header: ProtectedHeaderParameters): HolderKey => {
   }
 };
 
-const checkHeader = (header: ProtectedHeaderParameters, holder: HolderKey): void => {
-  const { typ, alg, crit, b64 } = header as Record<string, unknown>;
+const checkHeader = ({ typ, alg, crit, b64 }: Record<string, unknown>, holder: HolderKey): void => {
   if (typ !== 'openid4vci-proof+jwt') throw invalidProof('typ must be openid4vci-proof+jwt');
   if (alg !== 'ES256' && alg !== 'EdDSA') throw invalidProof('alg must be ES256 or EdDSA');
   if (CURVE_OF[alg] !== holder.publicJwk.crv) throw invalidProof('alg does not match the key');
   if (crit !== undefined || b64 !== undefined) throw invalidProof('critical header parameters are not supported');
 };
 
-const checkClaims = (payload: JWTPayload, { issuer, clientId, now, windowSeconds }: ProofExpectations): void => {
-  const { iss, aud, iat, exp } = payload as Record<string, unknown>;
+const checkClaims = (
+  { iss, aud, iat, exp }: Record<string, unknown>,
+  { issuer, clientId, now, windowSeconds }: ProofExpectations,
+): void => {
   // Where the code was used without a client id, `iss` has no meaning (Appendix F.1).
   if (clientId !== undefined && iss !== undefined && iss !== clientId) throw invalidProof('iss must be the client id');
   if (!(aud === issuer || (Array.isArray(aud) && aud.length === 1 && aud[0] === issuer)))
@@ -71,23 +65,6 @@ const checkClaims = (payload: JWTPayload, { issuer, clientId, now, windowSeconds
   if (Math.abs(seconds - iat) > windowSeconds)
     throw invalidProof(`iat must be within ${windowSeconds} seconds of the current time`);
   if (exp !== undefined && !(typeof exp === 'number' && exp > seconds)) throw invalidProof('exp has passed');
-};
-
-const isSigned = (input: string, signature: string, alg: keyof typeof CURVE_OF, { publicKey }: HolderKey): boolean => {
-  const bytes = Buffer.from(signature, 'base64url');
-  const data = Buffer.from(input);
-  return alg === 'ES256'
-    ? verify('sha256', data, { key: publicKey, dsaEncoding: 'ieee-p1363' }, bytes)
-    : verify(null, data, publicKey, bytes);
-};
-
-const decoded = <T>(decode: (jwt: string) => T, jwt: string, description: string): T => {
-  try {
-    return decode(jwt);
-  } catch (cause) {
-    if (cause instanceof errors.JOSEError || cause instanceof TypeError) throw invalidProof(description);
-    throw cause;
-  }
 };
 
 const invalidProof = (description: string) =>

@@ -1,3 +1,4 @@
+import { Inject } from '@nestjs/common';
 import {
   invalid,
   listMobileStatusLists,
@@ -5,8 +6,8 @@ import {
   type MobileStatusList,
   type PageOf,
 } from '@attestry/contracts';
-import { Streams } from '@attestry/event-store';
-import { Operation, type RequestOf } from '@attestry/service-kit';
+import { Streams, type Clock } from '@attestry/event-store';
+import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import {
   statusListConfigurations,
   statusListConfigurationsStream,
@@ -22,6 +23,7 @@ export class ListMobileStatusLists {
   constructor(
     private readonly streams: Streams,
     private readonly lists: PublishedListsReadModel,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async execute(
@@ -30,22 +32,25 @@ export class ListMobileStatusLists {
   ): Promise<PageOf<MobileStatusList>> {
     const { limit = 100, cursor } = query;
     // The id of the last entry.
-    if (cursor !== undefined && !(await this.lists.findMobile({ tenantId: tenant.id, listId: cursor })))
+    if (cursor !== undefined && !(await this.lists.isMobile({ tenantId: tenant.id, listId: cursor })))
       throw invalid({ msg: 'must be a nextCursor of this list', param: 'cursor', location: 'query' });
-    const [{ state }, rows] = await Promise.all([
-      this.streams.load(statusListConfigurations, statusListConfigurationsStream(tenant.id)),
-      this.lists.listMobile(tenant.id, { after: cursor, limit: limit + 1 }),
-    ]);
-    const page: typeof rows = [];
-    let characters = 0;
-    for (const row of rows.slice(0, limit)) {
-      characters += row.token?.length ?? 0;
-      if (page.length && characters > LARGEST_PAGE) break;
-      page.push(row);
+    // Before the tokens, so that none is read that is not returned.
+    const sizes = await this.lists.listMobileSizes(tenant.id, { after: cursor, limit: limit + 1 });
+    const page: string[] = [];
+    let total = 0;
+    for (const { listId, characters } of sizes.slice(0, limit)) {
+      total += characters;
+      if (page.length && total > LARGEST_PAGE) break;
+      page.push(listId);
     }
+    const [{ state }, lists] = await Promise.all([
+      this.streams.load(statusListConfigurations, statusListConfigurationsStream(tenant.id)),
+      this.lists.findMobile(tenant.id, page),
+    ]);
+    const now = this.clock.now();
     return {
-      data: page.map((row) => mobileListView(row, state)),
-      ...(page.length < rows.length && { nextCursor: page.at(-1)!.listId }),
+      data: lists.map((list) => mobileListView(list, state, now)),
+      ...(page.length < sizes.length && { nextCursor: page.at(-1)! }),
     };
   }
 }

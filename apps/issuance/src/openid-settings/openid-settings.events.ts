@@ -2,10 +2,28 @@
 export interface OpenIdSettings {
   /** Whether unregistered wallets may use the authorization code flow. Default: in development, not in production. */
   allowUnregisteredWallets?: boolean;
+  /** Whether the authorization endpoint takes only references of pushed requests (RFC 9126 §5). Default: false. */
+  requirePushedAuthorizationRequests?: boolean;
+  /** Whether a DPoP proof must have a nonce of this issuer (RFC 9449 §8). Default: no. */
+  dpopNonceRequired?: boolean;
+  encryption?: EncryptionSettings;
 }
+
+/** Encryption of credential requests and responses (OID4VCI 1.0 §10). */
+export interface EncryptionSettings {
+  /** Default: true. */
+  enabled?: boolean;
+  /** Plain requests are refused. Default: false. */
+  requestRequired?: boolean;
+  /** Requests without `credential_response_encryption` are refused. Default: false. */
+  responseRequired?: boolean;
+}
+
+/** Members that change; null resets one. */
+export type SettingsChange<Settings> = { [Member in keyof Settings]?: Settings[Member] | null };
 
 export interface OpenIdSettingsChanged {
   type: 'OpenIdSettingsChanged';
-  /** Members that change; null resets one. */
-  data: { [Member in keyof OpenIdSettings]?: OpenIdSettings[Member] | null };
+  /** `encryption` changes only those of its members that it names. */
+  data: SettingsChange<Omit<OpenIdSettings, 'encryption'>> & { encryption?: SettingsChange<EncryptionSettings> | null };
 }

@@ -6,6 +6,7 @@ export interface RequestedDetail {
   credentialConfigurationId: string;
 }
 
+const MAX_AUTHORIZATION_DETAILS = 20;
 const MEMBERS = new Set(['type', 'credential_configuration_id', 'claims', 'locations']);
 
 /** RFC 9396 §5: unknown types, unknown members and wrong types of members are refused. */
@@ -17,8 +18,8 @@ export const parseAuthorizationDetails = (text: string): RequestedDetail[] => {
     if (!(cause instanceof SyntaxError)) throw cause;
     throw refused('authorization_details must be JSON');
   }
-  if (!Array.isArray(details) || details.length === 0 || details.length > 100)
-    throw refused('authorization_details must be an array of 1 to 100 objects');
+  if (!Array.isArray(details) || details.length === 0 || details.length > MAX_AUTHORIZATION_DETAILS)
+    throw refused(`authorization_details must be an array of 1 to ${MAX_AUTHORIZATION_DETAILS} objects`);
   return details.map((detail: unknown) => {
     if (!isObject(detail)) throw refused('every entry of authorization_details must be an object');
     if (detail['type'] !== 'openid_credential') throw refused('type must be openid_credential');

@@ -1,10 +1,13 @@
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { AUTHORIZATION_CODE_GRANT, PRE_AUTHORIZED_GRANT } from './offer-document.js';
+import type { OpenIdConfiguration } from '@attestry/contracts';
 import { scopeFor } from './scope.js';
 
 export interface AuthorizationServerMetadata {
   issuer: string;
   authorization_endpoint: string;
+  pushed_authorization_request_endpoint: string;
+  require_pushed_authorization_requests: boolean;
   token_endpoint: string;
   jwks_uri: string;
   scopes_supported: string[];
@@ -13,18 +16,22 @@ export interface AuthorizationServerMetadata {
   code_challenge_methods_supported: string[];
   grant_types_supported: string[];
   token_endpoint_auth_methods_supported: string[];
+  dpop_signing_alg_values_supported: string[];
   'pre-authorized_grant_anonymous_access_supported': true;
   authorization_details_types_supported: string[];
   authorization_response_iss_parameter_supported: true;
 }
 
-/** RFC 8414 §2, RFC 9207 §3, OID4VCI §12.3. */
+/** RFC 8414 §2, RFC 9126 §5, RFC 9207 §3, RFC 9449 §5.1, OID4VCI §12.3. */
 export const authorizationServerMetadata = (
   issuer: string,
   configurations: readonly ActiveConfiguration[],
+  { requirePushedAuthorizationRequests }: Partial<OpenIdConfiguration> = {},
 ): AuthorizationServerMetadata => ({
   issuer,
   authorization_endpoint: `${issuer}/v1/oauth/authorize`,
+  pushed_authorization_request_endpoint: `${issuer}/v1/oauth/par`,
+  require_pushed_authorization_requests: requirePushedAuthorizationRequests === true,
   token_endpoint: `${issuer}/v1/oauth/token`,
   jwks_uri: `${issuer}/v1/oauth/jwks`,
   scopes_supported: [...new Set(configurations.map(scopeFor))],
@@ -33,6 +40,7 @@ export const authorizationServerMetadata = (
   code_challenge_methods_supported: ['S256'],
   grant_types_supported: [AUTHORIZATION_CODE_GRANT, PRE_AUTHORIZED_GRANT],
   token_endpoint_auth_methods_supported: ['none'],
+  dpop_signing_alg_values_supported: ['ES256'],
   'pre-authorized_grant_anonymous_access_supported': true,
   authorization_details_types_supported: ['openid_credential'],
   authorization_response_iss_parameter_supported: true,

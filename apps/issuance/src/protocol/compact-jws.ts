@@ -16,24 +16,21 @@ export const decodeCompactJws = (jwt: string, refused: (description: string) => 
   const parts = COMPACT.exec(jwt);
   if (!parts) throw refused('must be a compact JWS');
   const [, input, signature] = parts as unknown as [string, string, string];
-  return {
-    header: decoded(() => ({ ...decodeProtectedHeader(jwt) }), refused, 'the header must be JSON'),
-    claims: decoded(() => decodeJwt(jwt), refused, 'the payload must be a JWT claims set'),
-    isSignedBy: (publicKey) => {
-      const bytes = Buffer.from(signature, 'base64url');
-      const data = Buffer.from(input);
-      return publicKey.asymmetricKeyType === 'ec'
-        ? verify('sha256', data, { key: publicKey, dsaEncoding: 'ieee-p1363' }, bytes)
-        : verify(null, data, publicKey, bytes);
-    },
+  const isSignedBy = (publicKey: KeyObject): boolean => {
+    const bytes = Buffer.from(signature, 'base64url');
+    const data = Buffer.from(input);
+    return publicKey.asymmetricKeyType === 'ec'
+      ? verify('sha256', data, { key: publicKey, dsaEncoding: 'ieee-p1363' }, bytes)
+      : verify(null, data, publicKey, bytes);
   };
-};
-
-const decoded = <T>(decode: () => T, refused: (description: string) => Error, description: string): T => {
+  let fault = 'the header must be JSON';
   try {
-    return decode();
+    const header = decodeProtectedHeader(jwt) as Record<string, unknown>;
+    fault = 'the payload must be a JWT claims set';
+    const claims = decodeJwt(jwt);
+    return { header, claims, isSignedBy };
   } catch (cause) {
-    if (cause instanceof errors.JOSEError || cause instanceof TypeError) throw refused(description);
+    if (cause instanceof errors.JOSEError || cause instanceof TypeError) throw refused(fault);
     throw cause;
   }
 };

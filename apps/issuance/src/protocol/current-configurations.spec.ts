@@ -1,4 +1,5 @@
 import type { LoadOptions, Streams } from '@attestry/event-store';
+import { RecentStates } from '../recent-states/recent-states.js';
 import { CurrentConfigurations } from './current-configurations.js';
 
 /** The streams of a process that has the state `cached` in memory while the store has `stored`. */
@@ -11,7 +12,7 @@ const processWith = (cached: string | undefined, stored: string) => {
     loads.push(isCached ? 'cached' : 'stored');
     return { state: { status: isCached ? cached : stored }, ...(isCached && { cached: true }) };
   };
-  const configurations = new CurrentConfigurations({ load } as unknown as Streams, clock);
+  const configurations = new CurrentConfigurations(new RecentStates({ load } as unknown as Streams, clock));
   /** Status of what is found after these milliseconds, and which states were loaded for it. */
   const find = async (afterMs: number) => {
     at += afterMs;

@@ -21,6 +21,12 @@ describe('an authorization code offer', () => {
       ...offer,
       request_parameters: { login_hint: 'ann' },
     }));
+
+  it('names a stored offer', () =>
+    expect(authorizationOffer(issuer, ['c1'], undefined, 'state')).toStrictEqual({
+      ...offer,
+      grants: { authorization_code: { issuer_state: 'state' } },
+    }));
 });
 
 describe('a pre-authorized offer', () => {

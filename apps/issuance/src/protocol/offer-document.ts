@@ -17,19 +17,21 @@ interface AnyOffer {
 export interface AuthorizationOffer extends AnyOffer {
   /** For the wallet's authorization request; wallets that do not know it ignore it (OID4VCI §4.1.1). */
   request_parameters?: Record<string, string>;
-  grants: { authorization_code: Record<string, never> };
+  /** `issuer_state` names a stored offer; the wallet returns it in the authorization request (OID4VCI §5.1.3). */
+  grants: { authorization_code: { issuer_state?: string } };
 }
 
 export const authorizationOffer = (
   issuer: string,
   configurationIds: string[],
   requestParameters?: Record<string, string> | null,
+  issuerState?: string,
 ): AuthorizationOffer => ({
   credential_issuer: issuer,
   credential_configuration_ids: configurationIds,
   credentials: configurationIds,
   ...(requestParameters && { request_parameters: requestParameters }),
-  grants: { authorization_code: {} },
+  grants: { authorization_code: issuerState === undefined ? {} : { issuer_state: issuerState } },
 });
 
 export interface OfferDocument extends AnyOffer {

@@ -2,7 +2,6 @@ import { mediaTypeOf, type RawRequest } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { Formats } from '../formats/formats.js';
 import { authorizationServerMetadata } from './authorization-server-metadata.js';
-import { checkCredentials } from './check-credentials.js';
 import type { CurrentConfigurations } from './current-configurations.js';
 import { mapClaims } from './map-claims.js';
 import { OfferEntries } from './offer-entries.js';
@@ -12,7 +11,7 @@ import { makeTransactionCode, normalTransactionCode } from './transaction-code.j
 const raw = (more: Partial<RawRequest>): RawRequest => ({ method: 'GET', url: '/', headers: {}, text: '', ...more });
 
 describe('the metadata of the authorization server', () => {
-  it('lists each scope once, and what the endpoints support', () =>
+  it('lists each scope once, and what the endpoints support [T256]', () =>
     expect(
       authorizationServerMetadata('https://acme.example', [
         { format: 'ldp_vc', type: 'Course' },
@@ -22,6 +21,8 @@ describe('the metadata of the authorization server', () => {
     ).toEqual({
       issuer: 'https://acme.example',
       authorization_endpoint: 'https://acme.example/v1/oauth/authorize',
+      pushed_authorization_request_endpoint: 'https://acme.example/v1/oauth/par',
+      require_pushed_authorization_requests: false,
       token_endpoint: 'https://acme.example/v1/oauth/token',
       jwks_uri: 'https://acme.example/v1/oauth/jwks',
       scopes_supported: ['ldp_vc:Course', 'jwt_vc_json:Course'],
@@ -30,10 +31,17 @@ describe('the metadata of the authorization server', () => {
       code_challenge_methods_supported: ['S256'],
       grant_types_supported: ['authorization_code', 'urn:ietf:params:oauth:grant-type:pre-authorized_code'],
       token_endpoint_auth_methods_supported: ['none'],
+      dpop_signing_alg_values_supported: ['ES256'],
       'pre-authorized_grant_anonymous_access_supported': true,
       authorization_details_types_supported: ['openid_credential'],
       authorization_response_iss_parameter_supported: true,
     }));
+
+  it('say whether requests must be pushed [T294]', () => {
+    const of = (requirePushedAuthorizationRequests: boolean) =>
+      authorizationServerMetadata('https://acme.example', [], { requirePushedAuthorizationRequests });
+    expect(of(true)).toEqual({ ...of(false), require_pushed_authorization_requests: true });
+  });
 });
 
 describe('a raw request', () => {
@@ -77,6 +85,8 @@ describe('a mapped claim', () => {
     ));
 });
 
+const entryOf = (configurationId: string) => ({ configurationId, claimSets: [] });
+
 describe('the entries of an offer', () => {
   it('name each configuration that the tenant does not have', async () => {
     const find = async (_tenantId: string, id: string) =>
@@ -85,26 +95,37 @@ describe('the entries of an offer', () => {
       { find } as unknown as CurrentConfigurations,
       { byName: { jwt_vc_json: {} } } as Formats,
     );
-    expect(await entries.resolveEntries('t1', ['c1'])).toEqual([
+    expect(await entries.resolveEntries('t1', [entryOf('c1')])).toEqual([
       { credentialConfigurationId: 'c1', scope: 'jwt_vc_json:A' },
     ]);
     const msg = 'must be a credential configuration of this tenant';
     const fault = (value: string) => ({ value, msg, param: 'credentials', location: 'body' });
-    await expect(entries.resolveEntries('t1', ['c2', 'c1', 'c3'])).rejects.toMatchObject({
+    await expect(entries.resolveEntries('t1', ['c2', 'c1', 'c3'].map(entryOf))).rejects.toMatchObject({
       details: [fault('c2'), fault('c3')],
     });
   });
-});
 
-describe('a claim set in credentials', () => {
-  it('is refused without its value', () =>
-    expect(checkCredentials([{}]).details).toStrictEqual([
-      {
-        msg: 'must be ids of credential configurations; claim sets are not supported yet',
-        param: 'credentials',
-        location: 'body',
-      },
-    ]));
+  it('are refused with claims that no credential could have, in the offer or in one of its claim sets', async () => {
+    const find = async (_tenantId: string, id: string) => ({ id, format: 'jwt_vc_json', type: 'A' });
+    const offerFaultOf = (_configuration: unknown, claims: object) =>
+      JSON.stringify(claims) === '{"a":1,"b":3}' ? 'too long' : undefined;
+    const entries = new OfferEntries(
+      { find } as unknown as CurrentConfigurations,
+      { byName: { jwt_vc_json: { offerFaultOf } } } as unknown as Formats,
+    );
+    const sets = (...claims: Record<string, unknown>[]) => [
+      entryOf('c1'),
+      { configurationId: 'c2', claimSets: claims.map((one) => ({ claims: one })) },
+    ];
+    const detail = (param: string, msg: string) => ({ details: [{ param, msg, location: 'body' }] });
+    await expect(entries.resolveEntries('t1', [entryOf('c1')], { a: 1, b: 3 })).rejects.toMatchObject(
+      detail('claims', 'must not make the claims of a credential too long'),
+    );
+    await expect(entries.resolveEntries('t1', sets({ b: 2 }, { b: 3 }), { a: 1 })).rejects.toMatchObject(
+      detail('credentials.1.claimSets.1.claims', 'must not make the claims of the credential too long'),
+    );
+    expect(await entries.resolveEntries('t1', sets({ b: 2 }), { a: 1 })).toHaveLength(2);
+  });
 });
 
 describe('a transaction code', () => {

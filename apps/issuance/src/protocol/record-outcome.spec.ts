@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import {
   AppError,
-  authorize,
+  completeAuthorization,
   exchangeToken,
   oauthError,
   recordSubject,
@@ -167,6 +167,14 @@ describe('the record of a wallet operation', () => {
     expect(written).toEqual([]);
   });
 
+  it('names a registered wallet, also before there is a session', async () => {
+    const { written, run } = feed();
+    await run(async (record) => record.nameWallet({ id: 'w1' }));
+    expect(written.map(({ message: { outcome, object, metadata } }) => [outcome, object, metadata])).toEqual([
+      ['SUCCESS', { type: 'wallet', id: 'w1' }, { walletId: 'w1' }],
+    ]);
+  });
+
   it('is nothing for the answer to an unknown caller either', async () => {
     const { written, run } = feed();
     await expect(run(async () => 'done')).resolves.toBe('done');
@@ -176,7 +184,7 @@ describe('the record of a wallet operation', () => {
 
 describe('a wallet operation with effects outside its append', () => {
   it('is a START, acknowledged before its effects, and an outcome acknowledged before the answer', async () => {
-    const { written, run } = feed(authorize);
+    const { written, run } = feed(completeAuthorization);
     const result = run(async (record) => {
       await record.start();
       expect(written.map(({ kind }) => kind)).toEqual(['started']);
@@ -184,15 +192,15 @@ describe('a wallet operation with effects outside its append', () => {
     });
     await expect(result).rejects.toMatchObject({ code: 'invalid_grant' });
     expect(written.map(({ kind, message }) => [kind, message.prefix, message.requestId])).toEqual([
-      ['started', 'OPENID_AUTHORIZE', 'r1'],
-      ['record', 'OPENID_AUTHORIZE', 'r1'],
+      ['started', 'OPENID_AUTHENTICATION_CALLBACK', 'r1'],
+      ['record', 'OPENID_AUTHENTICATION_CALLBACK', 'r1'],
     ]);
     expect(written[0]!.message).toMatchObject({ startedAt: at, deadline: 0 });
     expect(written[0]!.message).not.toHaveProperty('outcome');
   });
 
   it('has its outcome in the event that it appends', async () => {
-    const { written, run } = feed(authorize);
+    const { written, run } = feed(completeAuthorization);
     const stored = await run(async (record) => {
       await record.start();
       record.nameSession({ id: 's1', userId: 'u1' });
@@ -203,7 +211,7 @@ describe('a wallet operation with effects outside its append', () => {
   });
 
   it('names the reason for which nothing happens without START', async () => {
-    const { run } = feed(authorize, 'started');
+    const { run } = feed(completeAuthorization, 'started');
     await expect(run(async (record) => record.start())).rejects.toMatchObject({
       message: 'Service temporarily unavailable',
       cause: new Error('disk full'),
@@ -211,7 +219,7 @@ describe('a wallet operation with effects outside its append', () => {
   });
 
   it('permits no effect without START', async () => {
-    const { run } = feed(authorize, 'started');
+    const { run } = feed(completeAuthorization, 'started');
     let effect = false;
     const result = run(async (record) => {
       await record.start();
@@ -222,7 +230,7 @@ describe('a wallet operation with effects outside its append', () => {
   });
 
   it('does not change the result when the outcome cannot be written, and logs the failure', async () => {
-    const { written, logged, run } = feed(authorize, 'record');
+    const { written, logged, run } = feed(completeAuthorization, 'record');
     const result = run(async (record) => {
       await record.start();
       return 'done';
@@ -234,7 +242,7 @@ describe('a wallet operation with effects outside its append', () => {
   });
 
   it('returns a refusal although its outcome cannot be written', async () => {
-    const { logged, run } = feed(authorize, 'record');
+    const { logged, run } = feed(completeAuthorization, 'record');
     const result = run(async (record) => {
       await record.start();
       throw refusal();

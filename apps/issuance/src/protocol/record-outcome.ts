@@ -9,6 +9,7 @@ import {
   type OperationRecorder,
 } from '@attestry/service-kit';
 import type { SessionFacts } from '../issuance-session/issuance-session.state.js';
+import type { RegisteredWallet } from '../wallets/wallets.events.js';
 
 type WalletContext = OperationContext & { tenant: TenantContext };
 
@@ -18,6 +19,8 @@ export interface WalletRecord {
   readonly events: EventContext;
   /** The presented value named this session: from now on the call is recorded. */
   nameSession(session: { id: string } & Partial<Pick<SessionFacts, 'origin' | 'userId'>>): void;
+  /** The registered wallet that the request names: from now on the call is recorded. */
+  nameWallet(wallet: Pick<RegisteredWallet, 'id'>): void;
   /** Ids for the metadata of the record, known before the append. */
   addMetadata(metadata: Record<string, unknown>): void;
   /** What the decided event refuses, if anything; a decision may be made several times. */
@@ -33,7 +36,7 @@ export interface RecordingEngines {
 }
 
 /**
- * Runs a wallet operation and records it (ADR 0072): nothing without a known session; otherwise in the event that the call appends, or, where it
+ * Runs a wallet operation and records it (ADR 0072): nothing without a known session or registered wallet; otherwise in the event that the call appends, or, where it
  * appends none, by a message. Only the outcome of a call with START is acknowledged before the answer.
  */
 export const recordOutcome = async <T>(
@@ -64,6 +67,11 @@ export const recordOutcome = async <T>(
       record.details = { object: { type: 'session', id } };
       const offerId = origin?.kind === 'preAuthorizedOffer' ? id : undefined;
       addMetadata({ sessionId: id, ...(offerId && { offerId }), ...(userId && { userId }) });
+    },
+    nameWallet: ({ id }) => {
+      isNamed = true;
+      record.details = { object: { type: 'wallet', id } };
+      addMetadata({ walletId: id });
     },
     addMetadata,
     setRefusal,

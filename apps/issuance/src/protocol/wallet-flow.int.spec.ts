@@ -48,6 +48,7 @@ import {
   type Iaca,
   type IssuerKey,
   type MobileConfiguration,
+  type NonceResponse,
   type OperationRecord,
   type OperationRecordMessage,
   type PageOf,
@@ -217,7 +218,10 @@ const redeem = (preAuthorizedCode: string, more: Record<string, string> = {}, te
     tenantId,
   );
 
-const nonceFor = async (tenantId = TENANT) => (await post(issueNonce, '', {}, tenantId)).c_nonce;
+const nonceFor = async (tenantId = TENANT) => {
+  const { $http } = (await post(issueNonce, '', {}, tenantId)) as unknown as HttpAnswer;
+  return ($http.body as NonceResponse).c_nonce;
+};
 
 interface Holder {
   privateKey: KeyObject;
@@ -405,7 +409,7 @@ describe('an offer', () => {
 
   it.each<[string, Record<string, unknown>, string]>([
     ['an unknown configuration', { credentials: [TENANT] }, 'credentials'],
-    ['a claim set', { credentials: [{ id: TENANT }] }, 'credentials'],
+    ['no claim set', { credentials: [{ credentialConfigurationId: TENANT }] }, 'credentials.0.claimSets'],
     ['a malformed id', { credentials: ['foo'] }, 'credentials'],
     ['null', { credentials: [null] }, 'credentials'],
     ['an unknown user', { credentials: 'valid', userId: TENANT }, 'userId'],

@@ -5,13 +5,21 @@ import {
   authorizationServerMetadata,
   type AuthorizationServerMetadata,
 } from '../protocol/authorization-server-metadata.js';
+import { TenantWallets } from '../wallets/tenant-wallets.js';
 
 @Operation(retrieveAuthorizationServerMetadata)
 export class RetrieveAuthorizationServerMetadata {
-  constructor(private readonly published: PublishedConfigurations) {}
+  constructor(
+    private readonly published: PublishedConfigurations,
+    private readonly wallets: TenantWallets,
+  ) {}
 
   async execute(_request: unknown, { tenant }: PublicContext): Promise<AuthorizationServerMetadata> {
     const { id, baseUrl } = tenant;
-    return authorizationServerMetadata(baseUrl, await this.published.listActive(id));
+    const [configurations, settings] = await Promise.all([
+      this.published.listActive(id),
+      this.wallets.readSettings(id),
+    ]);
+    return authorizationServerMetadata(baseUrl, configurations, settings);
   }
 }

@@ -1,35 +1,9 @@
-import { canonicalLanguageTag } from '@attestry/contracts';
-import { weightedList } from '../protocol/weighted-list.js';
+import { languageOf, languageRanges, truncations, type Localized } from '../protocol/preferred-languages.js';
 
-/**
- * Language ranges of `Accept-Language` in lower case, best first (RFC 9110 §12.5.4). `*` is left out, because it selects the default, and so
- * is what cannot be read.
- */
-export const languageRanges = (header: string): string[] =>
-  weightedList(header)
-    .filter(({ weight }) => weight > 0)
-    .sort((a, b) => b.weight - a.weight)
-    .flatMap(({ value }) => canonicalLanguageTag(value)?.toLowerCase() ?? []);
-
-/** The range, then each shorter one that lookup tries; none ends in a subtag of one character (RFC 4647 §3.4). */
-const truncations = (range: string): string[] => {
-  const subtags = range.split('-');
-  const tried: string[] = [];
-  while (subtags.length > 0) {
-    if (subtags.at(-1)!.length > 1) tried.push(subtags.join('-'));
-    subtags.pop();
-  }
-  return tried;
-};
-
-interface Entry {
-  locale?: string;
-}
-const isDisplay = (name: string, value: unknown): value is Entry[] => name === 'display' && Array.isArray(value);
-const languageOf = ({ locale }: Entry): string | undefined => locale?.toLowerCase();
+const isDisplay = (name: string, value: unknown): value is Localized[] => name === 'display' && Array.isArray(value);
 
 /** Visits every `display` below a value. */
-const visitDisplays = (value: unknown, visit: (entries: Entry[]) => void): void => {
+const visitDisplays = (value: unknown, visit: (entries: Localized[]) => void): void => {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, member] of Object.entries(value))
     if (isDisplay(name, member)) visit(member);

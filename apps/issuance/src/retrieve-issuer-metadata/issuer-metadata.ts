@@ -48,6 +48,7 @@ const displayOf = ({ name, logoUrl }: VerifiedBrand): { display?: object[] } =>
 const legacyMembers = (metadata: AuthorizationServerMetadata) => ({
   issuer: metadata.issuer,
   authorization_endpoint: metadata.authorization_endpoint,
+  pushed_authorization_request_endpoint: metadata.pushed_authorization_request_endpoint,
   token_endpoint: metadata.token_endpoint,
   jwks_uri: metadata.jwks_uri,
   scopes_supported: metadata.scopes_supported,

@@ -5,10 +5,11 @@ import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
 import { IssuerSigners, type CertifiedSigner } from '../issuer-certificates/issuer-signers.js';
+import { MessageEncryption } from '../message-encryption/message-encryption.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { MultilingualMetadata } from './display-languages.js';
-import { IssuerBrands } from './issuer-brands.js';
+import { IssuerBrands } from '../protocol/issuer-brands.js';
 import { issuerMetadata, type MetadataIssuer } from './issuer-metadata.js';
 import { prefersSigned, signMetadata } from './signed-metadata.js';
 
@@ -27,6 +28,7 @@ export class RetrieveIssuerMetadata {
     private readonly brands: IssuerBrands,
     private readonly formats: Formats,
     private readonly issuerSigners: IssuerSigners,
+    private readonly encryption: MessageEncryption,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -35,13 +37,15 @@ export class RetrieveIssuerMetadata {
     context: ContextOf<typeof retrieveIssuerMetadata>,
   ): Promise<HttpAnswer> {
     const { tenant, publicUrl } = context;
-    const [configurations, brand] = await Promise.all([
+    const [configurations, brand, encryption] = await Promise.all([
       this.published.listActive(tenant.id),
       this.brands.find(context),
+      this.encryption.metadata(tenant.id),
     ]);
     const all = this.metadataOf({ issuer: publicUrl, baseUrl: tenant.baseUrl, brand }, configurations);
     const { headers } = rawOf(request);
-    const { metadata, contentLanguage } = all.select(headers['accept-language']);
+    const { metadata: described, contentLanguage } = all.select(headers['accept-language']);
+    const metadata = { ...described, ...encryption };
     // Unsigned until the issuer has a signer (OID4VCI §12.2.2 allows both): an unauthenticated request makes none.
     const signer = prefersSigned(headers['accept'])
       ? await this.issuerSigners.findSigner(tenant.id, publicUrl)

@@ -1,6 +1,7 @@
+import { Inject } from '@nestjs/common';
 import { notFound, retrieveMobileStatusList, type ClientContext, type MobileStatusList } from '@attestry/contracts';
-import { Streams } from '@attestry/event-store';
-import { Operation, type RequestOf } from '@attestry/service-kit';
+import { Streams, type Clock } from '@attestry/event-store';
+import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import {
   statusListConfigurations,
   statusListConfigurationsStream,
@@ -13,15 +14,16 @@ export class RetrieveMobileStatusList {
   constructor(
     private readonly streams: Streams,
     private readonly lists: PublishedListsReadModel,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async execute(
     { params }: RequestOf<typeof retrieveMobileStatusList>,
     { tenant }: ClientContext,
   ): Promise<MobileStatusList> {
-    const found = await this.lists.findMobile({ tenantId: tenant.id, listId: params.id });
+    const [found] = await this.lists.findMobile(tenant.id, [params.id]);
     if (!found) throw notFound();
     const { state } = await this.streams.load(statusListConfigurations, statusListConfigurationsStream(tenant.id));
-    return mobileListView(found, state);
+    return mobileListView(found, state, this.clock.now());
   }
 }

@@ -1,3 +1,4 @@
+import { Inject } from '@nestjs/common';
 import {
   httpAnswer,
   notFound,
@@ -6,20 +7,23 @@ import {
   type PublicContext,
   type RevocationListOperations,
 } from '@attestry/contracts';
-import { EventStore, readEvent } from '@attestry/event-store';
-import { Operation, type RequestOf } from '@attestry/service-kit';
+import { EventStore, readEvent, type Clock } from '@attestry/event-store';
+import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import { Formats } from '../formats/formats.js';
 import { rawOf } from '../protocol/raw-request.js';
-import { isUnchanged, notSigned } from '../status-list/conditions.js';
+import { isUnchanged, notSigned, notUsed } from '../status-list/conditions.js';
 import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';
 import { statusList, statusListStream } from '../status-list/status-list.state.js';
+import { StatusListsReadModel } from '../status-list/status-lists.read-model.js';
 
 @Operation(...revocationListOperationOf('retrieve'))
 export class RetrieveRevocationList {
   constructor(
     private readonly published: PublishedListsReadModel,
+    private readonly lists: StatusListsReadModel,
     private readonly store: EventStore,
     private readonly formats: Formats,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async execute(request: RequestOf<RevocationListOperations['retrieve']>, context: PublicContext): Promise<HttpAnswer> {
@@ -31,8 +35,9 @@ export class RetrieveRevocationList {
       const opened = stored && readEvent(statusList, stored);
       throw opened?.type === 'StatusListOpened' && opened.data.revocationLists === profile ? notSigned() : notFound();
     }
-    const { revocation_list: base64, revocation_etag: etag } = found;
+    const { revocation_list: base64, revocation_etag: etag, expires_at: expiresAt } = found;
     if (base64 === null || etag === null) throw notSigned();
+    if (this.clock.now().toISOString() >= expiresAt! && (await this.lists.isUnused(key))) throw notUsed();
     const headers = { etag };
     if (isUnchanged(rawOf(request).headers['if-none-match'], etag)) return httpAnswer({ status: 304, headers });
     return httpAnswer({ headers: { ...headers, 'content-type': 'application/cwt' }, base64 });

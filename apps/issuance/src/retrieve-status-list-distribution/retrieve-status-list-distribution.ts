@@ -6,9 +6,6 @@ import { findListSigner } from '../mobile-certificates/mobile-certificates.decis
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
 import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';
 
-/** In one document: of 100 million credentials. */
-const MOST = 1000;
-
 @Operation(retrieveStatusListDistribution)
 export class RetrieveStatusListDistribution {
   constructor(
@@ -21,7 +18,13 @@ export class RetrieveStatusListDistribution {
     const { state } = await this.streams.load(mobileCertificates, mobileCertificatesStream(tenant.id));
     const now = this.clock.now();
     const iacaIds = state.iacas.flatMap(({ iacaId }) => (findListSigner(state, iacaId, now).hasEnded ? [] : [iacaId]));
-    const uris = await this.lists.listUris(tenant.id, iacaIds, MOST);
-    return { data: uris.map((uri) => ({ status_lists: { uri } })) };
+    const [uris, identifierLists] = await Promise.all([
+      this.lists.listMobileUris(tenant.id, iacaIds, 'cose'),
+      this.lists.listMobileUris(tenant.id, iacaIds, 'identifierList'),
+    ]);
+    return {
+      data: uris.map((uri) => ({ status_lists: { uri } })),
+      ...(identifierLists.length > 0 && { identifier_lists: identifierLists.map((uri) => ({ uri })) }),
+    };
   }
 }

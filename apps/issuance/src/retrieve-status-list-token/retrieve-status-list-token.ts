@@ -3,6 +3,7 @@ import {
   AppError,
   httpAnswer,
   notFound,
+  retrieveIdentifierListToken,
   retrieveListCredential,
   retrieveMobileStatusListToken,
   retrieveStatusListToken,
@@ -12,17 +13,19 @@ import {
 import { EventStore, readEvent, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import { rawOf } from '../protocol/raw-request.js';
-import { chooseMediaType, isUnchanged, notSigned } from '../status-list/conditions.js';
+import { chooseMediaType, isUnchanged, notSigned, notUsed } from '../status-list/conditions.js';
 import { statusList, statusListStream } from '../status-list/status-list.state.js';
 import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';
+import { StatusListsReadModel, type ListKey } from '../status-list/status-lists.read-model.js';
 import { isListCredential, retrievalOf, type ListSeries } from '../status-list/list-series.js';
 import { bodyOfToken, mediaTypeOfToken } from '../status-list/sign-status-list.js';
 
 /** Each kind of list has its own address. */
-@Operation(retrieveStatusListToken, retrieveListCredential, retrieveMobileStatusListToken)
+@Operation(retrieveStatusListToken, retrieveListCredential, retrieveMobileStatusListToken, retrieveIdentifierListToken)
 export class RetrieveStatusListToken {
   constructor(
     private readonly published: PublishedListsReadModel,
+    private readonly lists: StatusListsReadModel,
     private readonly store: EventStore,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -32,9 +35,9 @@ export class RetrieveStatusListToken {
     { tenant, operation }: PublicContext,
   ): Promise<HttpAnswer> {
     const { headers: given } = rawOf(request);
-    const listId = request.params.id;
-    const found = await this.published.find({ tenantId: tenant.id, listId });
-    const list = found ?? (await this.openedList(tenant.id, listId));
+    const key = { tenantId: tenant.id, listId: request.params.id };
+    const found = await this.published.find(key);
+    const list = found ?? (await this.openedList(key));
     if (!list || retrievalOf(list).name !== operation) throw notFound();
     const types = mediaTypesOf(list);
     const mediaType = chooseMediaType(given['accept'], types);
@@ -42,8 +45,10 @@ export class RetrieveStatusListToken {
       throw new AppError('notAcceptable', `Accept must allow ${types.join(' or ')}`, { headers: { vary: 'Accept' } });
     if (!found || found.token === null || found.etag === null) throw notSigned();
     const { token, etag, expiresAt } = found;
-    if (isOfMobile(list) && this.clock.now().toISOString() >= expiresAt!)
-      throw new AppError('gone', `The status list ended at ${expiresAt}`);
+    if (this.clock.now().toISOString() >= expiresAt!) {
+      if (await this.lists.isUnused(key)) throw notUsed();
+      if (isOfMobile(list)) throw new AppError('gone', `The status list ended at ${expiresAt}`);
+    }
     const headers = { etag, vary: 'Accept' };
     if (isUnchanged(given['if-none-match'], etag)) return httpAnswer({ status: 304, headers });
     const stored = mediaTypeOfToken(list.tokenType);
@@ -51,7 +56,7 @@ export class RetrieveStatusListToken {
   }
 
   /** One that is not projected yet. */
-  private async openedList(tenantId: string, listId: string): Promise<ServedList | undefined> {
+  private async openedList({ tenantId, listId }: ListKey): Promise<ServedList | undefined> {
     const [stored] = await this.store.readStream(statusListStream(tenantId, listId), { limit: 1 });
     const opened = stored && readEvent(statusList, stored);
     return opened?.type === 'StatusListOpened' ? opened.data : undefined;
@@ -64,8 +69,7 @@ const isOfMobile = ({ signer }: ServedList): boolean => signer.kind === 'statusL
 
 /** A credential is JSON by each of its names; a token of mobile documents is a CWT by two. */
 const mediaTypesOf = (list: ServedList): string[] => {
-  const stored = mediaTypeOfToken(list.tokenType);
-  if (isOfMobile(list)) return ['application/cwt', stored];
   const { mediaType, otherMediaTypes = [] } = retrievalOf(list).http!;
-  return isListCredential(list.tokenType) ? [mediaType!, ...otherMediaTypes] : [stored];
+  const areOfAll = isOfMobile(list) || isListCredential(list.tokenType);
+  return areOfAll ? [mediaType!, ...otherMediaTypes] : [mediaTypeOfToken(list.tokenType)];
 };

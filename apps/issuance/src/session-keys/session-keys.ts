@@ -12,6 +12,8 @@ import {
   type Logger,
 } from '@attestry/service-kit';
 import { sql, type Transaction } from 'kysely';
+import type { AuthorizationOfferEvent } from '../authorization-offer/authorization-offer.events.js';
+import { authorizationOffer } from '../authorization-offer/authorization-offer.state.js';
 import type { IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { expireUser } from '../user/user.decisions.js';
@@ -20,7 +22,7 @@ import { user, userStream } from '../user/user.state.js';
 export interface SessionKeyTables {
   /**
    * Sessions that leave something to end: claims sealed under a session key, or a user who began with the offer. `rights_end_at`: of code
-   * and token, the later. `new_user_id`: until a credential is issued to that user.
+   * and token, the later. `new_user_id`: until a credential is issued to that user. A stored offer with claim sets has a row, too.
    */
   issuance_session_keys: {
     tenant_id: string;
@@ -45,6 +47,7 @@ const rightsEndAt = (event: IssuanceSessionEvent): string | undefined => {
     case 'AuthorizationCodeReplayed':
     case 'OfferDeleted':
     case 'TransactionCodeRefused':
+    case 'ClaimSetsBound':
     case 'CredentialIssued':
       return undefined;
   }
@@ -70,11 +73,26 @@ const writeChanges = async (
       where tenant_id = claimed.column1 and session_id = claimed.column2 and new_user_id is not null`.execute(trx);
 };
 
+const AGGREGATES = [issuanceSession, authorizationOffer] as const;
+
+/** Their key lives as long as the offer: a deletion destroys it at once. */
+const rowOfOffer = (event: AuthorizationOfferEvent, tenantId: string): Row[] =>
+  event.type === 'AuthorizationOfferCreated' && event.data.sealedClaimSets !== undefined
+    ? [
+        {
+          tenant_id: tenantId,
+          session_id: event.data.offerId,
+          rights_end_at: event.data.issuerState.expiresAt,
+          new_user_id: null,
+        },
+      ]
+    : [];
+
 export const sessionKeys: Projection<SessionKeyTables> = {
   name: 'issuance.session-keys',
-  version: 2,
-  categories: [issuanceSession.category],
-  types: Object.keys(issuanceSession.types),
+  version: 3,
+  categories: AGGREGATES.map(({ category }) => category),
+  types: AGGREGATES.flatMap(({ types }) => Object.keys(types)),
   tables: ['issuance_session_keys'],
   async create(db) {
     await createTable(db, 'issuance_session_keys', {
@@ -89,9 +107,14 @@ export const sessionKeys: Projection<SessionKeyTables> = {
     const begun = new Map<string, Row>();
     const ends = new Map<string, Session & Pick<Row, 'rights_end_at'>>();
     const claimed = new Map<string, Session>();
+    const offers: Row[] = [];
     for (const stored of events) {
-      const event = readEvent(issuanceSession, stored);
       const { stream, metadata } = stored;
+      if (stream.startsWith(`${authorizationOffer.category}-`)) {
+        offers.push(...rowOfOffer(readEvent(authorizationOffer, stored), metadata.tenantId));
+        continue;
+      }
+      const event = readEvent(issuanceSession, stored);
       const end = rightsEndAt(event);
       if (event.type === 'OfferCreated' || event.type === 'AuthorizationGranted') {
         const { sessionId, sealedClaims, code, userId } = event.data;
@@ -118,7 +141,7 @@ export const sessionKeys: Projection<SessionKeyTables> = {
         else ends.set(stream, { ...session, rights_end_at: end });
       }
     }
-    await insertRows(trx, 'issuance_session_keys', [...begun.values()]);
+    await insertRows(trx, 'issuance_session_keys', [...begun.values(), ...offers]);
     await writeChanges(trx, [...ends.values()], [...claimed.values()]);
   },
 };

@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   AppError,
+  checkDid,
   compactRegistry,
   compactRevocation,
   compactSemanticRegistry,
   compactSemanticRevocation,
   credentialStatusChanged,
+  createRevocationNotification,
   createUser,
   deleteUser,
   httpAnswer,
@@ -26,6 +28,7 @@ import {
   type Operation,
   type OperationRecord,
   type PageOf,
+  type RevocationNotification,
   type TenantCredential,
   type UserCredential,
 } from '@attestry/contracts';
@@ -52,6 +55,8 @@ import { UsersReadModel } from '../user/users.read-model.js';
 const ACME = '10000000-0000-4000-8000-00000000000a';
 const BETA = '10000000-0000-4000-8000-00000000000b';
 const ENTRY: StatusEntry = { listId: '20000000-0000-4000-8000-000000000001', index: 4711 };
+const SENDER = 'did:web:acme.localhost';
+const HOLDERS = ['did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK', 'did:web:holder.example:ada'];
 const FINAL = 'must be invalid: the credential is invalid, which is final';
 const WITHOUT = 'must be a credential with a status: its configuration was not revocable when it was issued';
 
@@ -70,6 +75,11 @@ beforeAll(async () => {
   });
   engines.bus.consume({ name: 'spec.records', subjects: [recordSubject('record', 'issuance')] }, async (received) => {
     messages.push(...received.map(({ data }) => data as OperationRecord));
+  });
+  // As the DID service: the DIDs of this tenant.
+  engines.bus.serve(checkDid.subject, async (data, headers) => {
+    const { did } = (data as { body: { did: string } }).body;
+    return { ok: true, data: { exists: did === SENDER && JSON.stringify(headers).includes(ACME) } };
   });
   services = await startServices([issuanceService], engines);
   await waitUntil(() => engines.health.report().ready, { what: 'the service' });
@@ -392,6 +402,97 @@ describe.each([
     expect(details).toEqual([expect.objectContaining({ param: 'isRevoked', msg, location: 'body' })]);
     const refused = await Promise.all([revoke('no-uuid', true), isRevoked('no-uuid')].map(refusal));
     for (const { details: ofId } of refused) expect(ofId).toMatchObject([{ param: 'id', msg: 'must be a UUID' }]);
+  });
+});
+
+describe('the notification of a revocation', () => {
+  const ofFormat = { format: 'ldp_vc', profile: 'web-semantic' } as const;
+  const notify = (id: string, body: object = { from: SENDER, to: HOLDERS }, tenantId = ACME) =>
+    call<RevocationNotification>(createRevocationNotification, { params: { id }, body }, tenantId);
+  const revoked = async (more: object = { ...ofFormat, status: ENTRY }) => {
+    const { credentialId: id } = await issue(await newUser(), more);
+    await call(webSemanticRevocation.set, { params: { id }, body: { isRevoked: true } });
+    return id;
+  };
+
+  it('is a plaintext message of DIDComm with the credential, and changes nothing [T200]', async () => {
+    const id = await revoked();
+    const before = await changesOf(id);
+    const message = await notify(id);
+    expect(message).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      type: 'https://didcomm.org/revocation_notification/2.0/revoke',
+      from: SENDER,
+      to: HOLDERS,
+      created_time: Math.floor(clock.time / 1000),
+      body: { revocation_format: 'ldp_vc', credential_id: `urn:uuid:${id}` },
+    });
+    expect((await notify(id)).id).not.toBe(message.id);
+    expect(await changesOf(id)).toEqual(before);
+    expect(createRevocationNotification.analytics!.prefix).toBe(
+      'CREDENTIAL_WEB_SEMANTIC_REVOCATION_MESSAGE_PAYLOAD_CREATE',
+    );
+  });
+
+  it('is refused unless the credential is revoked, and has a status [T201]', async () => {
+    const id = await revoked();
+    await call(webSemanticRevocation.set, { params: { id }, body: { isRevoked: false } });
+    expect((await refusal(notify(id))).details).toEqual([
+      { value: id, msg: 'must be a revoked credential', param: 'id', location: 'params' },
+    ]);
+    const { credentialId: without } = await issue(await newUser(), ofFormat);
+    expect((await refusal(notify(without))).details).toEqual([
+      { value: without, msg: WITHOUT, param: 'id', location: 'params' },
+    ]);
+  });
+
+  it('does not exist for a credential of another format or tenant, or an unknown or deleted one [T201]', async () => {
+    const id = await revoked();
+    const { credentialId: ofCwt } = await issue(await newUser(), { format: 'cwt', profile: 'compact', status: ENTRY });
+    await call(compactRevocation.set, { params: { id: ofCwt }, body: { isRevoked: true } });
+    const refused = [notify(id, undefined, BETA), notify(ofCwt), notify(randomUUID())];
+    for (const { code } of await Promise.all(refused.map(refusal))) expect(code).toBe('NotFound');
+    await call(webSemanticRegistry.delete, { params: { id } });
+    expect((await refusal(notify(id))).code).toBe('NotFound');
+  });
+
+  it('is refused for a sender that is not a DID of the tenant [T201]', async () => {
+    const from = 'did:web:beta.localhost';
+    expect((await refusal(notify(await revoked(), { from, to: HOLDERS }))).details).toEqual([
+      { value: from, msg: 'must be a DID of the tenant', param: 'from', location: 'body' },
+    ]);
+  });
+
+  it.each<[string, object, string, string]>([
+    ['no sender', { to: HOLDERS }, 'from', 'is required'],
+    ['a URL', { from: 'https://acme.localhost', to: HOLDERS }, 'from', 'must be a DID of at most 2048 characters'],
+    ['a DID URL', { from: `${SENDER}#key`, to: HOLDERS }, 'from', 'must be a DID of at most 2048 characters'],
+    [
+      'a long sender',
+      { from: `did:key:${'z'.repeat(2041)}`, to: HOLDERS },
+      'from',
+      'must be a DID of at most 2048 characters',
+    ],
+    ['no receivers', { from: SENDER }, 'to', 'is required'],
+    ['one receiver that is no array', { from: SENDER, to: HOLDERS[0] }, 'to', 'must be an array'],
+    ['an empty array', { from: SENDER, to: [] }, 'to', 'must not be empty'],
+    [
+      '101 receivers',
+      { from: SENDER, to: Array.from({ length: 101 }, (_, i) => `did:web:h${i}.example`) },
+      'to',
+      'must have at most 100 entries',
+    ],
+    ['a receiver twice', { from: SENDER, to: [HOLDERS[0], HOLDERS[0]] }, 'to', 'must not repeat an entry'],
+    ['a receiver that is no string', { from: SENDER, to: [7] }, 'to', 'must contain only strings'],
+    [
+      'a receiver that is no DID',
+      { from: SENDER, to: [HOLDERS[0], 'ada@example.com'] },
+      'to',
+      'must contain only DIDs of at most 2048 characters',
+    ],
+  ])('is refused with %s [T201]', async (_, body, param, msg) => {
+    const { details } = await refusal(notify(randomUUID(), body));
+    expect(details).toEqual(expect.arrayContaining([expect.objectContaining({ param, msg, location: 'body' })]));
   });
 });
 

@@ -1,4 +1,4 @@
-import { endOfClaim, endOfCredential, hasEnded, NO_END } from './list-end.js';
+import { endOfClaim, endOfCredential, hasEnded, latestEnded, NO_END } from './list-end.js';
 
 describe('the end of a list', () => {
   it.each([
@@ -29,5 +29,12 @@ describe('the end of a list', () => {
     [NO_END, true, '+200000-01-01T00:00:00.000Z', false],
   ])('at %s (full: %s) is reached at %s: %s', (endsAt, isFull, now, ended) =>
     expect(hasEnded({ endsAt, isFull }, new Date(now))).toBe(ended),
+  );
+
+  it.each([
+    ['2026-03-31T23:59:59.999Z', false],
+    ['2026-04-01T00:00:00.000Z', true],
+  ])('of a list that is not full is found at %s by its time: %s', (now, ended) =>
+    expect('2026-03-02T00:00:00.000Z' <= latestEnded(new Date(now))).toBe(ended),
   );
 });

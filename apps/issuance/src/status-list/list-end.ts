@@ -27,5 +27,8 @@ export const endOfCredential = (validUntil: string | undefined): string =>
 /** Of the list when it is opened, or when indexes were claimed. */
 export const endOfClaim = (claimedAt: string): string => roundUp(Date.parse(claimedAt) + CLAIM_MS);
 
+/** Of a list that is not full and has ended: `endsAt` at the latest. */
+export const latestEnded = (now: Date): string => new Date(now.getTime() - UNUSED_MS).toISOString();
+
 export const hasEnded = ({ endsAt, isFull }: ListEnd, now: Date): boolean =>
   endsAt !== NO_END && now.getTime() >= Date.parse(endsAt) + (isFull ? 0 : UNUSED_MS);

@@ -67,7 +67,11 @@ describe('a series of status lists', () => {
   it('has its lists at a path of their own where they are of mobile documents', () => {
     expect(listPath(ofIssuer('https://acme.example'), 'l1')).toBe('/v2/credentials/status-lists/l1/token');
     expect(listPath(ofKey('did:web:acme.example#k1'), 'l1')).toBe('/v2/credentials/status-lists/l1/token');
-    expect(listPath(ofIaca('org.example.card'), 'l1')).toBe('/v2/credentials/mobile/status-lists/l1/token');
+    const ofCards = ofIaca('org.example.card');
+    expect(listPath(ofCards, 'l1')).toBe('/v2/credentials/mobile/status-lists/l1/token');
+    const identified = { ...ofCards, tokenType: 'identifierList' as const };
+    expect(listPath(identified, 'l1')).toBe('/v2/credentials/mobile/identifier-lists/l1/token');
+    expect(seriesName(identified)).not.toBe(seriesName({ ...ofCards, tokenType: 'cose' }));
   });
 });
 

@@ -1,4 +1,5 @@
 import {
+  retrieveIdentifierListToken,
   retrieveListCredential,
   retrieveMobileStatusListToken,
   retrieveStatusListToken,
@@ -50,10 +51,10 @@ export const hostsOf = (signer: ListSigner): string[] => {
 const distinct = (...hosts: (string | readonly string[])[]): string[] => [...new Set(hosts.flat())];
 
 /**
- * How the list is signed and encoded: as JWT, as CWT, or as a credential of the data model 1.1 or 2.0. Another type of token is another member,
- * with its signing in `sign-status-list.ts`.
+ * How the list is signed and encoded: as JWT, as CWT, as CWT with the identifiers of mdocs (ADR 0082), or as a credential of the data model 1.1 or
+ * 2.0. Another type of token is another member, with its signing in `sign-status-list.ts`.
  */
-export type TokenType = 'jwt' | 'cose' | 'revocationList2020' | 'bitstring';
+export type TokenType = 'jwt' | 'cose' | 'identifierList' | 'revocationList2020' | 'bitstring';
 
 /** How a format publishes the status of its credentials. */
 export interface StatusPolicy {
@@ -106,12 +107,16 @@ const nameOf = (signer: ListSigner): string => {
   }
 };
 
-export const isListCredential = (tokenType: TokenType): boolean =>
-  tokenType === 'revocationList2020' || tokenType === 'bitstring';
+const LIST_CREDENTIALS: readonly TokenType[] = ['revocationList2020', 'bitstring'];
+export const isListCredential = (tokenType: TokenType): boolean => LIST_CREDENTIALS.includes(tokenType);
+
+/** Token Status List; the others have the same statuses in another form. */
+export const STATUS_LIST_TOKENS: readonly TokenType[] = ['jwt', 'cose'];
 
 /** The operation that serves a list. */
 export const retrievalOf = ({ tokenType, signer }: Pick<ListSeries, 'tokenType' | 'signer'>) => {
   if (isListCredential(tokenType)) return retrieveListCredential;
+  if (tokenType === 'identifierList') return retrieveIdentifierListToken;
   return signer.kind === 'statusListSigner' ? retrieveMobileStatusListToken : retrieveStatusListToken;
 };
 

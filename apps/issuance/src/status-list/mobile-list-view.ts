@@ -3,8 +3,9 @@ import type { StatusListConfigurationsState } from '../status-list-configuration
 import type { PublishedMobileList } from './published-lists.read-model.js';
 
 export const mobileListView = (
-  { listId, size, iacaId, docType, token }: PublishedMobileList,
+  { listId, size, iacaId, docType, token, expiresAt }: PublishedMobileList,
   configurations: StatusListConfigurationsState,
+  now: Date,
 ): MobileStatusList => {
   const configured = configurations.find((one) => one.docType === docType);
   return {
@@ -12,6 +13,6 @@ export const mobileListView = (
     iacaId,
     ...(configured && { statusListConfigurationId: configured.id }),
     listSize: size,
-    ...(token !== null && { list: token }),
+    ...(token !== null && now.toISOString() < expiresAt! && { list: token }),
   };
 };

@@ -180,10 +180,10 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
       // The DID or the tenant was deleted, or another signer follows.
       return this.postpone(list, WITHOUT_KEY_MS);
     }
-    const dueAt = new Date(now.getTime() + (timeToLive / 2) * 1000);
     const published = {
       ...withEtag(token),
-      dueAt,
+      // The first credential makes the list dirty.
+      ...(!list.isUnused && { dueAt: new Date(now.getTime() + (timeToLive / 2) * 1000) }),
       expiresAt,
       ...(revocationList !== undefined && { revocationList: withEtag(revocationList) }),
     };

@@ -3,7 +3,8 @@ import type { CredentialProfile } from '@attestry/contracts';
 import { readEvent, StaleEpoch, type RecordedEvent } from '@attestry/event-store';
 import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
 import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
-import { revocationListUri, type ListSigner, type TokenType } from './list-series.js';
+import { sql } from 'kysely';
+import { revocationListUri, STATUS_LIST_TOKENS, type ListSigner, type TokenType } from './list-series.js';
 import type { ListKey } from './status-lists.read-model.js';
 import { shardOf } from './shard-of.js';
 import { statusList } from './status-list.state.js';
@@ -62,6 +63,7 @@ export interface PublishedMobileList {
   size: number;
   /** base64; null until the first one is signed. */
   token: string | null;
+  expiresAt: string | null;
 }
 
 /**
@@ -128,16 +130,30 @@ export const publishedLists: Projection<PublishedListTables> = purgingTenants('i
   },
 });
 
-const mobileListOf = (row: { list_id: string; signer: string; size: number; token: string | null }) => {
-  const { iacaId, docType } = JSON.parse(row.signer) as Extract<ListSigner, { kind: 'statusListSigner' }>;
-  return { listId: row.list_id, iacaId, docType, size: Number(row.size), token: row.token };
+type MobileRow = Pick<
+  PublishedListTables['issuance_status_list_tokens'],
+  'list_id' | 'signer' | 'size' | 'token' | 'expires_at'
+>;
+const mobileListOf = ({
+  list_id: listId,
+  signer,
+  size,
+  token,
+  expires_at: expiresAt,
+}: MobileRow): PublishedMobileList => {
+  const { iacaId, docType } = JSON.parse(signer) as Extract<ListSigner, { kind: 'statusListSigner' }>;
+  return { listId, iacaId, docType, size: Number(size), token, expiresAt };
 };
 
 interface NewToken extends Published {
-  dueAt: Date;
+  /** Absent: not before the list changes. */
+  dueAt?: Date;
   expiresAt: Date;
   revocationList?: Published | undefined;
 }
+
+/** In one document: of 100 million credentials. */
+const MOST_URIS = 1000;
 
 /** After each date in ISO 8601. */
 const NEVER = '9999';
@@ -179,34 +195,64 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
     );
   }
 
-  /** Lists of mobile documents, by id. */
-  async listMobile(
+  /** Status lists of mobile documents, by id, with the characters of their tokens: the database reads no token for them. */
+  async listMobileSizes(
     tenantId: string,
     { after = '', limit }: { after?: string | undefined; limit: number },
-  ): Promise<PublishedMobileList[]> {
+  ): Promise<{ listId: string; characters: number }[]> {
     const rows = await this.ofDocuments(tenantId)
+      .select(['list_id', sql<number | null>`octet_length(token)`.as('characters')])
       .where('list_id', '>', after)
       .orderBy('list_id')
       .limit(limit)
       .execute();
+    return rows.map(({ list_id: listId, characters }) => ({ listId, characters: Number(characters) }));
+  }
+
+  /** Those of mobile documents, by id. */
+  async findMobile(tenantId: string, listIds: readonly string[]): Promise<PublishedMobileList[]> {
+    if (!listIds.length) return [];
+    const rows = await this.ofDocuments(tenantId)
+      .select(['list_id', 'signer', 'size', 'token', 'expires_at'])
+      .where('list_id', 'in', [...listIds])
+      .orderBy('list_id')
+      .execute();
     return rows.map(mobileListOf);
   }
 
-  async findMobile({ tenantId, listId }: ListKey): Promise<PublishedMobileList | undefined> {
-    const row = await this.ofDocuments(tenantId).where('list_id', '=', listId).executeTakeFirst();
-    return row && mobileListOf(row);
+  async isMobile({ tenantId, listId }: ListKey): Promise<boolean> {
+    const row = await this.ofDocuments(tenantId).select('list_id').where('list_id', '=', listId).executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** Addresses of the tenant's tokens, Token Status Lists only. */
+  async listTokenUris(tenantId: string): Promise<string[]> {
+    const rows = await this.running.db
+      .selectFrom('issuance_status_list_tokens')
+      .select('uri')
+      .where('tenant_id', '=', tenantId)
+      .where('token_type', 'in', STATUS_LIST_TOKENS)
+      .orderBy('list_id')
+      .limit(MOST_URIS)
+      .execute();
+    return rows.map(({ uri }) => uri);
   }
 
   /** Addresses of the tokens of these IACAs. */
-  async listUris(tenantId: string, iacaIds: readonly string[], limit: number): Promise<string[]> {
+  async listMobileUris(
+    tenantId: string,
+    iacaIds: readonly string[],
+    tokenType: 'cose' | 'identifierList',
+  ): Promise<string[]> {
     if (!iacaIds.length) return [];
     const rows = await this.running.db
       .selectFrom('issuance_status_list_tokens')
       .select('uri')
       .where('tenant_id', '=', tenantId)
       .where('iaca_id', 'in', [...iacaIds])
+      .where('token_type', '=', tokenType)
       .orderBy('list_id')
-      .limit(limit)
+      .limit(MOST_URIS)
       .execute();
     return rows.map(({ uri }) => uri);
   }
@@ -214,9 +260,9 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
   private ofDocuments(tenantId: string) {
     return this.running.db
       .selectFrom('issuance_status_list_tokens')
-      .select(['list_id', 'signer', 'size', 'token'])
       .where('tenant_id', '=', tenantId)
-      .where('iaca_id', 'is not', null);
+      .where('iaca_id', 'is not', null)
+      .where('token_type', '=', 'cose');
   }
 
   /** Lists that are published as revocation lists of the profile. */
@@ -230,7 +276,7 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
 
   findRevocationList({ tenantId, listId }: ListKey, profile: CredentialProfile) {
     return this.revocationLists(tenantId, profile)
-      .select(['revocation_list', 'revocation_etag'])
+      .select(['revocation_list', 'revocation_etag', 'expires_at'])
       .where('list_id', '=', listId)
       .executeTakeFirst();
   }
@@ -252,7 +298,7 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
   /** @throws StaleEpoch when another process has published the list since the revision was read */
   store(list: ListKey, published: NewToken, revision: number): Promise<void> {
     const { token, etag, dueAt, expiresAt, revocationList } = published;
-    const values = { token, etag, due_at: dueAt.toISOString(), expires_at: expiresAt.toISOString() };
+    const values = { token, etag, due_at: dueAt?.toISOString() ?? NEVER, expires_at: expiresAt.toISOString() };
     const revocation = revocationList && {
       revocation_list: revocationList.token,
       revocation_etag: revocationList.etag,

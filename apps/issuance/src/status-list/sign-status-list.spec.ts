@@ -8,7 +8,16 @@ import { Canonicalization, sharedContexts } from '@attestry/linked-data';
 import { verifyLdpVc } from '@attestry/testing';
 import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import type { ListSigner, TokenType } from './list-series.js';
-import { INVALID, LIST_SIZE, packedStatuses, setStatus, statusAt, SUSPENDED } from './packed-statuses.js';
+import { IDENTIFIER_LIST_SIZE } from './identifier-list.js';
+import {
+  INVALID,
+  invalidStatuses,
+  LIST_SIZE,
+  packedStatuses,
+  setStatus,
+  statusAt,
+  SUSPENDED,
+} from './packed-statuses.js';
 import { bodyOfToken, mediaTypeOfToken, signRevocationList, signStatusList } from './sign-status-list.js';
 
 const statuses = packedStatuses(LIST_SIZE, 2);
@@ -16,7 +25,7 @@ setStatus(statuses, 2, 7, INVALID);
 setStatus(statuses, 2, 8, SUSPENDED);
 const uri = 'https://acme.example/v2/credentials/status-lists/1/token';
 const list = (signer: ListSigner, tokenType: TokenType = 'jwt') => ({
-  ...{ uri, tokenType, bits: 2 as const, signer, statuses, timeToLive: 300 },
+  ...{ uri, tokenType, size: LIST_SIZE, bits: 2 as const, signer, statuses, timeToLive: 300 },
   issuedAt: new Date('2126-01-01T00:00:00Z'),
   expiresAt: new Date('2126-01-01T01:00:00Z'),
 });
@@ -112,8 +121,8 @@ describe('a status list token as CWT', () => {
     const token = await signToken(list({ kind: 'issuerSigner', issuer: 'https://acme.example' }, 'cose'), signer);
     const { tag, header, unprotected, isVerified, claims, statusList } = await read(token, signer);
     expect([tag, isVerified]).toEqual([18, true]);
-    expect(header).toEqual({ 1: -7, 16: 'application/statuslist+cwt' });
-    expect(unprotected).toEqual({ 33: new Uint8Array([1, 2, 3]) });
+    expect(header).toEqual({ 1: -7, 16: 'application/statuslist+cwt', 33: new Uint8Array([1, 2, 3]) });
+    expect(unprotected).toEqual({});
     const iat = Date.parse('2126-01-01T00:00:00Z') / 1000;
     expect(claims).toEqual({ 2: uri, 4: iat + 3600, 6: iat, 65533: expect.anything() as unknown, 65534: 300 });
     expect(Object.keys(statusList)).toEqual(['lst', 'bits']);
@@ -122,10 +131,31 @@ describe('a status list token as CWT', () => {
     expect(inflated).toHaveLength(LIST_SIZE / 4);
   });
 
+  it('is an identifier list with all identifiers of a masked list in less than 80 KB [T203]', async () => {
+    const signer = signerOf('P-256', { x5c: ['AQID'], fingerprint: 'f', notBefore, notAfter });
+    const masked = {
+      ...list({ kind: 'issuerSigner', issuer: 'https://acme.example' }, 'identifierList'),
+      ...{ size: IDENTIFIER_LIST_SIZE, statuses: invalidStatuses(IDENTIFIER_LIST_SIZE, 2) },
+    };
+    const token = await signToken(masked, signer);
+    const { tag, header, unprotected, isVerified, claims } = await read(token, signer);
+    expect([tag, isVerified, unprotected]).toEqual([18, true, {}]);
+    expect(header).toEqual({ 1: -7, 16: 'application/identifierlist+cwt', 33: new Uint8Array([1, 2, 3]) });
+    expect(claims['65533']).toBeUndefined();
+    const { identifiers } = Object.fromEntries(claims['65530'] as unknown as Map<string, Map<Uint8Array, unknown>>);
+    const ids = [...identifiers!.keys()].map((id) => Buffer.from(id).toString('hex'));
+    expect(new Set(ids).size).toBe(IDENTIFIER_LIST_SIZE);
+    // In the order of their bytes, which shows no index.
+    expect(ids).toEqual([...ids].sort());
+    expect(Buffer.from(token, 'base64').length).toBeLessThan(80_000);
+    expect(mediaTypeOfToken('identifierList')).toBe('application/identifierlist+cwt');
+    expect(bodyOfToken('application/identifierlist+cwt', 'AP+A')).toEqual({ base64: 'AP+A' });
+  });
+
   it('has several certificates as an array', async () => {
     const signer = signerOf('P-256', { x5c: ['AQ==', 'Ag=='], fingerprint: 'f', notBefore, notAfter });
     const token = await signToken(list({ kind: 'issuerSigner', issuer: 'https://acme.example' }, 'cose'), signer);
-    expect((await read(token, signer)).unprotected).toEqual({ 33: [new Uint8Array([1]), new Uint8Array([2])] });
+    expect((await read(token, signer)).header).toMatchObject({ 33: [new Uint8Array([1]), new Uint8Array([2])] });
   });
 
   it('of a key of a DID has the kid of CWT credentials, and is of P-256', async () => {

@@ -17,6 +17,7 @@ import {
   revocationList2020Credential,
   type UnsignedRevocationList,
 } from './bitstring-status-list.js';
+import { IDENTIFIER_LIST_TYPE, identifierListClaims } from './identifier-list.js';
 import type { ListSigner, TokenType } from './list-series.js';
 import {
   STATUS_LIST_CWT_TYPE,
@@ -28,8 +29,9 @@ import {
 
 /** Canonical hashes of linked data. */
 export type Canonicalize = (documents: readonly object[]) => Promise<Buffer[]>;
+type SizedList = UnsignedTokenStatusList & { size: number };
 type SignToken = (
-  list: UnsignedTokenStatusList,
+  list: SizedList,
   signer: IssuingSigner,
   policy: ListSigner,
   canonicalize: Canonicalize,
@@ -51,18 +53,28 @@ const signJwt: SignToken = async (list, signer, policy) => {
   return `${input}.${Buffer.from(await signer.signAside(Buffer.from(input, 'latin1'))).toString('base64url')}`;
 };
 
-/** Token Status List §5.2, as base64. `kid` is that of CWT credentials: the fragment of the verification method's id. */
-const signCwt: SignToken = async (list, signer, policy) => {
+/** As base64. `kid` is that of CWT credentials: the fragment of the verification method's id. */
+const signTypedCwt = async (
+  { type, claims }: Pick<TypedCwt, 'type' | 'claims'>,
+  signer: IssuingSigner,
+  policy: ListSigner,
+): Promise<string> => {
   const { algorithm, certificate, keyId } = signer;
   if (algorithm !== 'P-256') throw new Error(`key ${keyId} is not of P-256`);
   const key: TypedCwt['key'] =
     policy.kind === 'pinnedKey'
       ? { kid: Buffer.from(partsOf(policy.verificationMethod).keyFragment) }
       : { x5chain: certificate!.x5c.map((der) => Buffer.from(der, 'base64')) };
-  const claims = await statusListCwtClaims(list);
-  const { toBeSigned, assemble } = prepareTypedCwt({ type: STATUS_LIST_CWT_TYPE, claims, key });
+  const { toBeSigned, assemble } = prepareTypedCwt({ type, claims, key });
   return Buffer.from(assemble(await signer.signAside(toBeSigned))).toString('base64');
 };
+
+/** Token Status List §5.2. */
+const signCwt: SignToken = async (list, signer, policy) =>
+  signTypedCwt({ type: STATUS_LIST_CWT_TYPE, claims: await statusListCwtClaims(list) }, signer, policy);
+
+const signIdentifierList: SignToken = (list, signer, policy) =>
+  signTypedCwt({ type: IDENTIFIER_LIST_TYPE, claims: identifierListClaims(list) }, signer, policy);
 
 const partsOf = (verificationMethod: string): { issuer: string; keyFragment: string } => {
   const [issuer, keyFragment] = verificationMethod.split('#', 2) as [string, string];
@@ -105,6 +117,7 @@ const LIST_CREDENTIAL = 'application/ld+json';
 const TOKENS: Readonly<Record<TokenType, { mediaType: string; isBinary?: true; sign: SignToken }>> = {
   jwt: { mediaType: `application/${STATUS_LIST_JWT_TYPE}`, sign: signJwt },
   cose: { mediaType: STATUS_LIST_CWT_TYPE, isBinary: true, sign: signCwt },
+  identifierList: { mediaType: IDENTIFIER_LIST_TYPE, isBinary: true, sign: signIdentifierList },
   revocationList2020: {
     mediaType: LIST_CREDENTIAL,
     sign: signCredential(revocationList2020Credential, () => ED25519_SIGNATURE_2018),
@@ -128,7 +141,7 @@ export const bodyOfToken = (mediaType: string, token: string): Pick<HttpAnswer['
 
 /** The token of a list as it is stored; binary ones as base64. */
 export const signStatusList = (
-  list: UnsignedTokenStatusList & { tokenType: TokenType; signer: ListSigner },
+  list: SizedList & { tokenType: TokenType; signer: ListSigner },
   signer: IssuingSigner,
   canonicalize: Canonicalize,
 ): Promise<string> => TOKENS[list.tokenType].sign(list, signer, list.signer, canonicalize);

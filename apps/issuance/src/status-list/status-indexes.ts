@@ -7,7 +7,8 @@ import { LRUCache } from 'lru-cache';
 import { firstListId } from './first-list-id.js';
 import { permuteCounters } from './index-permutation.js';
 import { listPath, revocationListUri, seriesName, type ListSeries } from './list-series.js';
-import { blockSize, claimBlock, openList } from './status-list.decisions.js';
+import { PublishedListsReadModel } from './published-lists.read-model.js';
+import { blockSize, checkOpenLists, claimBlock, MAX_OPEN_LISTS, openList } from './status-list.decisions.js';
 import { statusList, statusListStream, type OpenStatusList } from './status-list.state.js';
 import { StatusListsReadModel } from './status-lists.read-model.js';
 import type { StatusReference } from './token-status-list.js';
@@ -43,6 +44,9 @@ interface Claimed {
   listId: string;
 }
 
+const firstStream = ({ id }: Tenant, series: ListSeries): string =>
+  statusListStream(id, firstListId(id, seriesName(series)));
+
 const NAME = 'issuance.status-lists';
 /** Series of which this process has blocks: the least used one is dropped, and its indexes are wasted. */
 const MOST_SERIES = 5000;
@@ -60,15 +64,30 @@ export class StatusIndexes {
     private readonly streams: Streams,
     private readonly sealing: Sealing,
     private readonly lists: StatusListsReadModel,
+    private readonly published: PublishedListsReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Opens the first list of a series, so that its token is published before the first credential; its address is listed then. */
-  async ensureSeries(tenant: Tenant, series: ListSeries): Promise<void> {
-    const { position } = await this.openList(tenant, series, firstListId(tenant.id, seriesName(series)));
-    await this.lists.running.ownWrite(position);
+  /**
+   * Before a configuration is stored.
+   * @param series absent where it is known with the first credential
+   * @throws AppError 409 when the tenant can have no further list
+   */
+  async checkSeries(tenant: Tenant, series: ListSeries | undefined): Promise<void> {
+    const open = await this.lists.countOpen(tenant.id, MAX_OPEN_LISTS);
+    const first = series && (await this.streams.load(statusList, firstStream(tenant, series))).state;
+    checkOpenLists(first, open);
+  }
+
+  /**
+   * Opens the first list of a series, once its configuration is stored, so that its token is published before the first credential; its
+   * address is listed then. Where that fails, the first credential opens it.
+   */
+  async openSeries(tenant: Tenant, series: ListSeries): Promise<void> {
+    const position = await this.openAhead(tenant, series, firstListId(tenant.id, seriesName(series)));
+    await Promise.all([this.lists.running.ownWrite(position), this.published.running.ownWrite(position)]);
   }
 
   /** As many indexes, none of which is given out again unless it is returned. */
@@ -133,7 +152,7 @@ export class StatusIndexes {
     const count = blockSize(block?.since && { count: block.used, since: block.since }, this.clock.now());
     for (;;) {
       const { listId } = claimed;
-      const list = await this.loadList(tenant, series, listId);
+      const { list } = await this.openList(tenant, series, listId);
       const { state, events } = await this.streams.runDecision(
         statusList,
         statusListStream(tenant.id, listId),
@@ -150,22 +169,20 @@ export class StatusIndexes {
       const secret = await this.openSecret(tenant.id, list);
       const indexes = permuteCounters(secret, list.size, first, claimedCount);
       claimed.next = { listId, uri: list.uri, revocationUri: revocationListUri(list, listId), indexes, used: 0 };
+      // Only the process that named the list.
       if (events.length > 1) await this.openAhead(tenant, series, successorId!);
       return;
     }
   }
 
-  /** Only the process that named the list does; a claim opens it where that failed. */
-  private async openAhead(tenant: Tenant, series: ListSeries, listId: string): Promise<void> {
+  /** A claim opens the list where this failed. */
+  private async openAhead(tenant: Tenant, series: ListSeries, listId: string): Promise<string | undefined> {
     try {
-      await this.loadList(tenant, series, listId);
+      return (await this.openList(tenant, series, listId)).position;
     } catch (error) {
       this.logger.warn({ tenantId: tenant.id, error: (error as Error).message }, 'status list not opened ahead');
+      return undefined;
     }
-  }
-
-  private async loadList(tenant: Tenant, series: ListSeries, listId: string): Promise<OpenStatusList> {
-    return (await this.openList(tenant, series, listId)).list;
   }
 
   /** Unless it is open: several processes may, and the first one decides. */

@@ -1,7 +1,9 @@
-import { notFound } from '@attestry/contracts';
+import { conflict, notFound } from '@attestry/contracts';
 import type { OpenedList, StatusListEvent } from './status-list.events.js';
 import type { StatusListState } from './status-list.state.js';
 
+/** Of a tenant: lists that are neither full nor ended, each of which is signed again and again. */
+export const MAX_OPEN_LISTS = 1000;
 const SMALLEST_BLOCK = 64;
 const LARGEST_BLOCK = 1024;
 /** How long a block lasts at the claimer's rate: one append in that time, and a crash wastes the rest. */
@@ -10,6 +12,18 @@ const BLOCK_SECONDS = 10;
 /** Idempotent: several replicas open the list that its predecessor names, and the first one decides. */
 export const openList = (state: StatusListState, list: OpenedList, now: Date): StatusListEvent[] =>
   state.status === 'absent' ? [{ type: 'StatusListOpened', data: { ...list, openedAt: now.toISOString() } }] : [];
+
+/**
+ * Before a configuration whose credentials need a list.
+ * @param first the first list of their series; absent while it is unknown
+ * @throws AppError 409 when that list would be one too many
+ */
+export const checkOpenLists = (first: StatusListState | undefined, openLists: number): void => {
+  if (first?.status === 'open' || openLists < MAX_OPEN_LISTS) return;
+  throw conflict(
+    `A tenant can have at most ${MAX_OPEN_LISTS} open status lists, and this configuration needs another one`,
+  );
+};
 
 export interface BlockClaim {
   /** From `blockSize`. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { given, stateAfter } from '@attestry/event-store';
-import { blockSize, claimBlock, openList } from './status-list.decisions.js';
+import { blockSize, checkOpenLists, claimBlock, openList } from './status-list.decisions.js';
 import type { OpenedList, StatusListEvent } from './status-list.events.js';
 import { statusList, statusListStream } from './status-list.state.js';
 
@@ -35,6 +35,15 @@ describe('a status list', () => {
       .when((state) => openList(state, { ...list, sealedSecret: 'v1.l1.iv.other' }, now))
       .then([]);
     expect(statusListStream('t1', 'l1')).toBe('statusList-t1+l1');
+  });
+
+  it('is one of 1000 open ones of a tenant, unless the series has one already [T197]', () => {
+    const text = 'A tenant can have at most 1000 open status lists, and this configuration needs another one';
+    for (const first of [undefined, stateAfter(statusList, [])]) {
+      expect(() => checkOpenLists(first, 999)).not.toThrow();
+      expect(() => checkOpenLists(first, 1000)).toThrow(text);
+    }
+    expect(() => checkOpenLists(stateAfter(statusList, [opened]), 1000)).not.toThrow();
   });
 
   it('gives each claim the next counters', () => {

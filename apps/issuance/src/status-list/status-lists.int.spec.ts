@@ -21,9 +21,11 @@ import {
   listDocumentSigners,
   listMobileStatusLists,
   listStatusListSigners,
+  mobileConfigurations,
   releaseIssuerKey,
   reserveIssuerKey,
   retrieveBrand,
+  retrieveIdentifierListToken,
   retrieveListCredential,
   retrieveMobileStatusList,
   retrieveMobileStatusListToken,
@@ -73,10 +75,13 @@ import { DocumentSigners } from '../document-signers/document-signers.js';
 import { DueCertificates } from '../due-certificates/due-certificates.read-model.js';
 import { statusSeriesOf } from '../formats/status-series.js';
 import { issuanceService } from '../index.js';
+import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
+import { ListMobileStatusLists } from '../list-mobile-status-lists/list-mobile-status-lists.js';
 import { changeStatus, recordCredential } from '../issued-credential/issued-credential.decisions.js';
 import type { CredentialRecordedData, StatusEntry } from '../issued-credential/issued-credential.events.js';
 import { issuedCredential, issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
 import { withdrawnDomains, withdrawnDomainsStream } from '../withdrawn-domains/withdrawn-domains.state.js';
+import { IDENTIFIER_LIST_SIZE, listIdentifier } from './identifier-list.js';
 import { firstListId } from './first-list-id.js';
 import { listSeries, seriesName, type ListSeries } from './list-series.js';
 import { bitstringStatus, revocationList2020Status } from './bitstring-status-list.js';
@@ -204,6 +209,7 @@ const replica = (events: EventStore = engines.events) =>
     new Streams(events, engines.clock, engines.ids),
     engines.vault.sealing,
     lists(),
+    tokens(),
     engines.clock,
     engines.ids,
     engines.logger,
@@ -228,6 +234,14 @@ const record = async (
     event(tenantId),
   );
   return credentialId;
+};
+/** A credential, so that the list is signed again. */
+const useList = async (tenantId: string, series: ListSeries = seriesOf(tenantId), validUntil?: Date) => {
+  const [status] = await replica().allocate(tenantOf(tenantId), series, 1);
+  await record(tenantId, status!, validUntil && { validUntil });
+  await waitUntil(async () => (await lists().find({ tenantId, listId: status!.listId }))?.isUnused === false, {
+    what: 'the first credential',
+  });
 };
 const change = (
   tenantId: string,
@@ -325,7 +339,7 @@ describe('indexes', () => {
   it('of a claim with an unknown outcome are wasted', async () => {
     const tenantId = newId();
     const series = seriesOf(tenantId);
-    await replica().ensureSeries(tenantOf(tenantId), series);
+    await replica().openSeries(tenantOf(tenantId), series);
     // The first append is stored, but its answer is lost.
     let isLost = false;
     const failing = new Proxy(engines.events, {
@@ -447,6 +461,9 @@ describe('a status list', () => {
     const listId = firstListId(tenantId, `jwt ${DID}#k`);
     const token = await published(tenantId, listId);
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'EdDSA', typ: 'statuslist+jwt', kid: `${DID}#k` });
+    const signer = { kind: 'pinnedKey', keyId: didKeyId, verificationMethod: `${DID}#k` } as const;
+    await useList(tenantId, listSeries({ kind: 'tokenStatusList', tokenType: 'jwt', size: 131_072 }, signer));
+    const last = await published(tenantId, listId, (current) => current !== token);
     // Without the key no other token can be signed, and the last one remains.
     await engines.vault.signingKeys.destroySigningKeys(tenantId, [didKeyId]);
     ahead = 200_000;
@@ -455,7 +472,7 @@ describe('a status list', () => {
         (due) => due.listId === listId,
       );
     await waitUntil(async () => !(await isDue()), { what: 'the list not to be due' });
-    expect((await fetchToken(tenantId, listId)).body).toBe(token);
+    expect((await fetchToken(tenantId, listId)).body).toBe(last);
   });
 
   it('of CWTs is stored and served as bytes', async () => {
@@ -465,7 +482,7 @@ describe('a status list', () => {
       { kind: 'tokenStatusList', tokenType: 'cose', size: 131_072 },
       { kind: 'pinnedKey', keyId, verificationMethod: `${DID}#k` },
     );
-    await replica().ensureSeries(tenantOf(tenantId), series);
+    await replica().openSeries(tenantOf(tenantId), series);
     const listId = firstListId(tenantId, seriesName(series));
     const accept = 'application/statuslist+cwt';
     await published(tenantId, listId);
@@ -488,8 +505,8 @@ describe('a status list', () => {
         { kind: 'pinnedKey', keyId, verificationMethod: `${DID}#k` },
       );
     const series = seriesAs('compact');
-    await replica().ensureSeries(tenantOf(tenantId), series);
-    await replica().ensureSeries(tenantOf(tenantId), seriesAs('compact-semantic'));
+    await replica().openSeries(tenantOf(tenantId), series);
+    await replica().openSeries(tenantOf(tenantId), seriesAs('compact-semantic'));
     const listId = firstListId(tenantId, seriesName(series));
     const fetchList = (id = listId, { retrieve } = compactRevocationLists, headers = {}, of = tenantId) =>
       fetchToken(of, id, headers, retrieve);
@@ -596,7 +613,9 @@ describe('a status list', () => {
     const tenantId = newId();
     await configure(tenantId);
     const listId = firstList(tenantId);
-    const first = await published(tenantId, listId);
+    const unused = await published(tenantId, listId);
+    await useList(tenantId);
+    const first = await published(tenantId, listId, (token) => token !== unused);
     ahead = 149_000 - (Date.now() - decodeJwt(first).iat! * 1000);
     const isDue = async (now: number) =>
       (await tokens().listDue(shardOf(listId), new Date(now), 1000)).some((due) => due.listId === listId);
@@ -652,6 +671,7 @@ describe('a status list', () => {
     await configure(tenantId);
     await configure(gone);
     await Promise.all([published(tenantId, firstList(tenantId)), published(gone, firstList(gone))]);
+    await Promise.all([useList(tenantId), useList(gone)]);
     await engines.vault.destroyTenant(gone);
     // It holds up no other tenant.
     ahead = 400_000;
@@ -682,7 +702,7 @@ describe('a status list', () => {
     const tenantId = newId();
     const series = seriesOf(tenantId, 2100);
     const process = replica();
-    await process.ensureSeries(tenantOf(tenantId), series);
+    await process.openSeries(tenantOf(tenantId), series);
     await configure(tenantId);
     const key = { tenantId, listId: firstList(tenantId) };
     const allocated = await process.allocate(tenantOf(tenantId), series, 2100);
@@ -705,7 +725,8 @@ describe('a status list', () => {
     // Its other lists are signed.
     const [next] = await process.allocate(tenantOf(tenantId), series, 1);
     expect(next!.listId).not.toBe(key.listId);
-    expect(await isSignedAgain(next!)).toBe(true);
+    await record(tenantId, next!, { validUntil: new Date(Date.now() + 20 * DAY_MS) });
+    await waitUntil(() => isSignedAgain(next!), { what: 'the first credential of the next list' });
     // A process gives out one of the indexes that it claimed before.
     await record(tenantId, allocated[2]!, { validUntil: new Date(Date.now() + 20 * DAY_MS) });
     await published(tenantId, key.listId, (current) => current !== token);
@@ -749,6 +770,232 @@ describe('a status list', () => {
     expect(allocated!.listId).toBe(firstList(unused));
     await published(unused, firstList(unused), isNewIn(42));
     expect(await isSignedAgain(allocated!)).toBe(true);
+  });
+
+  describe('without credentials', () => {
+    const unusedText = 'No credential refers to the status list yet: its token is signed with the first one';
+
+    it('is signed when it is opened, and again with its first credential [T196]', async () => {
+      const [tenantId, other] = [newId(), newId()];
+      for (const one of [tenantId, other]) await configure(one);
+      const key = { tenantId, listId: firstList(tenantId) };
+      const first = await published(tenantId, key.listId);
+      await published(other, firstList(other));
+      await useList(other);
+      await waitUntil(() => isSignedAgain({ listId: firstList(other) }), { what: 'the list with a credential' });
+      expect(await isSignedAgain(key)).toBe(false);
+      ahead = HOUR_MS - 60_000;
+      expect((await fetchToken(tenantId, key.listId)).body).toBe(first);
+      ahead = HOUR_MS + 60_000;
+      const stale = await refusal(fetchToken(tenantId, key.listId));
+      expect([stale.kind, stale.message, stale.headers]).toEqual(['unavailable', unusedText, { 'retry-after': '1' }]);
+      // Claimed indexes that are in no credential change nothing.
+      const process = replica();
+      const [allocated] = await process.allocate(tenantOf(tenantId), seriesOf(tenantId), 1);
+      await lists().running.ownWrites();
+      expect((await lists().find(key))!.isUnused).toBe(true);
+      expect((await refusal(fetchToken(tenantId, key.listId))).kind).toBe('unavailable');
+      await record(tenantId, allocated!);
+      const isServed = async () => {
+        const served = await fetchToken(tenantId, key.listId).catch(() => undefined);
+        return served !== undefined && served.body !== first;
+      };
+      await waitUntil(isServed, { what: 'the token', timeoutMs: 5000 });
+      expect(await isSignedAgain(key)).toBe(true);
+      const row = await lists().find(key);
+      await lists().running.rebuild();
+      expect(await lists().find(key)).toEqual(row);
+    });
+
+    it('is signed once more when its statuses were built again, and served as before', async () => {
+      const tenantId = newId();
+      await configure(tenantId);
+      const key = { tenantId, listId: firstList(tenantId) };
+      const token = await published(tenantId, key.listId);
+      await lists().running.rebuild();
+      expect((await lists().find(key))!.isUnused).toBe(true);
+      expect((await fetchToken(tenantId, key.listId)).body).toBe(token);
+    });
+
+    it('stays dirty when the first one is recorded while it is signed', async () => {
+      const tenantId = newId();
+      await configure(tenantId);
+      const key = { tenantId, listId: firstList(tenantId) };
+      const first = await published(tenantId, key.listId);
+      const read = (await lists().find(key))!;
+      await useList(tenantId);
+      await published(tenantId, key.listId, (token) => token !== first);
+      // Of no shard, so that only the test publishes it.
+      const { db } = lists().running;
+      const row = { tenant_id: tenantId, list_id: key.listId };
+      const update = db.updateTable('issuance_status_lists').where((column) => column.and(row));
+      await update.set({ dirty: 1, shard: -1 }).execute();
+      const isDirty = async () => (await lists().listDirty(-1, 1000)).some(({ listId }) => listId === key.listId);
+      const now = (await lists().find(key))!;
+      // The credential may end before the list would.
+      await lists().markPublished({ ...read, endsAt: now.endsAt });
+      expect(await isDirty()).toBe(true);
+      await lists().markPublished(now);
+      expect(await isDirty()).toBe(false);
+    });
+
+    it('is signed with its first credential, also when all of its indexes were claimed before', async () => {
+      const tenantId = newId();
+      const series = seriesOf(tenantId, 2100);
+      await replica().openSeries(tenantOf(tenantId), series);
+      await configure(tenantId);
+      const key = { tenantId, listId: firstList(tenantId) };
+      await published(tenantId, key.listId);
+      expect(await isSignedAgain(key)).toBe(false);
+      await replica().allocate(tenantOf(tenantId), series, 2100);
+      await waitUntil(async () => (await lists().find(key))!.isFull, { what: 'the claims' });
+      await waitUntil(() => isSignedAgain(key), { what: 'the next token' });
+    });
+
+    it('is a revocation list whose bytes end, too [T196]', async () => {
+      const tenantId = newId();
+      const { keyId } = await engines.vault.signingKeys.createSigningKey(tenantId, 'did', 'P-256');
+      const policy = { kind: 'tokenStatusList', tokenType: 'cose', size: 131_072, revocationLists: 'compact' } as const;
+      const series = listSeries(policy, { kind: 'pinnedKey', keyId, verificationMethod: `${DID}#k` });
+      await replica().openSeries(tenantOf(tenantId), series);
+      const listId = firstListId(tenantId, seriesName(series));
+      const fetchList = () => fetchToken(tenantId, listId, {}, compactRevocationLists.retrieve);
+      await waitUntil(async () => (await fetchList()).base64 !== undefined, { what: 'the revocation list' });
+      ahead = HOUR_MS + 60_000;
+      expect((await refusal(fetchList())).message).toBe(unusedText);
+      await useList(tenantId, series);
+      await waitUntil(async () => (await fetchList().catch(() => undefined)) !== undefined, {
+        what: 'the revocation list',
+      });
+    });
+  });
+
+  describe('that is one too many', () => {
+    const limitText = 'A tenant can have at most 1000 open status lists, and this configuration needs another one';
+    /** Of other series of the tenant. */
+    const insertLists = (tenantId: string, count: number, more: object = {}) =>
+      lists()
+        .running.db.insertInto('issuance_status_lists')
+        .values(
+          Array.from({ length: count }, () => ({
+            ...{ tenant_id: tenantId, list_id: newId(), shard: -1, list: '{}', ends_at: '9999', changed_at: '2000' },
+            ...{ allocation: 'open' as const, statuses: '', changes: 0, dirty: 0, masked: 0, ...more },
+          })),
+        )
+        .execute();
+
+    it('is not opened: the configuration is refused [T197]', async () => {
+      const tenantId = newId();
+      await insertLists(tenantId, 999);
+      await configure(tenantId, { type: 'First' });
+      expect(await lists().countOpen(tenantId, 2000)).toBe(1000);
+      const issuerDid = 'did:web:brand.example:issuers:x';
+      did = issuerDid;
+      const another = { type: 'Second', issuerDid };
+      const refused = await refusal(configure(tenantId, another));
+      expect([refused.kind, refused.message]).toEqual(['conflict', limitText]);
+      // It has left nothing: its type is free.
+      const { id } = await configure(tenantId, { ...another, revocable: false });
+      const update = (revocable: boolean) =>
+        call(sdJwtConfigurations.update, tenantId, admin, {
+          params: { id },
+          body: body({ ...another, revocable }),
+        });
+      expect((await refusal(update(true))).message).toBe(limitText);
+      await update(false);
+      expect(await lists().countOpen(tenantId, 2000)).toBe(1000);
+      // Those of the series that is open, and of other tenants, are not affected.
+      did = DID;
+      await configure(tenantId, { type: 'Third' });
+      await configure(newId());
+    });
+
+    it('is one of those that are neither full nor ended', async () => {
+      const tenantId = newId();
+      await insertLists(tenantId, 990, { ends_at: new Date(Date.now() - 31 * DAY_MS).toISOString() });
+      await insertLists(tenantId, 990, { allocation: 'full' });
+      await insertLists(tenantId, 990, { ends_at: new Date(Date.now() - 29 * DAY_MS).toISOString() });
+      await insertLists(tenantId, 5, { allocation: 'unused' });
+      expect(await lists().countOpen(tenantId, 2000)).toBe(995);
+      expect(await lists().countOpen(tenantId, 100)).toBe(100);
+      await configure(tenantId);
+    });
+
+    it('is counted for mobile documents, too, whose lists are opened by credentials [T197]', async () => {
+      const tenantId = newId();
+      const mobile = (includeStatus: boolean) => ({
+        type: 'org.example.card',
+        expiresIn: { years: 1 },
+        claimMappings: { 'org.example.card.1': { name: { mapFrom: 'claims.name' } } },
+        includeStatus,
+      });
+      const create = (includeStatus: boolean) =>
+        call(mobileConfigurations.create, tenantId, admin, { body: mobile(includeStatus) }) as Promise<{ id: string }>;
+      await insertLists(tenantId, 999);
+      const { id } = await create(true);
+      await insertLists(tenantId, 1);
+      const params = { id };
+      const update = (includeStatus: boolean) =>
+        call(mobileConfigurations.update, tenantId, admin, { params, body: mobile(includeStatus) });
+      // Its credentials refer to lists already.
+      await update(true);
+      await update(false);
+      expect((await refusal(update(true))).message).toBe(limitText);
+      await call(mobileConfigurations.delete, tenantId, admin, { params });
+      expect((await refusal(create(true))).message).toBe(limitText);
+      await create(false);
+    });
+  });
+
+  it('is not opened for a configuration that is refused [T197]', async () => {
+    const tenantId = newId();
+    const { id } = await configure(tenantId, { revocable: false });
+    const isOpen = async () =>
+      (await engines.streams.load(statusList, statusListStream(tenantId, firstList(tenantId)))).state.status === 'open';
+    // It is deleted while it is replaced.
+    const signers = services.app.get(IssuerSigners, { strict: false });
+    const ensure = signers.ensure.bind(signers);
+    const params = { id };
+    signers.ensure = async (...given) => {
+      signers.ensure = ensure;
+      await call(sdJwtConfigurations.delete, tenantId, admin, { params });
+      return ensure(...given);
+    };
+    const replaced = call(sdJwtConfigurations.update, tenantId, admin, { params, body: body() });
+    expect((await refusal(replaced)).kind).toBe('notFound');
+    expect(await isOpen()).toBe(false);
+    // The store fails when it is created.
+    const append = engines.events.append.bind(engines.events);
+    engines.events.append = async (...given) => {
+      if (JSON.stringify(given[0]).includes('credentialConfiguration-')) throw new EventStoreUnavailable('it is away');
+      return append(...given);
+    };
+    try {
+      await expect(configure(tenantId)).rejects.toThrow();
+    } finally {
+      engines.events.append = append;
+    }
+    expect(await isOpen()).toBe(false);
+  });
+
+  it('is in the aggregation, however many lists are credentials [T199]', async () => {
+    const tenantId = newId();
+    await configure(tenantId);
+    const token = {
+      ...{ token_type: 'bitstring' as const, signer: '{}', iaca_id: null, uri: 'https://list.example', shard: -1 },
+      ...{ size: 131_072, due_at: '9999', token: null, etag: null, expires_at: null, revision: 0, opened_at: '2000' },
+      ...{ revocation_profile: '', revocation_uri: '', issuer: '', revocation_list: null, revocation_etag: null },
+    };
+    const rows = Array.from({ length: 1001 }, (_, n) => ({ tenant_id: tenantId, list_id: `0 ${n}`, ...token }));
+    const { db } = tokens().running;
+    for (let at = 0; at < rows.length; at += 100)
+      await db
+        .insertInto('issuance_status_list_tokens')
+        .values(rows.slice(at, at + 100))
+        .execute();
+    const aggregation = await call(retrieveStatusListAggregation, tenantId, { kind: 'public' }, {});
+    const uri = `${urlOf(tenantId)}/v2/credentials/status-lists/${firstList(tenantId)}/token`;
+    expect(aggregation).toEqual({ status_lists: [uri] });
   });
 
   it('that cannot be signed is tried again later, and holds up no other [T147]', async () => {
@@ -1101,7 +1348,7 @@ describe('while the tenant has lost the domain of the issuer', () => {
         (await engines.streams.load(withdrawnDomains, withdrawnDomainsStream(tenantId))).state.domains.length > 0,
       { what: 'the withdrawal' },
     );
-    await replica().ensureSeries(tenantOf(tenantId), series);
+    await replica().openSeries(tenantOf(tenantId), series);
     const listId = firstListId(tenantId, seriesName(series));
     expect(isMasked(await published(tenantId, listId))).toBe(true);
     const before = await lists().find({ tenantId, listId });
@@ -1174,7 +1421,7 @@ describe('a status list of mobile documents', () => {
     );
   const open = async (tenantId: string, iacaId: string, docType?: string): Promise<string> => {
     const series = mobileSeries(tenantId, iacaId, undefined, docType);
-    await replica().ensureSeries(tenantOf(tenantId), series);
+    await replica().openSeries(tenantOf(tenantId), series);
     return firstListId(tenantId, seriesName(series));
   };
   const get = async (tenantId: string, listId: string, headers: Record<string, string> = {}) => {
@@ -1191,13 +1438,8 @@ describe('a status list of mobile documents', () => {
   const read = (base64: string, iacaPem: string): Read => {
     const options = { ignoreGlobalTags: true, preferMap: true };
     const { tag, contents } = decode<Tag>(new Uint8Array(Buffer.from(base64, 'base64')), options);
-    const [header, unprotected, payload, signature] = contents as [
-      Uint8Array,
-      Map<number, Uint8Array>,
-      Uint8Array,
-      Uint8Array,
-    ];
-    const x5chain = new X509Certificate(unprotected.get(33)!);
+    const [header, , payload, signature] = contents as [Uint8Array, unknown, Uint8Array, Uint8Array];
+    const x5chain = new X509Certificate(decode<Map<number, Uint8Array>>(header, options).get(33)!);
     const signed = encode(['Signature1', header, new Uint8Array(), payload], cdeEncodeOptions);
     const key = { key: x5chain.publicKey, dsaEncoding: 'ieee-p1363' as const };
     expect(tag).toBe(18);
@@ -1254,7 +1496,11 @@ describe('a status list of mobile documents', () => {
     await record(tenantId, status!, { format: 'mso_mdoc' });
     const { x5chain } = await publishedMobile(tenantId, listId, iaca);
     const dueOf = async (days: number) =>
-      (await services.app.get(DueCertificates, { strict: false }).due(new Date(Date.now() + days * 86_400_000), 1000))
+      (
+        await services.app
+          .get(DueCertificates, { strict: false })
+          .due(new Date(Date.now() + days * 86_400_000), 100_000)
+      )
         .filter((row) => row.tenant_id === tenantId)
         .map(({ kind }) => kind);
     // The CRL of the IACA is due too.
@@ -1354,6 +1600,65 @@ describe('a status list of mobile documents', () => {
     await of(deleteStatusListConfiguration, tenantId, { params });
   });
 
+  it('has no token after the last one has expired, nor a stale one before its first credential [T196]', async () => {
+    const tenantId = newId();
+    const iaca = await createAuthority(tenantId);
+    const listId = await open(tenantId, iaca.id);
+    await publishedMobile(tenantId, listId, iaca);
+    const view = () => of<MobileStatusList>(retrieveMobileStatusList, tenantId, { params: { id: listId } });
+    expect(await view()).toHaveProperty('list');
+    ahead = 3_660_000;
+    expect((await refusal(get(tenantId, listId))).kind).toBe('unavailable');
+    expect(await view()).not.toHaveProperty('list');
+    await useList(tenantId, mobileSeries(tenantId, iaca.id));
+    await waitUntil(async () => 'list' in (await view()), { what: 'the token' });
+    await publishedMobile(tenantId, listId, iaca);
+  });
+
+  it('is listed in pages of 512 KB, for which no other token is read [T198]', async () => {
+    const tenantId = newId();
+    const signer = JSON.stringify(mobileSeries(tenantId, NO_SUCH).signer);
+    const token = {
+      ...{ token_type: 'cose' as const, signer, iaca_id: NO_SUCH, uri: '', shard: -1, etag: '', revision: 0 },
+      ...{ size: 100_000, due_at: '9999', expires_at: '9999', opened_at: '2000', issuer: '' },
+      ...{ revocation_profile: '', revocation_uri: '', revocation_list: null, revocation_etag: null },
+    };
+    const sizes = [200, 200, 200, 600, 100, 0].map((kib) => kib * 1024);
+    const rows = sizes.map((size, n) => ({
+      ...{ tenant_id: tenantId, list_id: `0000000${n}-0000-4000-8000-000000000000`, ...token },
+      token: size ? 'A'.repeat(size) : null,
+    }));
+    const { db } = tokens().running;
+    await db.insertInto('issuance_status_list_tokens').values(rows).execute();
+    let read = 0;
+    const measured = db.withPlugin({
+      transformQuery: ({ node }) => node,
+      transformResult: ({ result }) => {
+        read += JSON.stringify(result.rows).length;
+        return Promise.resolve(result);
+      },
+    });
+    const model = Object.assign(Object.create(PublishedListsReadModel.prototype) as PublishedListsReadModel, {
+      running: { db: measured },
+    });
+    const handler = new ListMobileStatusLists(engines.streams, model, engines.clock);
+    const page = async (query: { cursor?: string; limit?: number }) => {
+      read = 0;
+      const { data, nextCursor } = await handler.execute({ query } as never, { tenant: tenantOf(tenantId) } as never);
+      const returned = data.reduce((sum, { list = '' }) => sum + list.length, 0);
+      expect(read).toBeLessThan(returned + 10_000);
+      return [data.map(({ id }) => Number(id[7])), nextCursor && Number(nextCursor[7])];
+    };
+    const after = (n: number) => ({ cursor: rows[n]!.list_id });
+    expect(await page({})).toEqual([[0, 1], 1]);
+    expect(await page(after(1))).toEqual([[2], 2]);
+    // One alone, however large it is.
+    expect(await page(after(2))).toEqual([[3], 3]);
+    expect(await page(after(3))).toEqual([[4, 5], undefined]);
+    expect(await page({ ...after(3), limit: 1 })).toEqual([[4], 4]);
+    expect(await page(after(5))).toEqual([[], undefined]);
+  });
+
   it('expires with its IACA, and is gone then [T172, T177]', async () => {
     const tenantId = newId();
     const notAfter = new Date(Date.now() + 1_800_000).toISOString();
@@ -1362,6 +1667,7 @@ describe('a status list of mobile documents', () => {
     const token = await publishedMobile(tenantId, listId, iaca);
     const end = Date.parse(iaca.certificateData.notAfter) / 1000;
     expect(token.claims.get(4)).toBe(end);
+    await useList(tenantId, mobileSeries(tenantId, iaca.id));
     ahead = 1_801_000;
     const gone = await refusal(get(tenantId, listId));
     expect([gone.kind, gone.message]).toEqual(['gone', `The status list ended at ${iaca.certificateData.notAfter}`]);
@@ -1484,5 +1790,123 @@ describe('a status list of mobile documents', () => {
     await changeTo('corp.example', true, false, false);
     await shows(named, false);
     await shows(plain, false);
+  });
+
+  describe('that is an identifier list', () => {
+    const identifiedSeries = (tenantId: string, iacaId: string): ListSeries =>
+      listSeries(
+        { kind: 'tokenStatusList', tokenType: 'identifierList', size: IDENTIFIER_LIST_SIZE },
+        { kind: 'statusListSigner', issuer: urlOf(tenantId), iacaId, docType: CARD },
+      );
+    const fetchList = async (tenantId: string, listId: string, headers: Record<string, string> = {}) => {
+      const raw = { method: 'GET', url: '/', headers, text: '' };
+      return (await of<HttpAnswer>(retrieveIdentifierListToken, tenantId, { params: { id: listId }, raw }, verifier))
+        .$http;
+    };
+    const hex = (id: Uint8Array) => Buffer.from(id).toString('hex');
+    /** The identifiers in a token whose signature and certificate are verified. */
+    const readIds = (base64: string, iacaPem: string): string[] => {
+      const options = { ignoreGlobalTags: true, preferMap: true };
+      const { contents } = decode<Tag>(new Uint8Array(Buffer.from(base64, 'base64')), options);
+      const [header, , payload, signature] = contents as [Uint8Array, unknown, Uint8Array, Uint8Array];
+      const parameters = decode<Map<number, Uint8Array>>(header, options);
+      const certificate = new X509Certificate(parameters.get(33)!);
+      const signed = encode(['Signature1', header, new Uint8Array(), payload], cdeEncodeOptions);
+      const key = { key: certificate.publicKey, dsaEncoding: 'ieee-p1363' as const };
+      expect(parameters.get(16)).toBe('application/identifierlist+cwt');
+      expect(verify('sha256', signed, key, signature)).toBe(true);
+      expect(certificate.verify(new X509Certificate(iacaPem).publicKey)).toBe(true);
+      const claims = decode<Map<number, Map<string, Map<Uint8Array, unknown>>>>(payload, options);
+      return [...claims.get(65530)!.get('identifiers')!.keys()].map(hex);
+    };
+    const shows = (tenantId: string, listId: string, { certificatePem }: Iaca, ids: readonly string[]) =>
+      waitUntil(
+        async () => {
+          const { base64 } = await fetchList(tenantId, listId);
+          return JSON.stringify(readIds(base64!, certificatePem)) === JSON.stringify([...ids].sort());
+        },
+        { what: `the identifiers ${ids.join()}` },
+      );
+    const issued = async (tenantId: string, iaca: Iaca, count: number) => {
+      const statuses = await replica().allocate(tenantOf(tenantId), identifiedSeries(tenantId, iaca.id), count);
+      const made = [];
+      for (const { listId, index, uri } of statuses) {
+        const id = await record(tenantId, { listId, index }, { format: 'mso_mdoc' });
+        made.push({ id, listId, uri, identifier: hex(listIdentifier(uri, index)) });
+      }
+      return made;
+    };
+
+    it('has the identifiers of suspended and revoked documents, also after its statuses were rebuilt [T203]', async () => {
+      const tenantId = newId();
+      const iaca = await createAuthority(tenantId);
+      const [one, two, three] = await issued(tenantId, iaca, 3);
+      const { listId } = one!;
+      expect(one!.uri).toBe(`${urlOf(tenantId)}/v2/credentials/mobile/identifier-lists/${listId}/token`);
+      await shows(tenantId, listId, iaca, []);
+      await change(tenantId, one!.id, 'suspended', 'mso_mdoc');
+      await change(tenantId, two!.id, 'invalid', 'mso_mdoc');
+      await shows(tenantId, listId, iaca, [one!.identifier, two!.identifier]);
+      await change(tenantId, one!.id, 'valid', 'mso_mdoc');
+      await shows(tenantId, listId, iaca, [two!.identifier]);
+      await lists().running.rebuild();
+      await change(tenantId, three!.id, 'invalid', 'mso_mdoc');
+      await shows(tenantId, listId, iaca, [two!.identifier, three!.identifier]);
+    });
+
+    it('has an address and media types of its own, and expires with its IACA [T204]', async () => {
+      const tenantId = newId();
+      const iaca = await createAuthority(tenantId, { notAfter: new Date(Date.now() + 1_800_000).toISOString() });
+      const [{ listId } = { listId: '' }] = await issued(tenantId, iaca, 1);
+      await shows(tenantId, listId, iaca, []);
+      const { headers, base64 } = await fetchList(tenantId, listId);
+      expect(headers).toMatchObject({ 'content-type': 'application/identifierlist+cwt', vary: 'Accept' });
+      const named = await fetchList(tenantId, listId, { accept: 'application/cwt' });
+      expect(named).toEqual({ headers: { ...headers, 'content-type': 'application/cwt' }, base64 });
+      expect((await fetchList(tenantId, listId, { 'if-none-match': headers!['etag']! })).status).toBe(304);
+      expect((await refusal(fetchList(tenantId, listId, { accept: 'application/statuslist+cwt' }))).message).toBe(
+        'Accept must allow application/identifierlist+cwt or application/cwt',
+      );
+      for (const refused of [get(tenantId, listId), fetchToken(tenantId, listId), fetchList(newId(), listId)])
+        expect((await refusal(refused)).kind).toBe('notFound');
+      const ofStatuses = await open(tenantId, iaca.id);
+      await publishedMobile(tenantId, ofStatuses, iaca);
+      expect((await refusal(fetchList(tenantId, ofStatuses))).kind).toBe('notFound');
+      ahead = 1_801_000;
+      const gone = await refusal(fetchList(tenantId, listId));
+      expect([gone.kind, gone.message]).toEqual(['gone', `The status list ended at ${iaca.certificateData.notAfter}`]);
+    });
+
+    it('is distributed, and is among no status lists [T205]', async () => {
+      const tenantId = newId();
+      const iaca = await createAuthority(tenantId);
+      const distribution = () => of<StatusListDistribution>(retrieveStatusListDistribution, tenantId, {}, verifier);
+      expect(await distribution()).toEqual({ data: [] });
+      const [{ listId, uri } = { listId: '', uri: '' }] = await issued(tenantId, iaca, 1);
+      await shows(tenantId, listId, iaca, []);
+      expect(await distribution()).toEqual({ data: [], identifier_lists: [{ uri }] });
+      expect(await of(listMobileStatusLists, tenantId, { query: {} })).toEqual({ data: [] });
+      const one = of(retrieveMobileStatusList, tenantId, { params: { id: listId } });
+      expect((await refusal(one)).kind).toBe('notFound');
+      expect(await of(retrieveStatusListAggregation, tenantId, {}, verifier)).toEqual({ status_lists: [] });
+    });
+
+    it('has the identifiers of all documents while the tenant has lost their domain [T206]', async () => {
+      const tenantId = newId();
+      const iaca = await createAuthority(tenantId);
+      const domain = `${tenantId}.example`;
+      const signer = { kind: 'statusListSigner' as const, issuer: urlOf(tenantId), iacaId: iaca.id, docType: CARD };
+      const series = { ...identifiedSeries(tenantId, iaca.id), signer: { ...signer, domains: [domain] } };
+      const [status] = await replica().allocate(tenantOf(tenantId), series, 1);
+      const { listId, index, uri } = status!;
+      await record(tenantId, { listId, index }, { format: 'mso_mdoc' });
+      await shows(tenantId, listId, iaca, []);
+      await domainChanged(tenantId, domain, false);
+      const all = Array.from({ length: IDENTIFIER_LIST_SIZE }, (_, n) => hex(listIdentifier(uri, n)));
+      expect(all).toContain(hex(listIdentifier(uri, index)));
+      await shows(tenantId, listId, iaca, all);
+      await domainChanged(tenantId, domain, true);
+      await shows(tenantId, listId, iaca, []);
+    });
   });
 });

@@ -6,8 +6,8 @@ import { createTable, insertRows, ReadModels, type Projection, type SelectivePro
 import { CLOCK, Health, purgingTenants, ReadModel } from '@attestry/service-kit';
 import type { CredentialStatusChangedData } from '../issued-credential/issued-credential.events.js';
 import { issuedCredential } from '../issued-credential/issued-credential.state.js';
-import { endOfClaim, endOfCredential, type ListEnd } from './list-end.js';
-import { isListCredential, type ListSeries } from './list-series.js';
+import { endOfClaim, endOfCredential, latestEnded, type ListEnd } from './list-end.js';
+import { type ListSeries } from './list-series.js';
 import { maskingLists, type MaskedList, type MaskTables } from './masked-lists.js';
 import { INVALID, invalidStatuses, packedStatuses, setStatus, SUSPENDED, VALID } from './packed-statuses.js';
 import { shardOf } from './shard-of.js';
@@ -25,7 +25,10 @@ export interface StatusListTables extends MaskTables {
     list: string;
     /** `ListEnd.endsAt` */
     ends_at: string;
-    allocation: 'open' | 'full';
+    /**
+     * `unused` until the first credential is recorded, `full` once all indexes are claimed: also one that was used is never `unused` again.
+     */
+    allocation: 'unused' | 'open' | 'full';
     /** Of the last change of a status. */
     changed_at: string;
     /** base64 of the packed statuses; empty until the first change, as most lists have none. */
@@ -42,12 +45,17 @@ export interface StoredList extends DescribedList, ListEnd {
   listId: string;
   statuses: Uint8Array;
   changes: number;
+  /** No credential names an index of it. */
+  isUnused: boolean;
 }
 
 export interface ListKey {
   tenantId: string;
   listId: string;
 }
+
+/** What a token was made of. */
+type PublishedState = Pick<StoredList, keyof ListKey | 'changes' | 'endsAt' | 'isUnused'>;
 
 const STATUS_TYPE: Readonly<Record<CredentialStatus, number>> = {
   valid: VALID,
@@ -64,6 +72,8 @@ const listIdOf = (stream: string): string => stream.slice(stream.indexOf('+') + 
 /** What a batch of events changes in one list. */
 interface ListChanges extends ListKey {
   changes: CredentialStatusChangedData[];
+  /** A credential names an index of it. */
+  isUsed: boolean;
   /** Counters up to it are claimed. */
   claimed: number;
   endsAt: string;
@@ -75,7 +85,7 @@ interface ListChanges extends ListKey {
  */
 const unmaskedLists: SelectiveProjection<StatusListTables> = {
   name: 'issuance.status-lists',
-  version: 2,
+  version: 3,
   categories: [statusList.category, issuedCredential.category],
   types: [...Object.keys(statusList.types), ...Object.keys(issuedCredential.types)],
   tables: ['issuance_status_lists'],
@@ -94,7 +104,7 @@ const unmaskedLists: SelectiveProjection<StatusListTables> = {
     const changesOf = (tenantId: string, listId: string, endsAt = ''): ListChanges => {
       const at = `${tenantId} ${listId}`;
       let ofList = changed.get(at);
-      if (!ofList) changed.set(at, (ofList = { tenantId, listId, changes: [], claimed: 0, endsAt }));
+      if (!ofList) changed.set(at, (ofList = { tenantId, listId, changes: [], isUsed: false, claimed: 0, endsAt }));
       if (endsAt > ofList.endsAt) ofList.endsAt = endsAt;
       return ofList;
     };
@@ -110,7 +120,7 @@ const unmaskedLists: SelectiveProjection<StatusListTables> = {
             shard: shardOf(listId),
             list: JSON.stringify(list satisfies DescribedList),
             ends_at: endOfClaim(openedAt),
-            allocation: 'open',
+            allocation: 'unused',
             changed_at: openedAt,
             statuses: '',
             changes: 0,
@@ -126,10 +136,10 @@ const unmaskedLists: SelectiveProjection<StatusListTables> = {
       const event = readEvent(issuedCredential, stored);
       if (event.type === 'CredentialStatusChanged') changesOf(tenantId, event.data.listId).changes.push(event.data);
       else if (event.type === 'CredentialRecorded' && event.data.status)
-        changesOf(tenantId, event.data.status.listId, endOfCredential(event.data.validUntil));
+        changesOf(tenantId, event.data.status.listId, endOfCredential(event.data.validUntil)).isUsed = true;
     }
     await insertRows(trx, 'issuance_status_lists', opened);
-    for (const { tenantId, listId, changes, claimed, endsAt } of changed.values()) {
+    for (const { tenantId, listId, changes, isUsed, claimed, endsAt } of changed.values()) {
       const ofList = trx
         .selectFrom('issuance_status_lists')
         .where('tenant_id', '=', tenantId)
@@ -140,7 +150,9 @@ const unmaskedLists: SelectiveProjection<StatusListTables> = {
       const list = JSON.parse(row.list) as DescribedList;
       const values: Partial<StatusListTables['issuance_status_lists']> = {};
       if (claimed === list.size) values.allocation = 'full';
-      // A list that has ended is signed again.
+      else if (isUsed && row.allocation === 'unused') values.allocation = 'open';
+      // An unused list, or one that has ended, is signed again.
+      if (values.allocation && row.allocation === 'unused') values.dirty = 1;
       if (endsAt > row.ends_at) Object.assign(values, { ends_at: endsAt, dirty: 1 });
       if (changes.length) {
         const packed = await ofList.select(['statuses', 'changes']).executeTakeFirstOrThrow();
@@ -163,9 +175,6 @@ const unmaskedLists: SelectiveProjection<StatusListTables> = {
 };
 
 export const statusLists: Projection<StatusListTables> = purgingTenants('issuance', maskingLists(unmaskedLists));
-
-/** In one document: of 131 million credentials. */
-const MOST_URIS = 1000;
 
 /** How old the statuses of a token may be: it would hide later revocations. */
 const RECENT_MS = 60_000;
@@ -240,29 +249,44 @@ export class StatusListsReadModel extends ReadModel<StatusListTables> {
       ...described,
       ...{ tenantId, listId, changes: Number(row.changes) },
       statuses: Number(row.masked) ? invalidStatuses(size, bits) : unpack(described, row.statuses),
-      ...{ endsAt: row.ends_at, isFull: row.allocation === 'full' },
+      ...{ endsAt: row.ends_at, isFull: row.allocation === 'full', isUnused: row.allocation === 'unused' },
     };
   }
 
-  /** Addresses of the tenant's tokens, without the lists that are credentials. */
-  async listUris(tenantId: string): Promise<string[]> {
-    const rows = await this.running.db
+  /** Whether no credential names an index of the list yet. */
+  async isUnused({ tenantId, listId }: ListKey): Promise<boolean> {
+    const row = await this.running.db
       .selectFrom('issuance_status_lists')
-      .select('list')
+      .select('allocation')
       .where('tenant_id', '=', tenantId)
-      .orderBy('list_id')
-      .limit(MOST_URIS)
-      .execute();
-    const described = rows.map(({ list }) => JSON.parse(list) as DescribedList);
-    return described.filter(({ tokenType }) => !isListCredential(tokenType)).map(({ uri }) => uri);
+      .where('list_id', '=', listId)
+      .executeTakeFirst();
+    return row?.allocation === 'unused';
   }
 
-  /** A token with so many changes is published, or the row of the token has the time of the next: what changed meanwhile leaves it dirty. */
-  async markPublished({ tenantId, listId, changes, endsAt }: Pick<StoredList, keyof ListKey | 'changes' | 'endsAt'>) {
+  /** How many lists of the tenant are neither full nor ended, at most `limit`. */
+  async countOpen(tenantId: string, limit: number): Promise<number> {
+    const rows = await this.running.db
+      .selectFrom('issuance_status_lists')
+      .select('list_id')
+      .where('tenant_id', '=', tenantId)
+      .where('allocation', '!=', 'full')
+      .where('ends_at', '>', latestEnded(this.clock.now()))
+      .limit(limit)
+      .execute();
+    return rows.length;
+  }
+
+  /**
+   * A token with so many changes is published, or the row of the token has the time of the next: what changed meanwhile leaves it dirty, also
+   * the first credential.
+   */
+  async markPublished({ tenantId, listId, changes, endsAt, isUnused }: PublishedState) {
     await this.running.db
       .updateTable('issuance_status_lists')
       .set({ dirty: 0 })
       .where((row) => row.and({ tenant_id: tenantId, list_id: listId, changes, ends_at: endsAt }))
+      .$if(isUnused, (update) => update.where('allocation', '=', 'unused'))
       .execute();
   }
 }

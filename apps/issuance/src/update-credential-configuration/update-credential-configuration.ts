@@ -17,7 +17,7 @@ import {
 } from '../credential-configuration/credential-configuration.state.js';
 import { checkRequest, requestedDid } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
-import { statusSeriesOf } from '../formats/status-series.js';
+import { hasStatus, statusSeriesOf } from '../formats/status-series.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 import { StatusIndexes } from '../status-list/status-indexes.js';
 
@@ -51,7 +51,9 @@ export class UpdateCredentialConfiguration {
     // The configuration may be of a release in which only some formats made the signer, or the tenant's address may have changed.
     await this.issuerSigners.ensure(context.tenant.id, context.tenant.baseUrl, eventContext(context));
     const series = statusSeriesOf(module.resources, { ...configuration, content }, context.tenant.baseUrl);
-    if (series) await this.statusIndexes.ensureSeries(context.tenant, series);
+    // Without a series, the credentials open lists that an earlier content has not counted.
+    if (hasStatus(module.resources, content) && (series || !hasStatus(module.resources, current)))
+      await this.statusIndexes.checkSeries(context.tenant, series);
     const replaced = await this.streams.decideOn(
       credentialConfiguration,
       stream,
@@ -59,6 +61,7 @@ export class UpdateCredentialConfiguration {
       (state) => replaceConfigurationContent(state, { ...change, content }),
       eventContext(context),
     );
+    if (series) await this.statusIndexes.openSeries(context.tenant, series);
     await this.configurations.running.ownWrite(replaced.position);
     return module.recordOf(activeConfiguration(replaced.state, format));
   }

@@ -5,6 +5,7 @@ import { createTable, insertRows, ReadModels, type Projection } from '@attestry/
 import { purgingTenants, Health, ReadModel } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
 import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
+import { authorizationOffer } from '../authorization-offer/authorization-offer.state.js';
 import { issuanceSession } from '../issuance-session/issuance-session.state.js';
 import type { CredentialStatusChangedData } from '../issued-credential/issued-credential.events.js';
 import { issuedCredential } from '../issued-credential/issued-credential.state.js';
@@ -18,7 +19,7 @@ export interface UserTables {
     sealed_link: string | null;
     created_at: string;
   };
-  /** Sessions whose own keys seal claims of a user. */
+  /** Sessions, and offers for one user, whose own keys seal claims of a user. */
   issuance_user_sessions: { tenant_id: string; id: string; user_id: string };
   issuance_credentials: {
     tenant_id: string;
@@ -120,7 +121,7 @@ const removeUser = async (trx: Transaction<UserTables>, tenantId: string, userId
     .execute();
 };
 
-const AGGREGATES = [user, issuanceSession, issuedCredential] as const;
+const AGGREGATES = [user, issuanceSession, authorizationOffer, issuedCredential] as const;
 
 const eventOf = (stored: RecordedEvent) => {
   switch (stored.stream.slice(0, stored.stream.indexOf('-'))) {
@@ -128,6 +129,8 @@ const eventOf = (stored: RecordedEvent) => {
       return readEvent(user, stored);
     case issuedCredential.category:
       return readEvent(issuedCredential, stored);
+    case authorizationOffer.category:
+      return readEvent(authorizationOffer, stored);
     default:
       return readEvent(issuanceSession, stored);
   }
@@ -136,7 +139,7 @@ const eventOf = (stored: RecordedEvent) => {
 /** Users, sessions and credentials are one projection: rows of a deleted user must not reappear, whatever was in flight. */
 export const users: Projection<UserTables> = purgingTenants('issuance', {
   name: 'issuance.users',
-  version: 3,
+  version: 4,
   categories: AGGREGATES.map(({ category }) => category),
   types: AGGREGATES.flatMap(({ types }) => Object.keys(types)),
   tables: ['issuance_users', 'issuance_user_sessions', 'issuance_credentials'],
@@ -220,6 +223,14 @@ export const users: Projection<UserTables> = purgingTenants('issuance', {
               user_id: event.data.userId,
             });
           break;
+        case 'AuthorizationOfferCreated':
+          if (event.data.userId !== undefined && event.data.sealedClaimSets !== undefined)
+            rows.issuance_user_sessions.push({
+              tenant_id: tenantId,
+              id: event.data.offerId,
+              user_id: event.data.userId,
+            });
+          break;
         case 'CredentialIssued':
           rows.issuance_credentials.push({
             tenant_id: tenantId,
@@ -246,6 +257,8 @@ export const users: Projection<UserTables> = purgingTenants('issuance', {
             .where('id', '=', event.data.credentialId)
             .execute();
           break;
+        case 'AuthorizationOfferDeleted':
+        case 'ClaimSetsBound':
         case 'CredentialRecorded':
         case 'TransactionCodeRefused':
         case 'SessionLocked':
@@ -279,7 +292,7 @@ export class UsersReadModel extends ReadModel<UserTables> {
       .where('format', '=', format);
   }
 
-  /** Ids of the sessions whose keys seal claims of the user. */
+  /** Ids of the sessions and offers whose keys seal claims of the user. */
   async sessionsOf(tenantId: string, userId: string): Promise<string[]> {
     const rows = await this.running.db
       .selectFrom('issuance_user_sessions')

@@ -1,19 +1,64 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { oauthError, type OpenIdConfiguration } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import type { OpenIdSettings } from '../openid-settings/openid-settings.events.js';
+import { LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
+import { LRUCache } from 'lru-cache';
+import { classifyClient, type ClientClass } from '../authorization-request/classify-client.js';
+import { effectiveSettings } from '../openid-settings/openid-settings.decisions.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
+import { checkClientAttestation } from './check-wallet.js';
+import type { RegisteredWallet } from './wallets.events.js';
 import { wallets, walletsStream, type WalletsState } from './wallets.state.js';
 
 /** What the protocol endpoints need of a tenant's wallets and settings; read for each request, so that a change has effect at once. */
 @Injectable()
 export class TenantWallets {
-  constructor(private readonly streams: Streams) {}
+  /** Tenants for which the list of the operator was used. */
+  private readonly warned = new LRUCache<string, true>({ max: 10_000 });
 
-  async listWallets(tenantId: string): Promise<WalletsState> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly config: PlatformConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async findWallet(tenantId: string, clientId: string): Promise<RegisteredWallet | undefined> {
+    return (await this.listWallets(tenantId)).find((wallet) => wallet.clientId === clientId);
+  }
+
+  async readSettings(tenantId: string): Promise<OpenIdConfiguration> {
+    return effectiveSettings(await this.loadSettings(tenantId), this.config);
+  }
+
+  /** @throws AppError 400 that is shown on a page */
+  async classifyClient(tenantId: string, client: { clientId: string; redirectUri: string }): Promise<ClientClass> {
+    const [all, settings] = await Promise.all([this.listWallets(tenantId), this.loadSettings(tenantId)]);
+    const found = classifyClient(client, { wallets: all, settings, config: this.config });
+    if (found.kind === 'listed' && !this.warned.has(tenantId)) {
+      this.warned.set(tenantId, true);
+      this.logger.warn({ tenantId }, 'wallet allowed by WALLET_REDIRECT_URIS: register it instead');
+    }
+    return found;
+  }
+
+  /** For a request that waited: wallets and settings may have changed meanwhile. @throws AppError that is shown on a page */
+  async confirmClient(
+    tenantId: string,
+    accepted: { clientId: string; redirectUri: string; clientKind: ClientClass['kind'] },
+  ): Promise<void> {
+    const client = await this.classifyClient(tenantId, accepted);
+    if (client.kind !== accepted.clientKind)
+      throw oauthError('invalid_request', 'the registration of the wallet has changed; start again in the wallet', {
+        check: 'confirm-client',
+      });
+    if (client.kind === 'registered') checkClientAttestation(client.wallet);
+  }
+
+  private async listWallets(tenantId: string): Promise<WalletsState> {
     return (await this.streams.load(wallets, walletsStream(tenantId))).state;
   }
 
-  async readSettings(tenantId: string): Promise<OpenIdSettings> {
+  private async loadSettings(tenantId: string) {
     return (await this.streams.load(openIdSettings, openIdSettingsStream(tenantId))).state;
   }
 }

@@ -229,3 +229,21 @@ export const releaseIssuerKey = defineOperation({
   errors,
   body: ReleaseIssuerKeyRequest,
 });
+
+export class CheckDidRequest {
+  @IsString() @Length(7, 2048) did: string;
+}
+export class DidExistence {
+  exists: boolean;
+}
+
+/** Called by issuance before it makes a message of a DID. */
+export const checkDid = defineOperation({
+  name: 'dids.check-did',
+  summary: 'Whether a DID belongs to the tenant and is not deleted',
+  access: calledForTenant('issuance'),
+  kind: 'query',
+  errors,
+  body: CheckDidRequest,
+  response: DidExistence,
+});

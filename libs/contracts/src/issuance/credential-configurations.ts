@@ -170,6 +170,8 @@ export interface FormatDeclaration<Request, Configuration> {
   since?: string;
 }
 
+const LISTS = 'Returns 409 if its credentials need another status list and the tenant already has 1000 open ones.';
+
 /** Five operations per format, which differ only in path, DTOs and event prefix. */
 export const configurationOperations = <
   Request extends ConfigurationRequest,
@@ -190,6 +192,7 @@ export const configurationOperations = <
       name: `issuance.create-credential-configuration.${profile}` as const,
       ...(since !== undefined && { since }),
       summary: `Create a ${profile} credential configuration`,
+      description: LISTS,
       http: { method: 'POST', path, success: 201 },
       access: requires('credential-configurations:create'),
       analytics: {
@@ -203,7 +206,7 @@ export const configurationOperations = <
       example,
       resource: configuration,
       response: configuration,
-      errorStatuses: [400],
+      errorStatuses: [400, 409],
       idempotent: true,
     }),
     list: defineOperation({
@@ -238,7 +241,7 @@ export const configurationOperations = <
       name: `issuance.update-credential-configuration.${profile}` as const,
       ...(since !== undefined && { since }),
       summary: `Replace a ${profile} credential configuration`,
-      description: 'Type and issuer DID cannot be changed.',
+      description: `Type and issuer DID cannot be changed. ${LISTS}`,
       http: { method: 'PUT', path: `${path}/:id`, success: 200 },
       access: requires('credential-configurations:update'),
       analytics: {
@@ -251,7 +254,7 @@ export const configurationOperations = <
       body: request,
       example,
       response: configuration,
-      errorStatuses: [400, 404],
+      errorStatuses: [400, 404, 409],
     }),
     delete: defineOperation({
       name: `issuance.delete-credential-configuration.${profile}` as const,

@@ -1,6 +1,6 @@
-import { IsBoolean, IsIn } from 'class-validator';
+import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsBoolean, IsIn, IsString, Matches, MaxLength } from 'class-validator';
 import { defineOperation, requires } from '../operation.js';
-import { Name, Optional, Uuid } from '../validators.js';
+import { combine, Name, Optional, Unique, Uuid } from '../validators.js';
 
 /** Statuses of a credential; `invalid` is final, except for formats with operations on revocation. */
 export const CREDENTIAL_STATUSES = ['valid', 'suspended', 'invalid'] as const;
@@ -146,3 +146,86 @@ export const revocationOperations = ({
 };
 
 export type RevocationOperations = ReturnType<typeof revocationOperations>;
+
+const MAX_DID = 2048;
+/** DID Core §3.1. */
+const DID = /^did:[a-z0-9]+:(?:(?:[A-Za-z0-9._-]|%[0-9A-Fa-f]{2})*:)*(?:[A-Za-z0-9._-]|%[0-9A-Fa-f]{2})+$/;
+const DID_FAULT = `must be a DID of at most ${MAX_DID} characters`;
+const DIDS_FAULT = `must contain only DIDs of at most ${MAX_DID} characters`;
+
+const Did = (): PropertyDecorator =>
+  combine(
+    IsString({ message: 'must be a string' }),
+    MaxLength(MAX_DID, { message: DID_FAULT }),
+    Matches(DID, { message: DID_FAULT }),
+  );
+
+/** 1 to `max` DIDs, each once. */
+const Dids = (max: number): PropertyDecorator =>
+  combine(
+    IsArray({ message: 'must be an array' }),
+    ArrayNotEmpty({ message: 'must not be empty' }),
+    ArrayMaxSize(max, { message: `must have at most ${max} entries` }),
+    IsString({ each: true, message: 'must contain only strings' }),
+    MaxLength(MAX_DID, { each: true, message: DIDS_FAULT }),
+    Matches(DID, { each: true, message: DIDS_FAULT }),
+    Unique(),
+  );
+
+export class RevocationNotificationRequest {
+  /** DID of the tenant that sends the message. */
+  @Did() from: string;
+
+  /** DIDs that receive the message: 1 to 100, each once. */
+  @Dids(100) to: string[];
+}
+
+export class RevocationNotificationBody {
+  /** `ldp_vc`, the format of the credential. */
+  revocation_format: string;
+  /** `id` of the credential, `urn:uuid:` and its id. */
+  credential_id: string;
+}
+
+/** Plaintext message of DIDComm 2.0. */
+export class RevocationNotification {
+  /** UUID of the message. */
+  id: string;
+  /** `https://didcomm.org/revocation_notification/2.0/revoke` */
+  type: string;
+  from: string;
+  to: string[];
+  /** Seconds since 1970. */
+  created_time: number;
+  body: RevocationNotificationBody;
+}
+
+export const createRevocationNotification = defineOperation({
+  name: 'issuance.create-revocation-notification',
+  since: 'v2.1.0',
+  summary: 'Create the message that notifies the holder of a revoked web-semantic credential (Aries RFC 0721)',
+  description:
+    'The message is neither stored nor sent: encrypt the response and send it to the holder. Returns 400 if `from` is not a DID of the tenant, or if the credential is not revoked.',
+  kind: 'query',
+  http: {
+    method: 'POST',
+    path: '/v2/credentials/web-semantic/:id/revocation-status/notification',
+    success: 201,
+    maxBodyBytes: 262_144,
+  },
+  access: requires('credential-status:update'),
+  analytics: {
+    prefix: 'CREDENTIAL_WEB_SEMANTIC_REVOCATION_MESSAGE_PAYLOAD_CREATE',
+    category: 'credential-web-semantic',
+    object: { type: 'credential', from: 'params.id' },
+  },
+  errors: 'tenant',
+  params: CredentialStatusParams,
+  body: RevocationNotificationRequest,
+  example: {
+    from: 'did:web:university.example',
+    to: ['did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK'],
+  },
+  response: RevocationNotification,
+  errorStatuses: [400, 404],
+});

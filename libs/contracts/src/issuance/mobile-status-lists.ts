@@ -37,7 +37,7 @@ export class MobileStatusList {
   statusListConfigurationId?: string;
   /** Entries. */
   listSize: number;
-  /** The token, a CWT, base64. Absent until the first one is signed. */
+  /** The token, a CWT, base64. Absent until the first one is signed, and after the last one has expired. */
   list?: string;
 }
 
@@ -50,6 +50,8 @@ export class DistributedStatusList {
 export class StatusListDistribution {
   /** At most 1000. */
   data: DistributedStatusList[];
+  /** Addresses of identifier lists, at most 1000. Absent without any. */
+  identifier_lists?: StatusListUri[];
 }
 
 const errors = 'tenant' as const;
@@ -140,7 +142,8 @@ export const retrieveStatusListDistribution = defineOperation({
   name: 'issuance.retrieve-status-list-distribution',
   since,
   summary: 'Retrieve the addresses of the status lists of mobile documents',
-  description: 'For verifiers that retrieve lists in advance. Without those of IACAs that have ended or were deleted.',
+  description:
+    'For verifiers that retrieve lists in advance, identifier lists too. Without those of IACAs that have ended or were deleted.',
   http: {
     method: 'GET',
     path: `${lists}/distribution`,
@@ -197,6 +200,29 @@ export const retrieveMobileStatusListToken = defineOperation({
     cacheControl: 'public, max-age=1',
     mediaType: 'application/cwt',
     otherMediaTypes: ['application/statuslist+cwt'],
+  },
+  access: publicAccess,
+  params: StatusListParams,
+  errorStatuses: [400, 404, 406, 410, 503],
+});
+
+export const retrieveIdentifierListToken = defineOperation({
+  name: 'issuance.retrieve-status-list-token.identifier-list',
+  since,
+  summary: 'Retrieve the identifier list token of mobile documents (ISO/IEC 18013-5, second edition, section 12.3.6)',
+  description:
+    'The address is `status.identifier_list.uri` of the mobile security object, whose `status.identifier_list.id` is in the list while the document is suspended or revoked. The token is a CWT: `application/identifierlist+cwt`, or `application/cwt` where `Accept` names that. A changed status is in the token within seconds. 410 after the last token has expired, for example because the IACA has ended. With `If-None-Match` an unchanged token is a 304.',
+  http: {
+    method: 'GET',
+    path: '/v2/credentials/mobile/identifier-lists/:id/token',
+    afterDeletion: true,
+    success: 200,
+    body: 'raw',
+    maxBodyBytes: UNREAD_BODY_BYTES,
+    // Shorter than it takes until a change is published.
+    cacheControl: 'public, max-age=1',
+    mediaType: 'application/identifierlist+cwt',
+    otherMediaTypes: ['application/cwt'],
   },
   access: publicAccess,
   params: StatusListParams,

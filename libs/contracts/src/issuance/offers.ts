@@ -1,7 +1,7 @@
 import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
 import { defineOperation, publicAccess, requires } from '../operation.js';
 import { CORE_AUTHORIZE_PARAMETERS } from '../tenant-config/authentication-providers.js';
-import { combine, IsRecord, BoundedJson, BoundedText, Nested, Optional, Rule, Uuid } from '../validators.js';
+import { combine, IsRecord, BoundedJson, BoundedText, Nested, Optional, Rule, Time, Uuid } from '../validators.js';
 import { CLAIM_BOUNDS } from './claim-bounds.js';
 import type { CredentialFormat } from './formats.js';
 
@@ -26,26 +26,60 @@ export class OfferLifetime {
   @LifetimePart(600) seconds?: number;
 }
 
+/** `issuer_state` is that of the offer. */
+const NOT_SET: readonly string[] = [...CORE_AUTHORIZE_PARAMETERS, 'issuer_state'];
+
 /** Fault of parameters that a wallet adds to its authorization request. */
 const requestParameters = (value: unknown): string | undefined => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const entries = Object.entries(value);
   if (entries.length > 20) return 'must have at most 20 entries';
-  if (entries.some(([name]) => (CORE_AUTHORIZE_PARAMETERS as readonly string[]).includes(name)))
-    return `must not set ${CORE_AUTHORIZE_PARAMETERS.join(', ')}`;
+  if (entries.some(([name]) => NOT_SET.includes(name))) return `must not set ${NOT_SET.join(', ')}`;
   const isText = (text: unknown) => typeof text === 'string' && text.length <= 1000 && text.isWellFormed();
   return entries.every(([name, text]) => name.length <= 255 && name.isWellFormed() && isText(text))
     ? undefined
     : 'must have names of at most 255 characters and string values of at most 1000 characters';
 };
 
+/** Longest identifier of a claim set. */
+export const MAX_CREDENTIAL_IDENTIFIER = 128;
+/** Claim sets of one offer. */
+export const MAX_CLAIM_SETS = 100;
+
+/** Claims of one credential. Its rules and those of {@link OfferedCredential} are declared here, and checked by issuance. */
+export class ClaimSet {
+  /**
+   * Credential identifier by which the wallet requests the credential: 1 to 128 characters without control characters, unique in the offer.
+   * Default: a generated UUID.
+   */
+  @Optional() @Length(1, MAX_CREDENTIAL_IDENTIFIER) identifier?: string;
+  /** They take precedence over the claims of the offer and the user's own claims with the same name. */
+  @BoundedJson(CLAIM_BOUNDS) claims: Record<string, unknown>;
+}
+
+/** A credential configuration with the claims of each credential that is offered of it. */
+export class OfferedCredential {
+  /** Id of the credential configuration. */
+  @Uuid() credentialConfigurationId: string;
+  /** One for each credential, at least one; an offer has at most 100. */
+  @ArrayNotEmpty() @ArrayMaxSize(MAX_CLAIM_SETS) claimSets: ClaimSet[];
+}
+
+/** Entries of an offer; issuance checks their members. */
+const OfferedCredentials = (): PropertyDecorator =>
+  combine(
+    IsArray({ message: 'must be an array' }),
+    ArrayNotEmpty({ message: 'must not be empty' }),
+    ArrayMaxSize(20, { message: 'must have at most 20 entries' }),
+    BoundedJson(CLAIM_BOUNDS),
+  );
+
 export class OfferRequest {
-  /** Ids of the tenant's credential configurations to offer, each at most once. */
-  @IsArray({ message: 'must be an array' })
-  @ArrayNotEmpty({ message: 'must not be empty' })
-  @ArrayMaxSize(20, { message: 'must have at most 20 entries' })
-  @BoundedJson()
-  credentials: unknown[];
+  /**
+   * Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the
+   * wallet requests all credentials of the offer by credential identifiers.
+   */
+  @OfferedCredentials() credentials: (string | OfferedCredential)[];
 
   /**
    * Parameters that the wallet adds to its authorization request, for example `login_hint` and `prompt`. The values are strings of at
@@ -56,20 +90,29 @@ export class OfferRequest {
   @BoundedJson({ entries: 20 })
   @Rule('requestParameters', requestParameters)
   request_parameters?: Record<string, string>;
+
+  /** Id of the only user who can use the offer. Default: any user. */
+  @Optional() @Uuid() userId?: string;
+
+  /** Expiry of a stored offer, at most 365 days from now. Default for an offer with claim sets or `userId`: 30 days from now. */
+  @Optional() @Time() expiresAt?: string;
 }
 
 export class Offer {
   /** Credential offer URI: `openid-credential-offer://?credential_offer=…`. */
   uri: string;
+  /** UUID of a stored offer. */
+  id?: string;
+  /** Expiry of a stored offer. */
+  expiresAt?: string;
 }
 
 export class PreAuthorizedOfferRequest {
-  /** Ids of the tenant's credential configurations to offer, each at most once. */
-  @IsArray({ message: 'must be an array' })
-  @ArrayNotEmpty({ message: 'must not be empty' })
-  @ArrayMaxSize(20, { message: 'must have at most 20 entries' })
-  @BoundedJson()
-  credentials: unknown[];
+  /**
+   * Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the
+   * wallet requests all credentials of the offer by credential identifiers.
+   */
+  @OfferedCredentials() credentials: (string | OfferedCredential)[];
 
   /**
    * Id of an existing user. Default: a new user is created. If no claims are stored with the user, the user ends with an offer that expires
@@ -161,16 +204,31 @@ export const createOffer = defineOperation({
   name: 'issuance.create-offer',
   summary: 'Create a credential offer for the authorization code flow',
   description:
-    'The offer is not stored. Any number of holders can use it as long as its configurations exist; each of them signs in with the authentication provider.',
+    'Any number of holders can use it as long as its configurations exist; each of them signs in with the authentication provider. An offer with claim sets, `userId` or `expiresAt` is stored: it has an id and an expiry, and can be deleted. The URI names it by `issuer_state`, without its claims. No other offer is stored.',
   http: { method: 'POST', path: '/v1/openid/offers', success: 200 },
   access: requires('offers:create'),
-  kind: 'query',
-  analytics: { prefix: 'OPENID_OFFER_CREATE', category },
+  analytics: { prefix: 'OPENID_OFFER_CREATE', category, object: { type: 'offer', from: 'stream' } },
   errors,
   body: OfferRequest,
   example: { credentials: ['7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61'] },
   response: Offer,
+  secrets: ['claims', 'credentials'],
   errorStatuses: [400],
+  idempotent: true,
+});
+
+export const deleteOffer = defineOperation({
+  name: 'issuance.delete-offer',
+  since: 'v2.1.0',
+  summary: 'Delete a stored offer for the authorization code flow',
+  description:
+    'Authorization requests that name it are refused from then on, and its claims are destroyed. Sessions that were authorized before keep theirs. Returns 404 if the offer is not stored, deleted or expired.',
+  http: { method: 'DELETE', path: '/v1/openid/offers/:id', success: 204 },
+  access: requires('offers:delete'),
+  analytics: { prefix: 'OPENID_OFFER_DELETE', category, object: { type: 'offer', from: 'params.id' } },
+  errors,
+  params: OfferParams,
+  errorStatuses: [400, 404],
 });
 
 export const createPreAuthorizedOffer = defineOperation({
@@ -187,7 +245,7 @@ export const createPreAuthorizedOffer = defineOperation({
     expiresIn: { minutes: 10 },
   },
   response: PreAuthorizedOffer,
-  secrets: ['claims'],
+  secrets: ['claims', 'credentials'],
   errorStatuses: [400, 413],
   idempotent: true,
 });

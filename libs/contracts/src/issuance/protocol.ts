@@ -14,26 +14,69 @@ export const BATCH_SIZE = 10;
 export const MAX_PROOF_LENGTH = 16_384;
 const PRE_AUTHORIZED_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 
-/** Query of the authorization endpoint. RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1. Other parameters are ignored, or forwarded to the provider if so configured. */
-export class AuthorizationQuery {
-  @IsIn(['code']) response_type: 'code';
-  /** Identifier that the wallet chooses: wallets are public clients and are not registered. */
+/** Prefix of the reference that a pushed authorization request gets (RFC 9126 section 2.2). */
+export const REQUEST_URI_PREFIX = 'urn:ietf:params:oauth:request_uri:';
+
+/** Parameters of an authorization request that may be omitted, and `client_id`, which never may. Others are ignored, or forwarded to the provider if so configured. */
+class AuthorizationParameters {
+  /** `clientId` of a registered wallet; any value for one that is not registered, where the tenant allows that. */
   @IsString() @MaxLength(MAX_WALLET_CLIENT_ID) client_id: string;
-  /** https URI, http URI of the loopback interface (RFC 8252 section 7.3), or URI of a private-use scheme, without a fragment. */
-  @IsString() @MaxLength(MAX_REDIRECT_URI) redirect_uri: string;
   /** Space-separated `<format>:<type>` of credential configurations. Unknown values are ignored. */
   @Optional() @IsString() @MaxLength(8192) scope?: string;
-  /** JSON array of `{type: "openid_credential", credential_configuration_id}`. */
+  /** JSON array of 1 to 20 objects `{type: "openid_credential", credential_configuration_id}`. */
   @Optional() @IsString() @MaxLength(16_384) authorization_details?: string;
   /** Returned to the wallet unchanged. */
   @Optional() @IsString() @MaxLength(4096) state?: string;
-  /** PKCE code challenge (RFC 7636). */
-  @IsString() @MaxLength(43) code_challenge: string;
-  @IsIn(['S256']) code_challenge_method: 'S256';
-  /** Value from the offer. Offers of this platform have none. */
+  /** Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10). */
+  @Optional() @IsString() @MaxLength(43) dpop_jkt?: string;
+  /** Value from the offer, if it has one: names the offer whose claim sets and user are bound to the request. */
   @Optional() @IsString() @MaxLength(4096) issuer_state?: string;
   /** Credential issuer identifier (RFC 8707); no other value is accepted. */
   @Optional() @IsString() @MaxLength(2048) resource?: string;
+  /** Languages of the consent page, best first, separated by spaces (OpenID Connect Core 1.0 section 3.1.2.1). */
+  @Optional() @IsString() @MaxLength(1024) ui_locales?: string;
+}
+
+/** Form of the consent page. */
+export class ConsentForm {
+  /** Identifier of the request. */
+  @IsString() @MaxLength(36) request: string;
+  /** One-time token of the form. */
+  @IsString() @MaxLength(43) token: string;
+  @IsIn(['approve', 'refuse']) decision: 'approve' | 'refuse';
+  /** Language of the page. */
+  @Optional() @IsString() @MaxLength(35) ui_locales?: string;
+}
+
+/** Form of a pushed authorization request. RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1 */
+export class PushedAuthorizationRequest extends AuthorizationParameters {
+  @IsIn(['code']) response_type: 'code';
+  /** One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. */
+  @IsString() @MaxLength(MAX_REDIRECT_URI) redirect_uri: string;
+  /** PKCE code challenge (RFC 7636). */
+  @IsString() @MaxLength(43) code_challenge: string;
+  @IsIn(['S256']) code_challenge_method: 'S256';
+}
+
+/** Query of the authorization endpoint: an authorization request, or `client_id` and `request_uri`. */
+export class AuthorizationQuery extends AuthorizationParameters {
+  /** Reference of a pushed authorization request (RFC 9126). With it, `client_id` is the only other parameter that is read. */
+  @Optional() @IsString() @MaxLength(512) request_uri?: string;
+  /** Required without `request_uri`. */
+  @Optional() @IsIn(['code']) response_type?: 'code';
+  /** One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. Required without `request_uri`. */
+  @Optional() @IsString() @MaxLength(MAX_REDIRECT_URI) redirect_uri?: string;
+  /** PKCE code challenge (RFC 7636). Required without `request_uri`. */
+  @Optional() @IsString() @MaxLength(43) code_challenge?: string;
+  /** Required without `request_uri`. */
+  @Optional() @IsIn(['S256']) code_challenge_method?: 'S256';
+}
+
+export class PushedAuthorizationResponse {
+  /** Value of `request_uri` for the authorization endpoint. */
+  request_uri: string;
+  /** Lifetime of the reference in seconds. */
+  expires_in: number;
 }
 
 /** Query of the callback: OpenID Connect Core 1.0 §3.1.2.5 and §3.1.2.6. */
@@ -50,7 +93,7 @@ export class HolderTokenRequest {
   grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
   /** Authorization code. Required for the grant `authorization_code`. */
   @Optional() @IsString() @MaxLength(1024) code?: string;
-  /** Value of the authorization request. Required for the grant `authorization_code`. */
+  /** Value of the authorization request. Required for the grant `authorization_code`, optional for the pre-authorized code grant. */
   @Optional() @IsString() @MaxLength(MAX_WALLET_CLIENT_ID) client_id?: string;
   /** Value of the authorization request. Required for the grant `authorization_code`. */
   @Optional() @IsString() @MaxLength(MAX_REDIRECT_URI) redirect_uri?: string;
@@ -74,6 +117,25 @@ export class CredentialProofs {
   jwt: string[];
 }
 
+/** Public key of the wallet. */
+export class ResponseEncryptionKey {
+  @IsIn(['EC']) kty: 'EC';
+  @IsIn(['P-256']) crv: 'P-256';
+  @IsString() @MaxLength(43) x: string;
+  @IsString() @MaxLength(43) y: string;
+  @IsIn(['ECDH-ES']) alg: 'ECDH-ES';
+  /** Copied into the header of the response. */
+  @Optional() @IsString() @MaxLength(512) kid?: string;
+}
+
+/** Encryption of the response (OID4VCI 1.0 section 8.2). */
+export class ResponseEncryptionRequest {
+  @Nested(ResponseEncryptionKey) jwk: ResponseEncryptionKey;
+  @IsIn(['A128GCM', 'A256GCM']) enc: 'A128GCM' | 'A256GCM';
+  /** Compresses the response before encryption. */
+  @Optional() @IsIn(['DEF']) zip?: 'DEF';
+}
+
 /** Credential request (OID4VCI 1.0 section 8.2). */
 export class CredentialRequest {
   /** Id of the credential configuration. Exactly one of this member and `credential_identifier` is required. */
@@ -81,11 +143,14 @@ export class CredentialRequest {
   /** Credential identifier from the token response. Required if it returned any. */
   @Optional() @IsString() @MaxLength(1024) credential_identifier?: string;
   @Nested(CredentialProofs) proofs: CredentialProofs;
+  /** Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key. */
+  @Optional() @Nested(ResponseEncryptionRequest) credential_response_encryption?: ResponseEncryptionRequest;
 }
 
 export class AccessTokenResponse {
   access_token: string;
-  token_type: 'Bearer';
+  /** `DPoP` if the request had a DPoP proof: the token is bound to the key of the proof. */
+  token_type: 'Bearer' | 'DPoP';
   /** Lifetime of the access token in seconds. */
   expires_in: number;
   scope?: string;
@@ -109,23 +174,83 @@ const category = 'openid';
 /** Covers requests to the provider for its metadata and for tokens. */
 const SIGN_IN_TIMEOUT_MS = 15_000;
 
-// The operation event START is recorded when the person returns from the provider: before that the request is unauthenticated.
 export const authorize = defineOperation({
   name: 'issuance.authorize',
   summary: 'Start the authorization code flow (OID4VCI section 5)',
   description:
-    "Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. An invalid `client_id` or `redirect_uri` returns 400.",
+    "Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. A client, `redirect_uri` or `request_uri` that is not allowed returns a page with status 400. For a wallet that is not registered it returns a page (200) on which the user consents first, and errors before the consent are a page with status 400. Only requests of registered wallets are listed in the events of the tenant.",
   http: {
     method: 'GET',
     path: '/v1/oauth/authorize',
     success: 302,
     body: 'raw',
     acceptsQuery: AuthorizationQuery,
+    mayShowPage: true,
     refusesOnPage: true,
   },
   access: holderAccess,
   kind: 'command',
-  analytics: { prefix: 'OPENID_AUTHORIZE', category, recordedBy: 'service', effects: 'outside' },
+  analytics: { prefix: 'OPENID_AUTHORIZE', category, recordedBy: 'service' },
+  errors: 'oauth',
+  timeoutMs: SIGN_IN_TIMEOUT_MS,
+  errorStatuses: [400],
+});
+
+export const pushAuthorization = defineOperation({
+  name: 'issuance.push-authorization',
+  since: 'v2.1.0',
+  summary: 'Push an authorization request (RFC 9126)',
+  description:
+    'Takes the parameters of the authorization endpoint and returns a `request_uri` for it. The reference is valid for 60 seconds; until the sign-in has finished it can be opened again. Only requests of registered wallets are listed in the events of the tenant.',
+  http: {
+    method: 'POST',
+    path: '/v1/oauth/par',
+    success: 201,
+    body: 'raw',
+    accepts: { 'application/x-www-form-urlencoded': PushedAuthorizationRequest },
+    maxBodyBytes: 65_536,
+  },
+  example: {
+    response_type: 'code',
+    client_id: 'wallet',
+    redirect_uri: 'https://wallet.example/back',
+    authorization_details:
+      '[{"type":"openid_credential","credential_configuration_id":"7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"}]',
+    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    code_challenge_method: 'S256',
+  },
+  access: holderAccess,
+  rate: 'push',
+  analytics: { prefix: 'OPENID_PAR', category, recordedBy: 'service' },
+  errors: 'oauth',
+  response: PushedAuthorizationResponse,
+  errorStatuses: [400, 429],
+});
+
+// A refusal is not recorded: the person is not known yet (ADR 0039).
+export const submitConsent = defineOperation({
+  name: 'issuance.submit-consent',
+  summary: 'Approve or refuse an authorization request',
+  description:
+    "Form of the consent page that the authorization endpoint shows for a wallet that the issuer does not know. It is accepted once, from the browser that got the page. After an approval the response is a page that continues to the tenant's OpenID provider; after a refusal nothing is redirected.",
+  http: {
+    method: 'POST',
+    path: '/v1/oauth/authorize/consent',
+    success: 200,
+    body: 'raw',
+    accepts: { 'application/x-www-form-urlencoded': ConsentForm },
+    maxBodyBytes: 4096,
+    mediaType: 'text/html',
+    refusesOnPage: true,
+  },
+  example: {
+    request: '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11',
+    token: 'the token of the form',
+    decision: 'approve',
+  },
+  access: publicAccess,
+  rate: 'wallet',
+  kind: 'command',
   errors: 'oauth',
   timeoutMs: SIGN_IN_TIMEOUT_MS,
   errorStatuses: [400],
@@ -144,9 +269,9 @@ export const completeAuthorization = defineOperation({
     acceptsQuery: AuthenticationQuery,
     refusesOnPage: true,
   },
-  access: publicAccess,
-  rate: 'wallet',
+  access: holderAccess,
   kind: 'command',
+  analytics: { prefix: 'OPENID_AUTHENTICATION_CALLBACK', category, recordedBy: 'service', effects: 'outside' },
   errors: 'oauth',
   timeoutMs: SIGN_IN_TIMEOUT_MS,
   errorStatuses: [400],
@@ -155,6 +280,8 @@ export const completeAuthorization = defineOperation({
 export const exchangeToken = defineOperation({
   name: 'issuance.exchange-token',
   summary: 'Exchange an authorization code or a pre-authorized code for an access token (OID4VCI section 6)',
+  description:
+    'With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce.',
   http: {
     method: 'POST',
     path: '/v1/oauth/token',
@@ -177,6 +304,7 @@ export const exchangeToken = defineOperation({
 export const issueNonce = defineOperation({
   name: 'issuance.issue-nonce',
   summary: 'Issue a nonce for key proofs (OID4VCI section 7)',
+  description: 'The header `DPoP-Nonce` has a nonce for DPoP proofs.',
   http: { method: 'POST', path: '/v1/openid/nonce', success: 200, body: 'raw', maxBodyBytes: UNREAD_BODY_BYTES },
   access: publicAccess,
   rate: 'wallet',
@@ -188,6 +316,8 @@ export const issueNonce = defineOperation({
 export const issueCredential = defineOperation({
   name: 'issuance.issue-credential',
   summary: 'Issue credentials (OID4VCI section 8)',
+  description:
+    'An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`. The request may be encrypted (section 10): the body is then a compact JWE of this object with `Content-Type: application/jwt`, at most 64 KiB long, for the key in `credential_request_encryption` of the issuer metadata. Errors are never encrypted.',
   http: {
     method: 'POST',
     path: '/v1/openid/credential',

@@ -64,7 +64,10 @@ const jsonKeywords = (member: JsonSchema, { entries, name, text, depth, values }
   const inside = `At most ${depth} levels, ${values} values in total and ${text} characters in each string.`;
   const description = member.description ? `${member.description} ${inside}` : inside;
   if (member.type === 'string') return { maxLength: text };
-  if (member.type === 'array') return { maxItems: entries, description };
+  if (member.type === 'array') {
+    const alternatives = member.items?.anyOf?.map((one) => (one.type === 'string' ? { maxLength: text, ...one } : one));
+    return { maxItems: entries, description, ...(alternatives && { items: { ...member.items, anyOf: alternatives } }) };
+  }
   return { maxProperties: entries, propertyNames: { maxLength: name }, description };
 };
 

@@ -390,18 +390,19 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
       },
     }),
   };
+  const page = { 'text/html': { schema: { type: 'string' } } };
+  const asking = http!.mayShowPage && { 200: { description: 'Page on which the user decides.', content: page } };
   const refused = refusals.map((status): [string, Json] => {
     const name = responseName(errors, status);
     if (http!.refusesOnPage && status === 400) {
       const { content: bodies, ...response } = errorResponse(operation, status);
-      const page = { 'text/html': { schema: { type: 'string' } } };
       return [String(status), { ...response, content: { ...(bodies as JsonObject), ...page } }];
     }
     if (!deprecated) return [String(status), { $ref: `#/components/responses/${name}` }];
     const { headers, ...response } = errorResponse(operation, status);
     return [String(status), { ...response, headers: { ...(headers as JsonObject), ...extra } }];
   });
-  return { [String(success)]: good, ...Object.fromEntries(refused) };
+  return { ...asking, [String(success)]: good, ...Object.fromEntries(refused) };
 };
 
 /** The example of a response, by the name of its operation, or of the component that an error has. */

@@ -12,7 +12,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: {
       access_token: { type: 'string' },
-      token_type: { type: 'string', const: 'Bearer' },
+      token_type: {
+        type: 'string',
+        enum: ['Bearer', 'DPoP'],
+        description: '`DPoP` if the request had a DPoP proof: the token is bound to the key of the proof.',
+      },
       expires_in: { type: 'number', description: 'Lifetime of the access token in seconds.' },
       scope: { type: 'string' },
       authorization_details: {
@@ -53,6 +57,34 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
     },
     required: ['id', 'type', 'timestamp', 'category', 'requestId', 'metadata', 'data'],
+  },
+  AttestedWalletRequest: {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      clientId: {
+        type: 'string',
+        description:
+          "Identifier that the wallet sends as `client_id`, at most 1024 printable ASCII characters. Unique among the tenant's wallets.",
+      },
+      dpopRequired: {
+        type: 'boolean',
+        description:
+          'Whether access tokens must be bound to a DPoP key (RFC 9449); with `rootCertificates`, to the key of the client attestation. Default: false.',
+      },
+      disabled: { type: 'boolean', description: 'A disabled wallet is refused. Default: false.' },
+      redirectUris: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Addresses that codes and errors may be sent to, as of any wallet.',
+      },
+      rootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Roots of the certificates of client attestations, PEM, each at most 4096 characters.',
+      },
+    },
+    required: ['clientId', 'name', 'rootCertificates'],
   },
   AuthenticationProvider: {
     type: 'object',
@@ -147,15 +179,10 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   AuthorizationQuery: {
     type: 'object',
     properties: {
-      response_type: { type: 'string', const: 'code' },
       client_id: {
         type: 'string',
-        description: 'Identifier that the wallet chooses: wallets are public clients and are not registered.',
-      },
-      redirect_uri: {
-        type: 'string',
         description:
-          'https URI, http URI of the loopback interface (RFC 8252 section 7.3), or URI of a private-use scheme, without a fragment.',
+          '`clientId` of a registered wallet; any value for one that is not registered, where the tenant allows that.',
       },
       scope: {
         type: 'string',
@@ -163,17 +190,43 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
       authorization_details: {
         type: 'string',
-        description: 'JSON array of `{type: "openid_credential", credential_configuration_id}`.',
+        description: 'JSON array of 1 to 20 objects `{type: "openid_credential", credential_configuration_id}`.',
       },
       state: { type: 'string', description: 'Returned to the wallet unchanged.' },
-      code_challenge: { type: 'string', description: 'PKCE code challenge (RFC 7636).' },
-      code_challenge_method: { type: 'string', const: 'S256' },
-      issuer_state: { type: 'string', description: 'Value from the offer. Offers of this platform have none.' },
+      dpop_jkt: {
+        type: 'string',
+        description: 'Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10).',
+      },
+      issuer_state: {
+        type: 'string',
+        description:
+          'Value from the offer, if it has one: names the offer whose claim sets and user are bound to the request.',
+      },
       resource: { type: 'string', description: 'Credential issuer identifier (RFC 8707); no other value is accepted.' },
+      ui_locales: {
+        type: 'string',
+        description:
+          'Languages of the consent page, best first, separated by spaces (OpenID Connect Core 1.0 section 3.1.2.1).',
+      },
+      request_uri: {
+        type: 'string',
+        description:
+          'Reference of a pushed authorization request (RFC 9126). With it, `client_id` is the only other parameter that is read.',
+      },
+      response_type: { type: 'string', const: 'code', description: 'Required without `request_uri`.' },
+      redirect_uri: {
+        type: 'string',
+        description:
+          'One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. Required without `request_uri`.',
+      },
+      code_challenge: {
+        type: 'string',
+        description: 'PKCE code challenge (RFC 7636). Required without `request_uri`.',
+      },
+      code_challenge_method: { type: 'string', const: 'S256', description: 'Required without `request_uri`.' },
     },
-    required: ['response_type', 'client_id', 'redirect_uri', 'code_challenge', 'code_challenge_method'],
-    description:
-      'Query of the authorization endpoint. RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1. Other parameters are ignored, or forwarded to the provider if so configured.',
+    required: ['client_id'],
+    description: 'Query of the authorization endpoint: an authorization request, or `client_id` and `request_uri`.',
   },
   BrandManifest: {
     type: 'object',
@@ -226,6 +279,24 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     description:
       'Source of a claim: `mapFrom`, with `defaultValue` as its fallback, or `defaultValue` alone for a static claim.',
+  },
+  ClaimSet: {
+    type: 'object',
+    properties: {
+      identifier: {
+        type: 'string',
+        description:
+          'Credential identifier by which the wallet requests the credential: 1 to 128 characters without control characters, unique in the offer. Default: a generated UUID.',
+      },
+      claims: {
+        type: 'object',
+        additionalProperties: {},
+        description: "They take precedence over the claims of the offer and the user's own claims with the same name.",
+      },
+    },
+    required: ['claims'],
+    description:
+      'Claims of one credential. Its rules and those of  {@link  OfferedCredential }  are declared here, and checked by issuance.',
   },
   Client: {
     type: 'object',
@@ -377,6 +448,17 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: { id: { type: 'string', description: 'Id of the credential configuration.' } },
     required: ['id'],
   },
+  ConsentForm: {
+    type: 'object',
+    properties: {
+      request: { type: 'string', description: 'Identifier of the request.' },
+      token: { type: 'string', description: 'One-time token of the form.' },
+      decision: { type: 'string', enum: ['approve', 'refuse'] },
+      ui_locales: { type: 'string', description: 'Language of the page.' },
+    },
+    required: ['request', 'token', 'decision'],
+    description: 'Form of the consent page.',
+  },
   CreateClientRequest: {
     type: 'object',
     properties: { name: { type: 'string' }, roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } } },
@@ -514,6 +596,10 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description: 'Credential identifier from the token response. Required if it returned any.',
       },
       proofs: { $ref: '#/components/schemas/CredentialProofs' },
+      credential_response_encryption: {
+        $ref: '#/components/schemas/ResponseEncryptionRequest',
+        description: 'Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key.',
+      },
     },
     required: ['proofs'],
     description: 'Credential request (OID4VCI 1.0 section 8.2).',
@@ -760,6 +846,33 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     description: 'Source of an element and how its value is encoded.',
   },
+  EncryptionPolicy: {
+    type: 'object',
+    properties: {
+      enabled: { type: 'boolean' },
+      requestRequired: { type: 'boolean' },
+      responseRequired: { type: 'boolean' },
+    },
+    required: ['enabled', 'requestRequired', 'responseRequired'],
+  },
+  EncryptionSettingsRequest: {
+    type: 'object',
+    properties: {
+      enabled: {
+        type: ['boolean', 'null'],
+        description: 'Whether requests and responses may be encrypted. Default: yes.',
+      },
+      requestRequired: {
+        type: ['boolean', 'null'],
+        description: 'Whether plain credential requests are refused. Default: no.',
+      },
+      responseRequired: {
+        type: ['boolean', 'null'],
+        description:
+          'Whether requests that ask for a plain response are refused, and therefore plain requests too. Default: no.',
+      },
+    },
+  },
   Environment: {
     type: 'object',
     properties: {
@@ -859,7 +972,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       code: { type: 'string', description: 'Authorization code. Required for the grant `authorization_code`.' },
       client_id: {
         type: 'string',
-        description: 'Value of the authorization request. Required for the grant `authorization_code`.',
+        description:
+          'Value of the authorization request. Required for the grant `authorization_code`, optional for the pre-authorized code grant.',
       },
       redirect_uri: {
         type: 'string',
@@ -1248,6 +1362,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       display: { type: 'array', items: { $ref: '#/components/schemas/CredentialDisplay' } },
       maxIssuances: { type: 'number' },
       includeStatus: { type: 'boolean' },
+      statusMechanism: { $ref: '#/components/schemas/StatusMechanism', description: 'Absent without `includeStatus`.' },
     },
     required: ['id', 'type', 'claimMappings', 'expiresIn', 'includeStatus'],
   },
@@ -1297,7 +1412,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       includeStatus: {
         type: 'boolean',
         description:
-          'Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
+          'Whether each credential has a status, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
+      },
+      statusMechanism: {
+        $ref: '#/components/schemas/StatusMechanism',
+        description:
+          'Where the status is published, with `includeStatus` only: `status_list`, an entry of a Token Status List, or `identifier_list`, a list of the identifiers of suspended and revoked credentials. Default: `status_list`. A change applies to the credentials that are issued after it.',
       },
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
     },
@@ -1314,7 +1434,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
           'Absent while the document type has no configuration: then a token has a time to live of 300 seconds and expires after an hour.',
       },
       listSize: { type: 'number', description: 'Entries.' },
-      list: { type: 'string', description: 'The token, a CWT, base64. Absent until the first one is signed.' },
+      list: {
+        type: 'string',
+        description:
+          'The token, a CWT, base64. Absent until the first one is signed, and after the last one has expired.',
+      },
     },
     required: ['id', 'iacaId', 'listSize'],
     description: 'A list of the statuses of mobile documents.',
@@ -1328,6 +1452,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: {
       uri: { type: 'string', description: 'Credential offer URI: `openid-credential-offer://?credential_offer=…`.' },
+      id: { type: 'string', description: 'UUID of a stored offer.' },
+      expiresAt: { type: 'string', description: 'Expiry of a stored offer.' },
     },
     required: ['uri'],
   },
@@ -1351,8 +1477,9 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       credentials: {
         type: 'array',
-        items: {},
-        description: "Ids of the tenant's credential configurations to offer, each at most once.",
+        items: { anyOf: [{ type: 'string' }, { $ref: '#/components/schemas/OfferedCredential' }] },
+        description:
+          'Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers.',
       },
       request_parameters: {
         type: 'object',
@@ -1360,8 +1487,62 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Parameters that the wallet adds to its authorization request, for example `login_hint` and `prompt`. The values are strings of at most 1000 characters.',
       },
+      userId: { type: 'string', description: 'Id of the only user who can use the offer. Default: any user.' },
+      expiresAt: {
+        type: 'string',
+        description:
+          'Expiry of a stored offer, at most 365 days from now. Default for an offer with claim sets or `userId`: 30 days from now.',
+      },
     },
     required: ['credentials'],
+  },
+  OfferedCredential: {
+    type: 'object',
+    properties: {
+      credentialConfigurationId: { type: 'string', description: 'Id of the credential configuration.' },
+      claimSets: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/ClaimSet' },
+        description: 'One for each credential, at least one; an offer has at most 100.',
+      },
+    },
+    required: ['credentialConfigurationId', 'claimSets'],
+    description: 'A credential configuration with the claims of each credential that is offered of it.',
+  },
+  OpenIdConfiguration: {
+    type: 'object',
+    properties: {
+      allowUnregisteredWallets: { type: 'boolean' },
+      requirePushedAuthorizationRequests: { type: 'boolean' },
+      dpopNonceRequired: { type: 'boolean' },
+      encryption: { $ref: '#/components/schemas/EncryptionPolicy' },
+    },
+    required: ['allowUnregisteredWallets', 'requirePushedAuthorizationRequests', 'dpopNonceRequired', 'encryption'],
+    description: 'With the defaults of members that were never set.',
+  },
+  OpenIdConfigurationRequest: {
+    type: 'object',
+    properties: {
+      allowUnregisteredWallets: {
+        type: ['boolean', 'null'],
+        description:
+          'Whether wallets that are not registered may use the authorization code flow. Default: in development, not in production.',
+      },
+      requirePushedAuthorizationRequests: {
+        type: ['boolean', 'null'],
+        description:
+          'Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no.',
+      },
+      dpopNonceRequired: {
+        type: ['boolean', 'null'],
+        description: 'Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no.',
+      },
+      encryption: {
+        anyOf: [{ $ref: '#/components/schemas/EncryptionSettingsRequest' }, { type: 'null' }],
+        description:
+          'Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change.',
+      },
+    },
   },
   PageQuery: {
     type: 'object',
@@ -1593,6 +1774,28 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       'status-list-configurations:search',
       'status-list-configurations:sync',
       'status-list-configurations:validate',
+      'wallets:create',
+      'wallets:read',
+      'wallets:update',
+      'wallets:delete',
+      'wallets:verify',
+      'wallets:sign',
+      'wallets:revoke',
+      'wallets:send',
+      'wallets:search',
+      'wallets:sync',
+      'wallets:validate',
+      'openid-configuration:create',
+      'openid-configuration:read',
+      'openid-configuration:update',
+      'openid-configuration:delete',
+      'openid-configuration:verify',
+      'openid-configuration:sign',
+      'openid-configuration:revoke',
+      'openid-configuration:send',
+      'openid-configuration:search',
+      'openid-configuration:sync',
+      'openid-configuration:validate',
       'trusted-issuers:create',
       'trusted-issuers:read',
       'trusted-issuers:update',
@@ -1872,8 +2075,9 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       credentials: {
         type: 'array',
-        items: {},
-        description: "Ids of the tenant's credential configurations to offer, each at most once.",
+        items: { anyOf: [{ type: 'string' }, { $ref: '#/components/schemas/OfferedCredential' }] },
+        description:
+          'Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers.',
       },
       userId: {
         type: 'string',
@@ -1960,6 +2164,58 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['number', 'thisUpdate', 'nextUpdate'],
     description: 'A published CRL.',
   },
+  PushedAuthorizationRequest: {
+    type: 'object',
+    properties: {
+      client_id: {
+        type: 'string',
+        description:
+          '`clientId` of a registered wallet; any value for one that is not registered, where the tenant allows that.',
+      },
+      scope: {
+        type: 'string',
+        description: 'Space-separated `<format>:<type>` of credential configurations. Unknown values are ignored.',
+      },
+      authorization_details: {
+        type: 'string',
+        description: 'JSON array of 1 to 20 objects `{type: "openid_credential", credential_configuration_id}`.',
+      },
+      state: { type: 'string', description: 'Returned to the wallet unchanged.' },
+      dpop_jkt: {
+        type: 'string',
+        description: 'Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10).',
+      },
+      issuer_state: {
+        type: 'string',
+        description:
+          'Value from the offer, if it has one: names the offer whose claim sets and user are bound to the request.',
+      },
+      resource: { type: 'string', description: 'Credential issuer identifier (RFC 8707); no other value is accepted.' },
+      ui_locales: {
+        type: 'string',
+        description:
+          'Languages of the consent page, best first, separated by spaces (OpenID Connect Core 1.0 section 3.1.2.1).',
+      },
+      response_type: { type: 'string', const: 'code' },
+      redirect_uri: {
+        type: 'string',
+        description:
+          'One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered.',
+      },
+      code_challenge: { type: 'string', description: 'PKCE code challenge (RFC 7636).' },
+      code_challenge_method: { type: 'string', const: 'S256' },
+    },
+    required: ['client_id', 'code_challenge', 'code_challenge_method', 'redirect_uri', 'response_type'],
+    description: 'Form of a pushed authorization request. RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1',
+  },
+  PushedAuthorizationResponse: {
+    type: 'object',
+    properties: {
+      request_uri: { type: 'string', description: 'Value of `request_uri` for the authorization endpoint.' },
+      expires_in: { type: 'number', description: 'Lifetime of the reference in seconds.' },
+    },
+    required: ['request_uri', 'expires_in'],
+  },
   Region: {
     type: 'object',
     properties: {
@@ -1983,7 +2239,47 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['id', 'type', 'credentialConfigurationId', 'userId', 'issuanceDate', 'validFrom'],
     description: 'Metadata of an issued credential.',
   },
+  RegisteredWallet: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      name: { type: 'string' },
+      clientId: { type: 'string' },
+      redirectUris: { type: 'array', items: { type: 'string' } },
+      rootCertificates: { type: 'array', items: { type: 'string' }, description: 'PEM.' },
+      attestationRequired: {
+        type: 'boolean',
+        description: 'Whether the wallet must attest itself: it has `rootCertificates`. Read-only.',
+      },
+      dpopRequired: { type: 'boolean' },
+      disabled: { type: 'boolean' },
+    },
+    required: ['id', 'name', 'clientId', 'attestationRequired', 'dpopRequired', 'disabled'],
+  },
   RegistrationStatus: { type: 'string', enum: ['COMPLETED', 'PROCESSING', 'FAILED'] },
+  ResponseEncryptionKey: {
+    type: 'object',
+    properties: {
+      kty: { type: 'string', const: 'EC' },
+      crv: { type: 'string', const: 'P-256' },
+      x: { type: 'string' },
+      y: { type: 'string' },
+      alg: { type: 'string', const: 'ECDH-ES' },
+      kid: { type: 'string', description: 'Copied into the header of the response.' },
+    },
+    required: ['kty', 'crv', 'x', 'y', 'alg'],
+    description: 'Public key of the wallet.',
+  },
+  ResponseEncryptionRequest: {
+    type: 'object',
+    properties: {
+      jwk: { $ref: '#/components/schemas/ResponseEncryptionKey' },
+      enc: { type: 'string', enum: ['A128GCM', 'A256GCM'] },
+      zip: { type: 'string', const: 'DEF', description: 'Compresses the response before encryption.' },
+    },
+    required: ['jwk', 'enc'],
+    description: 'Encryption of the response (OID4VCI 1.0 section 8.2).',
+  },
   RetrievedDid: {
     type: 'object',
     properties: {
@@ -2007,6 +2303,39 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       url: { type: 'string', description: 'Address of the list, as in credentials.' },
     },
     required: ['id', 'issuer', 'url'],
+  },
+  RevocationNotification: {
+    type: 'object',
+    properties: {
+      id: { type: 'string', description: 'UUID of the message.' },
+      type: { type: 'string', description: '`https://didcomm.org/revocation_notification/2.0/revoke`' },
+      from: { type: 'string' },
+      to: { type: 'array', items: { type: 'string' } },
+      created_time: { type: 'number', description: 'Seconds since 1970.' },
+      body: { $ref: '#/components/schemas/RevocationNotificationBody' },
+    },
+    required: ['id', 'type', 'from', 'to', 'created_time', 'body'],
+    description: 'Plaintext message of DIDComm 2.0.',
+  },
+  RevocationNotificationBody: {
+    type: 'object',
+    properties: {
+      revocation_format: { type: 'string', description: '`ldp_vc`, the format of the credential.' },
+      credential_id: { type: 'string', description: '`id` of the credential, `urn:uuid:` and its id.' },
+    },
+    required: ['revocation_format', 'credential_id'],
+  },
+  RevocationNotificationRequest: {
+    type: 'object',
+    properties: {
+      from: { type: 'string', description: 'DID of the tenant that sends the message.' },
+      to: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'DIDs that receive the message: 1 to 100, each once.',
+      },
+    },
+    required: ['from', 'to'],
   },
   RevocationStatus: { type: 'object', properties: { isRevoked: { type: 'boolean' } }, required: ['isRevoked'] },
   RevokeTokenRequest: {
@@ -2211,6 +2540,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         items: { $ref: '#/components/schemas/DistributedStatusList' },
         description: 'At most 1000.',
       },
+      identifier_lists: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/StatusListUri' },
+        description: 'Addresses of identifier lists, at most 1000. Absent without any.',
+      },
     },
     required: ['data'],
   },
@@ -2242,6 +2576,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['id'],
   },
   StatusListUri: { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] },
+  StatusMechanism: {
+    type: 'string',
+    enum: ['status_list', 'identifier_list'],
+    description: 'Where the status of a document is published.',
+  },
   Tenant: {
     type: 'object',
     properties: {
@@ -2525,6 +2864,41 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: { id: { type: 'string', description: 'Id of the user.' } },
     required: ['id'],
+  },
+  WalletParams: {
+    type: 'object',
+    properties: { id: { type: 'string', description: 'Id of the wallet.' } },
+    required: ['id'],
+  },
+  WalletRequest: {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      clientId: {
+        type: 'string',
+        description:
+          "Identifier that the wallet sends as `client_id`, at most 1024 printable ASCII characters. Unique among the tenant's wallets.",
+      },
+      dpopRequired: {
+        type: 'boolean',
+        description:
+          'Whether access tokens must be bound to a DPoP key (RFC 9449); with `rootCertificates`, to the key of the client attestation. Default: false.',
+      },
+      disabled: { type: 'boolean', description: 'A disabled wallet is refused. Default: false.' },
+      redirectUris: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Addresses that codes and errors may be sent to: https, http of a loopback host, whose port is ignored (RFC 8252 section 7.3), or a private-use scheme. Compared exactly. Required unless there are `rootCertificates`.',
+      },
+      rootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of client attestations, PEM, each at most 4096 characters. With them the wallet must attest itself.',
+      },
+    },
+    required: ['clientId', 'name'],
   },
   WebSemanticConfiguration: {
     type: 'object',

@@ -1,6 +1,12 @@
 import type { ReplayGuard } from '../key-vault.js';
 import type { RedisReplayGuardOptions } from './redis-replay-guard.js';
 
+/** {@link inspectRedis}, loaded on demand. */
+export const inspectRedisServer = async (url: string): Promise<void> => {
+  const { inspectRedis } = await import('./redis-replay-guard.js');
+  return inspectRedis(url);
+};
+
 /** A replay guard on Redis or Valkey. Loaded on demand: the embedded platform does not load the client. */
 export const openRedisReplayGuard = async (options: RedisReplayGuardOptions): Promise<ReplayGuard> => {
   const { RedisReplayGuard } = await import('./redis-replay-guard.js');

@@ -1,5 +1,5 @@
 import { createClient, defineScript, type CommandParser } from '@redis/client';
-import { ReplayGuard, ReplayGuardUnavailable, type SingleUseValue } from '../key-vault.js';
+import { EvictingReplayStore, ReplayGuard, ReplayGuardUnavailable, type SingleUseValue } from '../key-vault.js';
 import { spendsOf, type Spend } from '../single-use.js';
 
 export interface RedisReplayGuardOptions {
@@ -54,6 +54,28 @@ const connect = async ({ url, onError }: RedisReplayGuardOptions, timeoutMs: num
   return client.connect();
 };
 
+/** `INFO`, because managed servers forbid `CONFIG`. @throws EvictingReplayStore */
+const refuseEviction = async (client: { info(section: string): Promise<string> }): Promise<void> => {
+  const policy = /^maxmemory_policy:(\S+)/m.exec(await client.info('memory'))?.[1];
+  if (policy !== 'noeviction') throw new EvictingReplayStore(policy ?? 'unknown');
+};
+
+/** Whether the server keeps what is spent, without waiting for it. @throws EvictingReplayStore, or the error of the connection */
+export const inspectRedis = async (url: string, timeoutMs = 2000): Promise<void> => {
+  const client = createClient({
+    url,
+    socket: { connectTimeout: timeoutMs, socketTimeout: timeoutMs, reconnectStrategy: false },
+  });
+  // Each failure rejects the call that it belongs to.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await refuseEviction(client);
+  } finally {
+    if (client.isOpen) client.destroy();
+  }
+};
+
 /**
  * ReplayGuard on Redis or Valkey, for several processes. As durable as the server is configured: with `appendfsync always` a spend is on
  * its disk before the response.
@@ -68,10 +90,17 @@ export class RedisReplayGuard extends ReplayGuard {
     super();
   }
 
-  /** Waits until the server responds. */
+  /** Waits until the server responds. @throws EvictingReplayStore unless its `maxmemory-policy` is `noeviction` */
   static async connect(options: RedisReplayGuardOptions): Promise<RedisReplayGuard> {
     const { namespace = 'attestry', clock = () => new Date(), timeoutMs = 2000 } = options;
-    return new RedisReplayGuard(await connect(options, timeoutMs), namespace, clock, timeoutMs);
+    const client = await connect(options, timeoutMs);
+    try {
+      await refuseEviction(client);
+    } catch (error) {
+      client.destroy();
+      throw error;
+    }
+    return new RedisReplayGuard(client, namespace, clock, timeoutMs);
   }
 
   /** One call of the server. All keys of a tenant have one hash tag, so that a cluster keeps them in one slot. */

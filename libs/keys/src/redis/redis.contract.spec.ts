@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { findRedisServer, RedisServer, skipSuite, waitUntil } from '@attestry/testing';
 import { createClient } from '@redis/client';
-import { ReplayGuardUnavailable } from '../key-vault.js';
+import { EvictingReplayStore, ReplayGuardUnavailable } from '../key-vault.js';
 import { describeReplayGuard } from '../keys.contract.js';
 import { openRedisReplayGuard } from './load-redis.js';
-import { RedisReplayGuard, type RedisReplayGuardOptions } from './redis-replay-guard.js';
+import { inspectRedis, RedisReplayGuard, type RedisReplayGuardOptions } from './redis-replay-guard.js';
 
 const program = findRedisServer();
 
@@ -84,6 +84,26 @@ if (program === undefined) {
       } finally {
         await client.close();
       }
+    });
+
+    it('refuses a server that may evict spent values, also where CONFIG is forbidden [T257]', async () => {
+      const client = await createClient({ url: server.url }).connect();
+      try {
+        await client.sendCommand(['ACL', 'SETUSER', 'managed', 'on', '>secret', '~*', '&*', '+@all', '-config']);
+        const managed = server.url.replace('://', '://managed:secret@');
+        await expect(inspectRedis(managed)).resolves.toBeUndefined();
+        await client.configSet('maxmemory-policy', 'allkeys-lru');
+        const refused = new EvictingReplayStore('allkeys-lru');
+        expect(refused.message).toContain('maxmemory-policy allkeys-lru');
+        for (const url of [server.url, managed]) {
+          await expect(open({ url })).rejects.toEqual(refused);
+          await expect(inspectRedis(url)).rejects.toEqual(refused);
+        }
+      } finally {
+        await client.configSet('maxmemory-policy', 'noeviction');
+        await client.close();
+      }
+      await expect(inspectRedis('redis://127.0.0.1:1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     });
 
     it('finds the values that a release spent whose keys had no tenant', async () => {

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { BlockList, isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { BUS_PARTICIPANTS, type BusParticipant } from '@attestry/contracts';
+import { EvictingReplayStore, inspectRedisServer } from '@attestry/keys';
 import { inspectNatsServers, type NatsOptions } from '@attestry/messaging';
 import type { ParsedSettings } from '../config.js';
 import { MASTER_KEY_FILE } from './master-key-file.js';
@@ -30,6 +31,12 @@ export interface EnginesInspection {
 export type Lookup = (host: string, options: { all: true }) => Promise<{ address: string }[]>;
 
 export const refusalText = ({ setting, reason, remedy }: Refusal): string => `${setting} ${reason}: ${remedy}`;
+
+export const evictionRefusal = ({ message: reason }: EvictingReplayStore): Refusal => ({
+  setting: 'REDIS_URL',
+  reason,
+  remedy: 'set maxmemory-policy to noeviction on the server',
+});
 
 const ADD_RANGE = 'or add the network to PLAINTEXT_ENGINES where only trusted machines share it';
 
@@ -83,6 +90,18 @@ export class EngineInspector {
       this.found.skipped.push(`NATS_URL: ${unreachable.join(', ')} did not respond; users not tested`);
     if (refused === undefined && !anonymous.length && !actsAs.length && unreachable.length < options.servers.length)
       this.found.passed.push(`NATS_URL: the server denies ${user} the subjects of other services`);
+    return this.found;
+  }
+
+  /** Whether the server, where it responds, keeps the values that were spent. */
+  async inspectRedisServer(url: string): Promise<EnginesInspection> {
+    try {
+      await inspectRedisServer(url);
+      this.found.passed.push('REDIS_URL: maxmemory-policy is noeviction');
+    } catch (error) {
+      if (error instanceof EvictingReplayStore) this.found.refusals.push(evictionRefusal(error));
+      else this.found.skipped.push('REDIS_URL: the server did not respond to INFO; maxmemory-policy not tested');
+    }
     return this.found;
   }
 

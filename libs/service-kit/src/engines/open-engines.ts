@@ -25,6 +25,7 @@ import {
   EmbeddedKeyVault,
   EmbeddedReplayGuard,
   EmbeddedSignInStore,
+  EvictingReplayStore,
   KEY_PRAGMAS,
   openPostgresKeyVault,
   openRedisReplayGuard,
@@ -54,7 +55,7 @@ import { consumerOwners } from './consumer-owners.js';
 import { evictDestroyedKeys } from './key-evictions.js';
 import { MASTER_KEY_FILE } from './master-key-file.js';
 import { MemoryRateCounter } from './rate-counter.js';
-import { EngineInspector, refusalText, type BusUser } from './inspect-engines.js';
+import { EngineInspector, evictionRefusal, refusalText, type BusUser } from './inspect-engines.js';
 import { natsOptions } from './nats-options.js';
 import { refuseOlderEvents } from './refuse-older-events.js';
 import { claimDatabase } from './sole-process.js';
@@ -206,7 +207,9 @@ class Opening {
     const clock = this.clock.now.bind(this.clock);
     const { redisUrl: url, natsNamespace: namespace } = this.config;
     if (url !== undefined)
-      return this.track(openRedisReplayGuard({ url, namespace, clock, onError: this.failed('replay guard') }));
+      return this.track(
+        openRedisReplayGuard({ url, namespace, clock, onError: this.failed('replay guard') }).catch(refuseEviction),
+      );
     return databases(this.config)
       ? this.track(EmbeddedReplayGuard.openFile({ file: this.file('replay.db'), onFailure: this.fatal, clock }))
       : this.track(Promise.resolve(EmbeddedReplayGuard.onThread(await this.openEventFile(), clock)));
@@ -350,6 +353,11 @@ export const refuseOpenNats = async (
   if (config.nodeEnv !== 'production') return;
   const { refusals } = await new EngineInspector(config, user).inspectNatsServers(options);
   if (refusals.length) throw new ConfigError(refusals.map(refusalText));
+};
+
+/** @throws ConfigError where the server may evict what was spent */
+const refuseEviction = (error: unknown): never => {
+  throw error instanceof EvictingReplayStore ? new ConfigError([refusalText(evictionRefusal(error))]) : error;
 };
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -816,6 +816,28 @@ export interface components {
       | 'status-list-configurations:search'
       | 'status-list-configurations:sync'
       | 'status-list-configurations:validate'
+      | 'wallets:create'
+      | 'wallets:read'
+      | 'wallets:update'
+      | 'wallets:delete'
+      | 'wallets:verify'
+      | 'wallets:sign'
+      | 'wallets:revoke'
+      | 'wallets:send'
+      | 'wallets:search'
+      | 'wallets:sync'
+      | 'wallets:validate'
+      | 'openid-configuration:create'
+      | 'openid-configuration:read'
+      | 'openid-configuration:update'
+      | 'openid-configuration:delete'
+      | 'openid-configuration:verify'
+      | 'openid-configuration:sign'
+      | 'openid-configuration:revoke'
+      | 'openid-configuration:send'
+      | 'openid-configuration:search'
+      | 'openid-configuration:sync'
+      | 'openid-configuration:validate'
       | 'trusted-issuers:create'
       | 'trusted-issuers:read'
       | 'trusted-issuers:update'
@@ -2447,6 +2469,8 @@ export interface operations {
            *             "offers:create",
            *             "offers:delete",
            *             "offers:read",
+           *             "openid-configuration:read",
+           *             "openid-configuration:update",
            *             "participants:create",
            *             "participants:delete",
            *             "participants:read",
@@ -2520,6 +2544,10 @@ export interface operations {
            *             "wallet-providers:delete",
            *             "wallet-providers:read",
            *             "wallet-providers:update",
+           *             "wallets:create",
+           *             "wallets:delete",
+           *             "wallets:read",
+           *             "wallets:update",
            *             "webhooks:create",
            *             "webhooks:delete",
            *             "webhooks:read",
@@ -2640,6 +2668,8 @@ export interface operations {
            *         "offers:create",
            *         "offers:delete",
            *         "offers:read",
+           *         "openid-configuration:read",
+           *         "openid-configuration:update",
            *         "status-list-configurations:create",
            *         "status-list-configurations:delete",
            *         "status-list-configurations:read",
@@ -2657,6 +2687,10 @@ export interface operations {
            *         "users:read",
            *         "users:search",
            *         "users:update",
+           *         "wallets:create",
+           *         "wallets:delete",
+           *         "wallets:read",
+           *         "wallets:update",
            *         "webhooks:create",
            *         "webhooks:delete",
            *         "webhooks:read",
@@ -2767,6 +2801,8 @@ export interface operations {
            *         "offers:create",
            *         "offers:delete",
            *         "offers:read",
+           *         "openid-configuration:read",
+           *         "openid-configuration:update",
            *         "status-list-configurations:create",
            *         "status-list-configurations:delete",
            *         "status-list-configurations:read",
@@ -2784,6 +2820,10 @@ export interface operations {
            *         "users:read",
            *         "users:search",
            *         "users:update",
+           *         "wallets:create",
+           *         "wallets:delete",
+           *         "wallets:read",
+           *         "wallets:update",
            *         "webhooks:create",
            *         "webhooks:delete",
            *         "webhooks:read",
@@ -2905,6 +2945,8 @@ export interface operations {
            *         "offers:create",
            *         "offers:delete",
            *         "offers:read",
+           *         "openid-configuration:read",
+           *         "openid-configuration:update",
            *         "status-list-configurations:create",
            *         "status-list-configurations:delete",
            *         "status-list-configurations:read",
@@ -2922,6 +2964,10 @@ export interface operations {
            *         "users:read",
            *         "users:search",
            *         "users:update",
+           *         "wallets:create",
+           *         "wallets:delete",
+           *         "wallets:read",
+           *         "wallets:update",
            *         "webhooks:create",
            *         "webhooks:delete",
            *         "webhooks:read",
@@ -3108,7 +3154,7 @@ export interface operations {
            *           "type": "WEBHOOK_UPDATE_SUCCESS",
            *           "timestamp": "2026-01-15T09:30:00.000Z",
            *           "category": "webhook",
-           *           "requestId": "kq3Zb8XnW5mVt1Yc7RfL2s",
+           *           "requestId": "NKVoZdrvbRZhGmHTvYWsUP",
            *           "metadata": {},
            *           "data": null,
            *           "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",

@@ -351,11 +351,31 @@ export interface paths {
     };
     /**
      * Start the authorization code flow (OID4VCI section 5)
-     * @description Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. An invalid `client_id` or `redirect_uri` returns 400.
+     * @description Redirects to the tenant's OpenID provider. Errors are returned to the wallet by redirection. A client, `redirect_uri` or `request_uri` that is not allowed returns a page with status 400. For a wallet that is not registered it returns a page (200) on which the user consents first, and errors before the consent are a page with status 400. Only requests of registered wallets are listed in the events of the tenant.
      */
     get: operations['authorize'];
     put?: never;
     post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/oauth/authorize/consent': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Approve or refuse an authorization request
+     * @description Form of the consent page that the authorization endpoint shows for a wallet that the issuer does not know. It is accepted once, from the browser that got the page. After an approval the response is a page that continues to the tenant's OpenID provider; after a refusal nothing is redirected.
+     */
+    post: operations['submitConsent'];
     delete?: never;
     options?: never;
     head?: never;
@@ -379,6 +399,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/oauth/par': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Push an authorization request (RFC 9126)
+     * @description Takes the parameters of the authorization endpoint and returns a `request_uri` for it. The reference is valid for 60 seconds; until the sign-in has finished it can be opened again. Only requests of registered wallets are listed in the events of the tenant.
+     */
+    post: operations['pushAuthorization'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/oauth/token': {
     parameters: {
       query?: never;
@@ -388,8 +428,35 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Exchange an authorization code or a pre-authorized code for an access token (OID4VCI section 6) */
+    /**
+     * Exchange an authorization code or a pre-authorized code for an access token (OID4VCI section 6)
+     * @description With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce.
+     */
     post: operations['exchangeToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/configuration': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the settings of the tenant's OID4VCI endpoints
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveOpenidConfiguration'];
+    /**
+     * Change the settings of the tenant's OID4VCI endpoints
+     * @description Changes only the members that the request has; `null` resets a member to its default. Requires one of the roles: `admin`, `issuer`.
+     */
+    put: operations['updateOpenidConfiguration'];
+    post?: never;
     delete?: never;
     options?: never;
     head?: never;
@@ -405,7 +472,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Issue credentials (OID4VCI section 8) */
+    /**
+     * Issue credentials (OID4VCI section 8)
+     * @description An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`. The request may be encrypted (section 10): the body is then a compact JWE of this object with `Content-Type: application/jwt`, at most 64 KiB long, for the key in `credential_request_encryption` of the issuer metadata. Errors are never encrypted.
+     */
     post: operations['issueCredential'];
     delete?: never;
     options?: never;
@@ -462,7 +532,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Issue a nonce for key proofs (OID4VCI section 7) */
+    /**
+     * Issue a nonce for key proofs (OID4VCI section 7)
+     * @description The header `DPoP-Nonce` has a nonce for DPoP proofs.
+     */
     post: operations['issueNonce'];
     delete?: never;
     options?: never;
@@ -481,10 +554,30 @@ export interface paths {
     put?: never;
     /**
      * Create a credential offer for the authorization code flow
-     * @description The offer is not stored. Any number of holders can use it as long as its configurations exist; each of them signs in with the authentication provider. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     * @description Any number of holders can use it as long as its configurations exist; each of them signs in with the authentication provider. An offer with claim sets, `userId` or `expiresAt` is stored: it has an id and an expiry, and can be deleted. The URI names it by `issuer_state`, without its claims. No other offer is stored. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     post: operations['createOffer'];
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/offers/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Delete a stored offer for the authorization code flow
+     * @description Authorization requests that name it are refused from then on, and its claims are destroyed. Sessions that were authorized before keep theirs. Returns 404 if the offer is not stored, deleted or expired. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    delete: operations['deleteOffer'];
     options?: never;
     head?: never;
     patch?: never;
@@ -569,6 +662,110 @@ export interface paths {
     put?: never;
     post?: never;
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/wallet-attestation-configurations': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the wallets of the tenant that attest themselves
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['listWalletsAttested'];
+    put?: never;
+    /**
+     * Register a wallet that attests itself
+     * @description The same resource as `/v1/openid/wallets`. Until client attestation is supported, the authorization and the token endpoint refuse a wallet with `rootCertificates`. Returns 409 if the tenant already has 100 wallets. Requires one of the roles: `admin`, `issuer`.
+     */
+    post: operations['createWalletAttested'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/wallet-attestation-configurations/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve a wallet that attests itself
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveWalletAttested'];
+    /**
+     * Change a wallet that attests itself
+     * @description Replaces all members; one that is left out has its default. Requires one of the roles: `admin`, `issuer`.
+     */
+    put: operations['updateWalletAttested'];
+    post?: never;
+    /**
+     * Delete a wallet that attests itself
+     * @description Requires one of the roles: `admin`, `issuer`.
+     */
+    delete: operations['deleteWalletAttested'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/wallets': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the wallets of the tenant
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['listWallets'];
+    put?: never;
+    /**
+     * Register a wallet
+     * @description Wallets that are not registered may be refused, or their users must consent first. Until client attestation is supported, the authorization and the token endpoint refuse a wallet with `rootCertificates`. Returns 409 if the tenant already has 100 wallets. Requires one of the roles: `admin`, `issuer`.
+     */
+    post: operations['createWallet'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/wallets/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve a wallet
+     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['retrieveWallet'];
+    /**
+     * Change a wallet
+     * @description Replaces all members; one that is left out has its default. Requires one of the roles: `admin`, `issuer`.
+     */
+    put: operations['updateWallet'];
+    post?: never;
+    /**
+     * Delete a wallet
+     * @description Requires one of the roles: `admin`, `issuer`.
+     */
+    delete: operations['deleteWallet'];
     options?: never;
     head?: never;
     patch?: never;
@@ -926,7 +1123,7 @@ export interface paths {
     put?: never;
     /**
      * Create a compact-semantic credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationCompactSemantic'];
     delete?: never;
@@ -949,7 +1146,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationCompactSemantic'];
     /**
      * Replace a compact-semantic credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationCompactSemantic'];
     post?: never;
@@ -1062,7 +1259,7 @@ export interface paths {
     put?: never;
     /**
      * Create a compact credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationCompact'];
     delete?: never;
@@ -1085,7 +1282,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationCompact'];
     /**
      * Replace a compact credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationCompact'];
     post?: never;
@@ -1178,7 +1375,7 @@ export interface paths {
     put?: never;
     /**
      * Create a jwt-vc credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationJwtVc'];
     delete?: never;
@@ -1201,7 +1398,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationJwtVc'];
     /**
      * Replace a jwt-vc credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationJwtVc'];
     post?: never;
@@ -1274,7 +1471,7 @@ export interface paths {
     put?: never;
     /**
      * Create a mobile credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationMobile'];
     delete?: never;
@@ -1297,7 +1494,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationMobile'];
     /**
      * Replace a mobile credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationMobile'];
     post?: never;
@@ -1452,6 +1649,26 @@ export interface paths {
      * @description The CRL of a managed IACA is signed and renewed by the platform. Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
      */
     put: operations['updateIacaCrl'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v2/credentials/mobile/identifier-lists/{id}/token': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the identifier list token of mobile documents (ISO/IEC 18013-5, second edition, section 12.3.6)
+     * @description The address is `status.identifier_list.uri` of the mobile security object, whose `status.identifier_list.id` is in the list while the document is suspended or revoked. The token is a CWT: `application/identifierlist+cwt`, or `application/cwt` where `Accept` names that. A changed status is in the token within seconds. 410 after the last token has expired, for example because the IACA has ended. With `If-None-Match` an unchanged token is a 304.
+     */
+    get: operations['retrieveStatusListTokenIdentifierList'];
+    put?: never;
     post?: never;
     delete?: never;
     options?: never;
@@ -1632,7 +1849,7 @@ export interface paths {
     };
     /**
      * Retrieve the addresses of the status lists of mobile documents
-     * @description For verifiers that retrieve lists in advance. Without those of IACAs that have ended or were deleted.
+     * @description For verifiers that retrieve lists in advance, identifier lists too. Without those of IACAs that have ended or were deleted.
      */
     get: operations['retrieveStatusListDistribution'];
     put?: never;
@@ -1682,7 +1899,7 @@ export interface paths {
     put?: never;
     /**
      * Create a sd-jwt credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationSdJwt'];
     delete?: never;
@@ -1705,7 +1922,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationSdJwt'];
     /**
      * Replace a sd-jwt credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationSdJwt'];
     post?: never;
@@ -1827,6 +2044,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v2/credentials/web-semantic/{id}/revocation-status/notification': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Create the message that notifies the holder of a revoked web-semantic credential (Aries RFC 0721)
+     * @description The message is neither stored nor sent: encrypt the response and send it to the holder. Returns 400 if `from` is not a DID of the tenant, or if the credential is not revoked. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    post: operations['createRevocationNotification'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v2/credentials/web-semantic/configurations': {
     parameters: {
       query?: never;
@@ -1842,7 +2079,7 @@ export interface paths {
     put?: never;
     /**
      * Create a web-semantic credential configuration
-     * @description Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationWebSemantic'];
     delete?: never;
@@ -1865,7 +2102,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationWebSemantic'];
     /**
      * Replace a web-semantic credential configuration
-     * @description Type and issuer DID cannot be changed. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationWebSemantic'];
     post?: never;
@@ -1914,8 +2151,11 @@ export interface components {
       /** @description Lifetime of the access token in seconds. */
       expires_in: number;
       scope?: string;
-      /** @constant */
-      token_type: 'Bearer';
+      /**
+       * @description `DPoP` if the request had a DPoP proof: the token is bound to the key of the proof.
+       * @enum {string}
+       */
+      token_type: 'Bearer' | 'DPoP';
     };
     AnalyticsEvent: {
       category: string;
@@ -1938,6 +2178,23 @@ export interface components {
       timestamp: string;
       /** @description `<PREFIX>_START`, `<PREFIX>_SUCCESS` or `<PREFIX>_FAIL`. */
       type: string;
+    };
+    AttestedWalletRequest: {
+      /** @description Whether the wallet must attest itself: it has `rootCertificates`. Read-only. */
+      readonly attestationRequired?: boolean;
+      /** @description Identifier that the wallet sends as `client_id`, at most 1024 printable ASCII characters. Unique among the tenant's wallets. */
+      clientId: string;
+      /** @description A disabled wallet is refused. Default: false. */
+      disabled?: boolean;
+      /** @description Whether access tokens must be bound to a DPoP key (RFC 9449); with `rootCertificates`, to the key of the client attestation. Default: false. */
+      dpopRequired?: boolean;
+      readonly id?: string;
+      /** @description Must not contain control characters. Must be well-formed Unicode. */
+      name: string;
+      /** @description Addresses that codes and errors may be sent to, as of any wallet. */
+      redirectUris?: string[];
+      /** @description Roots of the certificates of client attestations, PEM, each at most 4096 characters. */
+      rootCertificates: string[];
     };
     AuthenticationProvider: {
       claimsToPersist: string[];
@@ -2012,6 +2269,15 @@ export interface components {
       mapFrom?: string;
       /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
       required?: boolean;
+    };
+    /** @description Claims of one credential. Its rules and those of  {@link  OfferedCredential }  are declared here, and checked by issuance. */
+    ClaimSet: {
+      /** @description They take precedence over the claims of the offer and the user's own claims with the same name. At most 32 levels, 20000 values in total and 512000 characters in each string. */
+      claims: {
+        [key: string]: unknown;
+      };
+      /** @description Credential identifier by which the wallet requests the credential: 1 to 128 characters without control characters, unique in the offer. Default: a generated UUID. */
+      identifier?: string;
     };
     CompactConfiguration: {
       claimMappings: {
@@ -2168,6 +2434,17 @@ export interface components {
       /** @description Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`. */
       type: string;
     };
+    /** @description Form of the consent page. */
+    ConsentForm: {
+      /** @enum {string} */
+      decision: 'approve' | 'refuse';
+      /** @description Identifier of the request. */
+      request: string;
+      /** @description One-time token of the form. */
+      token: string;
+      /** @description Language of the page. */
+      ui_locales?: string;
+    };
     CreateDidRequest: {
       readonly did?: string;
       readonly localMetadata?: components['schemas']['LocalDidMetadata'];
@@ -2238,6 +2515,8 @@ export interface components {
       credential_configuration_id?: string;
       /** @description Credential identifier from the token response. Required if it returned any. */
       credential_identifier?: string;
+      /** @description Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key. */
+      credential_response_encryption?: components['schemas']['ResponseEncryptionRequest'];
       proofs: components['schemas']['CredentialProofs'];
     };
     CredentialResponse: {
@@ -2433,6 +2712,28 @@ export interface components {
        */
       type?: 'string' | 'number' | 'boolean' | 'date' | 'dateTime' | 'binary' | 'object' | 'array';
     };
+    EncryptionPolicy: {
+      enabled: boolean;
+      requestRequired: boolean;
+      responseRequired: boolean;
+    };
+    EncryptionSettingsRequest: {
+      /**
+       * @description Whether requests and responses may be encrypted. Default: yes.
+       * @enum {boolean|null}
+       */
+      enabled?: true | false | null;
+      /**
+       * @description Whether plain credential requests are refused. Default: no.
+       * @enum {boolean|null}
+       */
+      requestRequired?: true | false | null;
+      /**
+       * @description Whether requests that ask for a plain response are refused, and therefore plain requests too. Default: no.
+       * @enum {boolean|null}
+       */
+      responseRequired?: true | false | null;
+    };
     /** @description One fault of a request. */
     ErrorDetail: {
       /** @enum {string} */
@@ -2461,7 +2762,7 @@ export interface components {
     HolderTokenRequest: {
       /** @description JSON array of `{type: "openid_credential", credential_configuration_id}`. */
       authorization_details?: string;
-      /** @description Value of the authorization request. Required for the grant `authorization_code`. */
+      /** @description Value of the authorization request. Required for the grant `authorization_code`, optional for the pre-authorized code grant. */
       client_id?: string;
       /** @description Authorization code. Required for the grant `authorization_code`. */
       code?: string;
@@ -2677,6 +2978,8 @@ export interface components {
       id: string;
       includeStatus: boolean;
       maxIssuances?: number;
+      /** @description Absent without `includeStatus`. */
+      statusMechanism?: components['schemas']['StatusMechanism'];
       type: string;
       validFrom?: components['schemas']['TimeMapping'];
       validUntil?: components['schemas']['TimeMapping'];
@@ -2756,10 +3059,12 @@ export interface components {
         years?: number;
       };
       readonly id?: string;
-      /** @description Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
+      /** @description Whether each credential has a status, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
       includeStatus?: boolean;
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
+      /** @description Where the status is published, with `includeStatus` only: `status_list`, an entry of a Token Status List, or `identifier_list`, a list of the identifiers of suspended and revoked credentials. Default: `status_list`. A change applies to the credentials that are issued after it. */
+      statusMechanism?: components['schemas']['StatusMechanism'];
       /** @description Document type, such as `org.iso.18013.5.1.mDL`, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
       /** @description Begin of the validity. Default, also if the claim has no value: the time of issuance. */
@@ -2778,7 +3083,7 @@ export interface components {
       /** @description IACA of the credentials and of the signer. */
       iacaId: string;
       id: string;
-      /** @description The token, a CWT, base64. Absent until the first one is signed. */
+      /** @description The token, a CWT, base64. Absent until the first one is signed, and after the last one has expired. */
       list?: string;
       /** @description Entries. */
       listSize: number;
@@ -2797,16 +3102,66 @@ export interface components {
       message?: string;
     };
     Offer: {
+      /** @description Expiry of a stored offer. */
+      expiresAt?: string;
+      /** @description UUID of a stored offer. */
+      id?: string;
       /** @description Credential offer URI: `openid-credential-offer://?credential_offer=…`. */
       uri: string;
     };
+    /** @description A credential configuration with the claims of each credential that is offered of it. */
+    OfferedCredential: {
+      /** @description One for each credential, at least one; an offer has at most 100. */
+      claimSets: components['schemas']['ClaimSet'][];
+      /**
+       * Format: uuid
+       * @description Id of the credential configuration.
+       */
+      credentialConfigurationId: string;
+    };
     OfferRequest: {
-      /** @description Ids of the tenant's credential configurations to offer, each at most once. At most 32 levels, 1000 values in total and 4096 characters in each string. */
-      credentials: unknown[];
+      /** @description Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers. At most 32 levels, 20000 values in total and 512000 characters in each string. */
+      credentials: (string | components['schemas']['OfferedCredential'])[];
+      /**
+       * Format: date-time
+       * @description Expiry of a stored offer, at most 365 days from now. Default for an offer with claim sets or `userId`: 30 days from now. Must be an ISO 8601 date or time.
+       */
+      expiresAt?: string;
       /** @description Parameters that the wallet adds to its authorization request, for example `login_hint` and `prompt`. The values are strings of at most 1000 characters. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       request_parameters?: {
         [key: string]: string;
       };
+      /**
+       * Format: uuid
+       * @description Id of the only user who can use the offer. Default: any user.
+       */
+      userId?: string;
+    };
+    /** @description With the defaults of members that were never set. */
+    OpenIdConfiguration: {
+      allowUnregisteredWallets: boolean;
+      dpopNonceRequired: boolean;
+      encryption: components['schemas']['EncryptionPolicy'];
+      requirePushedAuthorizationRequests: boolean;
+    };
+    OpenIdConfigurationRequest: {
+      /**
+       * @description Whether wallets that are not registered may use the authorization code flow. Default: in development, not in production.
+       * @enum {boolean|null}
+       */
+      allowUnregisteredWallets?: true | false | null;
+      /**
+       * @description Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no.
+       * @enum {boolean|null}
+       */
+      dpopNonceRequired?: true | false | null;
+      /** @description Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change. */
+      encryption?: components['schemas']['EncryptionSettingsRequest'] | null;
+      /**
+       * @description Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no.
+       * @enum {boolean|null}
+       */
+      requirePushedAuthorizationRequests?: true | false | null;
     };
     PageOfAnalyticsEvent: {
       data: components['schemas']['AnalyticsEvent'][];
@@ -2860,6 +3215,11 @@ export interface components {
     };
     PageOfRegisteredCredential: {
       data: components['schemas']['RegisteredCredential'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
+    PageOfRegisteredWallet: {
+      data: components['schemas']['RegisteredWallet'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
@@ -2947,8 +3307,8 @@ export interface components {
       };
       /** @description Names of those `claims` that are also stored with the user. */
       claimsToPersist?: string[];
-      /** @description Ids of the tenant's credential configurations to offer, each at most once. At most 32 levels, 1000 values in total and 4096 characters in each string. */
-      credentials: unknown[];
+      /** @description Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers. At most 32 levels, 20000 values in total and 512000 characters in each string. */
+      credentials: (string | components['schemas']['OfferedCredential'])[];
       /** @description Default 5 minutes. */
       expiresIn?: {
         minutes?: number;
@@ -3006,6 +3366,45 @@ export interface components {
       /** @description RFC 3339. */
       thisUpdate: string;
     };
+    /** @description Form of a pushed authorization request. RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1 */
+    PushedAuthorizationRequest: {
+      /** @description JSON array of 1 to 20 objects `{type: "openid_credential", credential_configuration_id}`. */
+      authorization_details?: string;
+      /** @description `clientId` of a registered wallet; any value for one that is not registered, where the tenant allows that. */
+      client_id: string;
+      /** @description PKCE code challenge (RFC 7636). */
+      code_challenge: string;
+      /**
+       * @constant
+       * @enum {string}
+       */
+      code_challenge_method: 'S256';
+      /** @description Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10). */
+      dpop_jkt?: string;
+      /** @description Value from the offer, if it has one: names the offer whose claim sets and user are bound to the request. */
+      issuer_state?: string;
+      /** @description One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. */
+      redirect_uri: string;
+      /** @description Credential issuer identifier (RFC 8707); no other value is accepted. */
+      resource?: string;
+      /**
+       * @constant
+       * @enum {string}
+       */
+      response_type: 'code';
+      /** @description Space-separated `<format>:<type>` of credential configurations. Unknown values are ignored. */
+      scope?: string;
+      /** @description Returned to the wallet unchanged. */
+      state?: string;
+      /** @description Languages of the consent page, best first, separated by spaces (OpenID Connect Core 1.0 section 3.1.2.1). */
+      ui_locales?: string;
+    };
+    PushedAuthorizationResponse: {
+      /** @description Lifetime of the reference in seconds. */
+      expires_in: number;
+      /** @description Value of `request_uri` for the authorization endpoint. */
+      request_uri: string;
+    };
     /** @description Metadata of an issued credential. */
     RegisteredCredential: {
       credentialConfigurationId: string;
@@ -3017,8 +3416,54 @@ export interface components {
       validFrom: string;
       validUntil?: string;
     };
+    RegisteredWallet: {
+      /** @description Whether the wallet must attest itself: it has `rootCertificates`. Read-only. */
+      attestationRequired: boolean;
+      clientId: string;
+      disabled: boolean;
+      dpopRequired: boolean;
+      id: string;
+      name: string;
+      redirectUris?: string[];
+      /** @description PEM. */
+      rootCertificates?: string[];
+    };
     /** @enum {string} */
     RegistrationStatus: 'COMPLETED' | 'PROCESSING' | 'FAILED';
+    /** @description Public key of the wallet. */
+    ResponseEncryptionKey: {
+      /**
+       * @constant
+       * @enum {string}
+       */
+      alg: 'ECDH-ES';
+      /**
+       * @constant
+       * @enum {string}
+       */
+      crv: 'P-256';
+      /** @description Copied into the header of the response. */
+      kid?: string;
+      /**
+       * @constant
+       * @enum {string}
+       */
+      kty: 'EC';
+      x: string;
+      y: string;
+    };
+    /** @description Encryption of the response (OID4VCI 1.0 section 8.2). */
+    ResponseEncryptionRequest: {
+      /** @enum {string} */
+      enc: 'A128GCM' | 'A256GCM';
+      jwk: components['schemas']['ResponseEncryptionKey'];
+      /**
+       * @description Compresses the response before encryption.
+       * @constant
+       * @enum {string}
+       */
+      zip?: 'DEF';
+    };
     /** @description For a DID of the tenant its record, for any other DID its resolved DID document. */
     RetrievedDid: {
       did: string;
@@ -3035,6 +3480,30 @@ export interface components {
       issuer: string;
       /** @description Address of the list, as in credentials. */
       url: string;
+    };
+    /** @description Plaintext message of DIDComm 2.0. */
+    RevocationNotification: {
+      body: components['schemas']['RevocationNotificationBody'];
+      /** @description Seconds since 1970. */
+      created_time: number;
+      from: string;
+      /** @description UUID of the message. */
+      id: string;
+      to: string[];
+      /** @description `https://didcomm.org/revocation_notification/2.0/revoke` */
+      type: string;
+    };
+    RevocationNotificationBody: {
+      /** @description `id` of the credential, `urn:uuid:` and its id. */
+      credential_id: string;
+      /** @description `ldp_vc`, the format of the credential. */
+      revocation_format: string;
+    };
+    RevocationNotificationRequest: {
+      /** @description DID of the tenant that sends the message. */
+      from: string;
+      /** @description DIDs that receive the message: 1 to 100, each once. */
+      to: string[];
     };
     RevocationStatus: {
       isRevoked: boolean;
@@ -3187,6 +3656,8 @@ export interface components {
     StatusListDistribution: {
       /** @description At most 1000. */
       data: components['schemas']['DistributedStatusList'][];
+      /** @description Addresses of identifier lists, at most 1000. Absent without any. */
+      identifier_lists?: components['schemas']['StatusListUri'][];
     };
     StatusListSigner: {
       active: boolean;
@@ -3205,6 +3676,11 @@ export interface components {
     StatusListUri: {
       uri: string;
     };
+    /**
+     * @description Where the status of a document is published.
+     * @enum {string}
+     */
+    StatusMechanism: 'status_list' | 'identifier_list';
     /** @description Metadata of an issued credential and the user it was issued to. */
     TenantCredential: {
       credentialConfigurationId: string;
@@ -3354,6 +3830,23 @@ export interface components {
       subjectId: string;
       /** @description Issuer URL of the provider. */
       url: string;
+    };
+    WalletRequest: {
+      /** @description Whether the wallet must attest itself: it has `rootCertificates`. Read-only. */
+      readonly attestationRequired?: boolean;
+      /** @description Identifier that the wallet sends as `client_id`, at most 1024 printable ASCII characters. Unique among the tenant's wallets. */
+      clientId: string;
+      /** @description A disabled wallet is refused. Default: false. */
+      disabled?: boolean;
+      /** @description Whether access tokens must be bound to a DPoP key (RFC 9449); with `rootCertificates`, to the key of the client attestation. Default: false. */
+      dpopRequired?: boolean;
+      readonly id?: string;
+      /** @description Must not contain control characters. Must be well-formed Unicode. */
+      name: string;
+      /** @description Addresses that codes and errors may be sent to: https, http of a loopback host, whose port is ignored (RFC 8252 section 7.3), or a private-use scheme. Compared exactly. Required unless there are `rootCertificates`. */
+      redirectUris?: string[];
+      /** @description Roots of the certificates of client attestations, PEM, each at most 4096 characters. With them the wallet must attest itself. */
+      rootCertificates?: string[];
     };
     Webhook: {
       disabled: boolean;
@@ -4289,7 +4782,7 @@ export interface operations {
            *           "id": "did:web:university.example#kq3Zb8XnW3",
            *           "controller": "did:web:university.example",
            *           "type": "X25519KeyAgreementKey2019",
-           *           "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *           "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
            *         }
            *       ]
            *     }
@@ -4381,6 +4874,8 @@ export interface operations {
            * @example {
            *       "issuer": "https://university.example",
            *       "authorization_endpoint": "https://university.example/v1/oauth/authorize",
+           *       "pushed_authorization_request_endpoint": "https://university.example/v1/oauth/par",
+           *       "require_pushed_authorization_requests": false,
            *       "token_endpoint": "https://university.example/v1/oauth/token",
            *       "jwks_uri": "https://university.example/v1/oauth/jwks",
            *       "scopes_supported": [
@@ -4394,32 +4889,34 @@ export interface operations {
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.m",
-           *         "mso_mdoc:org.example.r",
+           *         "mso_mdoc:org.example.o",
+           *         "mso_mdoc:org.example.u",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.1m",
+           *         "mso_mdoc:org.example.1o",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.1r",
+           *         "mso_mdoc:org.example.1t",
            *         "jwt_vc_json:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.1w",
-           *         "mso_mdoc:org.example.1x",
+           *         "mso_mdoc:org.example.1y",
+           *         "mso_mdoc:org.example.1z",
            *         "ldp_vc:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.2b",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
@@ -4430,13 +4927,14 @@ export interface operations {
            *         "mso_mdoc:org.example.membership",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.2v",
+           *         "mso_mdoc:org.example.35",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.36",
+           *         "mso_mdoc:org.example.3l",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard"
@@ -4456,6 +4954,9 @@ export interface operations {
            *       ],
            *       "token_endpoint_auth_methods_supported": [
            *         "none"
+           *       ],
+           *       "dpop_signing_alg_values_supported": [
+           *         "ES256"
            *       ],
            *       "pre-authorized_grant_anonymous_access_supported": true,
            *       "authorization_details_types_supported": [
@@ -4563,6 +5064,7 @@ export interface operations {
            *       },
            *       "issuer": "https://university.example",
            *       "authorization_endpoint": "https://university.example/v1/oauth/authorize",
+           *       "pushed_authorization_request_endpoint": "https://university.example/v1/oauth/par",
            *       "token_endpoint": "https://university.example/v1/oauth/token",
            *       "jwks_uri": "https://university.example/v1/oauth/jwks",
            *       "scopes_supported": [
@@ -4576,32 +5078,34 @@ export interface operations {
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.m",
-           *         "mso_mdoc:org.example.r",
+           *         "mso_mdoc:org.example.o",
+           *         "mso_mdoc:org.example.u",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.1m",
+           *         "mso_mdoc:org.example.1o",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.1r",
+           *         "mso_mdoc:org.example.1t",
            *         "jwt_vc_json:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.1w",
-           *         "mso_mdoc:org.example.1x",
+           *         "mso_mdoc:org.example.1y",
+           *         "mso_mdoc:org.example.1z",
            *         "ldp_vc:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "mso_mdoc:org.example.2b",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
@@ -4612,13 +5116,14 @@ export interface operations {
            *         "mso_mdoc:org.example.membership",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.2v",
+           *         "mso_mdoc:org.example.35",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
+           *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.36",
+           *         "mso_mdoc:org.example.3l",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard"
@@ -4669,7 +5174,43 @@ export interface operations {
            *           ]
            *         }
            *       ],
-           *       "mdoc_iacas_uri": "https://university.example/v1/openid/iacas"
+           *       "mdoc_iacas_uri": "https://university.example/v1/openid/iacas",
+           *       "credential_request_encryption": {
+           *         "jwks": {
+           *           "keys": [
+           *             {
+           *               "kty": "EC",
+           *               "crv": "P-256",
+           *               "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *               "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *               "use": "enc",
+           *               "alg": "ECDH-ES",
+           *               "kid": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
+           *             }
+           *           ]
+           *         },
+           *         "enc_values_supported": [
+           *           "A128GCM",
+           *           "A256GCM"
+           *         ],
+           *         "zip_values_supported": [
+           *           "DEF"
+           *         ],
+           *         "encryption_required": false
+           *       },
+           *       "credential_response_encryption": {
+           *         "alg_values_supported": [
+           *           "ECDH-ES"
+           *         ],
+           *         "enc_values_supported": [
+           *           "A128GCM",
+           *           "A256GCM"
+           *         ],
+           *         "zip_values_supported": [
+           *           "DEF"
+           *         ],
+           *         "encryption_required": false
+           *       }
            *     }
            */
           'application/json': {
@@ -4752,7 +5293,7 @@ export interface operations {
            *           "id": "did:web:university.example#kq3Zb8XnW3",
            *           "controller": "did:web:university.example",
            *           "type": "X25519KeyAgreementKey2019",
-           *           "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *           "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
            *         }
            *       ]
            *     }
@@ -5466,7 +6007,7 @@ export interface operations {
            *           "type": "WEBHOOK_TEST_SUCCESS",
            *           "timestamp": "2026-01-15T09:30:00.000Z",
            *           "category": "webhook",
-           *           "requestId": "kq3Zb8XnW5mVt1Yc7RfL2s",
+           *           "requestId": "hPtdlHqbNrdHefxNNjsGrj",
            *           "metadata": {},
            *           "data": null,
            *           "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",
@@ -5644,24 +6185,32 @@ export interface operations {
   authorize: {
     parameters: {
       query: {
-        /** @description JSON array of `{type: "openid_credential", credential_configuration_id}`. */
+        /** @description JSON array of 1 to 20 objects `{type: "openid_credential", credential_configuration_id}`. */
         authorization_details?: string;
-        /** @description Identifier that the wallet chooses: wallets are public clients and are not registered. */
+        /** @description `clientId` of a registered wallet; any value for one that is not registered, where the tenant allows that. */
         client_id: string;
-        /** @description PKCE code challenge (RFC 7636). */
-        code_challenge: string;
-        code_challenge_method: 'S256';
-        /** @description Value from the offer. Offers of this platform have none. */
+        /** @description PKCE code challenge (RFC 7636). Required without `request_uri`. */
+        code_challenge?: string;
+        /** @description Required without `request_uri`. */
+        code_challenge_method?: 'S256';
+        /** @description Thumbprint (RFC 7638) of the DPoP key that the token request must prove (RFC 9449 section 10). */
+        dpop_jkt?: string;
+        /** @description Value from the offer, if it has one: names the offer whose claim sets and user are bound to the request. */
         issuer_state?: string;
-        /** @description https URI, http URI of the loopback interface (RFC 8252 section 7.3), or URI of a private-use scheme, without a fragment. */
-        redirect_uri: string;
+        /** @description One of the registered `redirectUris`, with any port for a loopback host (RFC 8252 section 7.3). https URI for a wallet that is not registered. Required without `request_uri`. */
+        redirect_uri?: string;
+        /** @description Reference of a pushed authorization request (RFC 9126). With it, `client_id` is the only other parameter that is read. */
+        request_uri?: string;
         /** @description Credential issuer identifier (RFC 8707); no other value is accepted. */
         resource?: string;
-        response_type: 'code';
+        /** @description Required without `request_uri`. */
+        response_type?: 'code';
         /** @description Space-separated `<format>:<type>` of credential configurations. Unknown values are ignored. */
         scope?: string;
         /** @description Returned to the wallet unchanged. */
         state?: string;
+        /** @description Languages of the consent page, best first, separated by spaces (OpenID Connect Core 1.0 section 3.1.2.1). */
+        ui_locales?: string;
       };
       header?: never;
       path?: never;
@@ -5669,6 +6218,15 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
+      /** @description Page on which the user decides. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
       /** @description Redirect. OAuth errors are returned to the client in the same way. */
       302: {
         headers: {
@@ -5708,6 +6266,69 @@ export interface operations {
       503: components['responses']['OAuthUnavailable'];
     };
   };
+  submitConsent: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "request": "3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11",
+         *       "token": "the token of the form",
+         *       "decision": "approve"
+         *     }
+         */
+        'application/x-www-form-urlencoded': components['schemas']['ConsentForm'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description The request is malformed or violates a rule. */
+      400: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "grant_type is missing"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+          'text/html': string;
+        };
+      };
+      408: components['responses']['OAuthTimeout'];
+      413: components['responses']['OAuthTooLarge'];
+      415: components['responses']['OAuthUnsupportedMediaType'];
+      429: components['responses']['OAuthTooManyRequests'];
+      500: components['responses']['OAuthInternal'];
+      503: components['responses']['OAuthUnavailable'];
+    };
+  };
   retrieveOauthKeys: {
     parameters: {
       query?: never;
@@ -5742,6 +6363,58 @@ export interface operations {
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
+    };
+  };
+  pushAuthorization: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "response_type": "code",
+         *       "client_id": "wallet",
+         *       "redirect_uri": "https://wallet.example/back",
+         *       "authorization_details": "[{\"type\":\"openid_credential\",\"credential_configuration_id\":\"7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61\"}]",
+         *       "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+         *       "code_challenge_method": "S256"
+         *     }
+         */
+        'application/x-www-form-urlencoded': components['schemas']['PushedAuthorizationRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "request_uri": "urn:ietf:params:oauth:request_uri:kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *       "expires_in": 60
+           *     }
+           */
+          'application/json': components['schemas']['PushedAuthorizationResponse'];
+        };
+      };
+      400: components['responses']['OAuthInvalid'];
+      408: components['responses']['OAuthTimeout'];
+      413: components['responses']['OAuthTooLarge'];
+      415: components['responses']['OAuthUnsupportedMediaType'];
+      429: components['responses']['OAuthTooManyRequests'];
+      500: components['responses']['OAuthInternal'];
+      503: components['responses']['OAuthUnavailable'];
     };
   };
   exchangeToken: {
@@ -5792,6 +6465,108 @@ export interface operations {
       429: components['responses']['OAuthTooManyRequests'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
+    };
+  };
+  retrieveOpenidConfiguration: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "allowUnregisteredWallets": true,
+           *       "requirePushedAuthorizationRequests": false,
+           *       "dpopNonceRequired": false,
+           *       "encryption": {
+           *         "enabled": true,
+           *         "requestRequired": false,
+           *         "responseRequired": false
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['OpenIdConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateOpenidConfiguration: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        /**
+         * @example {
+         *       "allowUnregisteredWallets": true
+         *     }
+         */
+        'application/json': components['schemas']['OpenIdConfigurationRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "allowUnregisteredWallets": true,
+           *       "requirePushedAuthorizationRequests": false,
+           *       "dpopNonceRequired": false,
+           *       "encryption": {
+           *         "enabled": true,
+           *         "requestRequired": false,
+           *         "responseRequired": false
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['OpenIdConfiguration'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
     };
   };
   issueCredential: {
@@ -5875,7 +6650,7 @@ export interface operations {
            * @example {
            *       "iacas": [
            *         {
-           *           "certificate": "MIICQjCCAeigAwIBAgIQZddcYCiXlxT/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW+kq3Zb8XnW5mVt1Yc7RfL2+/ILwVYZPk/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+r2e+KtoTX3aYel9j/GijZ5W+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGek/zBIgYOy+fRkIWuU/Q3LFGwK"
+           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe"
            *         }
            *       ]
            *     }
@@ -5969,6 +6744,8 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
+        'Idempotency-Key'?: string;
         /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
         Prefer?: string;
       };
@@ -6011,6 +6788,44 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteOffer: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the offer. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
@@ -6269,6 +7084,570 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       410: components['responses']['TenantGone'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listWalletsAttested: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "name": "Wallet",
+           *           "clientId": "wallet-x",
+           *           "redirectUris": [
+           *             "https://wallet.example/back"
+           *           ],
+           *           "rootCertificates": [
+           *             "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+           *           ],
+           *           "dpopRequired": false,
+           *           "disabled": false,
+           *           "attestationRequired": true
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['PageOfRegisteredWallet'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  createWalletAttested: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
+        'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "name": "State wallet",
+         *       "clientId": "https://state-wallet.example.com",
+         *       "rootCertificates": [
+         *         "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----"
+         *       ]
+         *     }
+         */
+        'application/json': components['schemas']['AttestedWalletRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "name": "State wallet",
+           *       "clientId": "wallet-3b",
+           *       "rootCertificates": [
+           *         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+           *       ],
+           *       "dpopRequired": false,
+           *       "disabled": false,
+           *       "attestationRequired": true
+           *     }
+           */
+          'application/json': components['schemas']['RegisteredWallet'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveWalletAttested: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the wallet. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "name": "Wallet",
+           *       "clientId": "wallet-x",
+           *       "redirectUris": [
+           *         "https://wallet.example/back"
+           *       ],
+           *       "rootCertificates": [
+           *         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+           *       ],
+           *       "dpopRequired": false,
+           *       "disabled": false,
+           *       "attestationRequired": true
+           *     }
+           */
+          'application/json': components['schemas']['RegisteredWallet'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateWalletAttested: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the wallet. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "name": "State wallet",
+         *       "clientId": "https://state-wallet.example.com",
+         *       "rootCertificates": [
+         *         "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----"
+         *       ]
+         *     }
+         */
+        'application/json': components['schemas']['AttestedWalletRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "name": "State wallet",
+           *       "clientId": "wallet-3d",
+           *       "rootCertificates": [
+           *         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+           *       ],
+           *       "dpopRequired": false,
+           *       "disabled": false,
+           *       "attestationRequired": true
+           *     }
+           */
+          'application/json': components['schemas']['RegisteredWallet'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteWalletAttested: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the wallet. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listWallets: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "name": "Wallet",
+           *           "clientId": "wallet-x",
+           *           "redirectUris": [
+           *             "https://wallet.example/back"
+           *           ],
+           *           "rootCertificates": [
+           *             "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+           *           ],
+           *           "dpopRequired": false,
+           *           "disabled": false,
+           *           "attestationRequired": true
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['PageOfRegisteredWallet'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  createWallet: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
+        'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "name": "City wallet",
+         *       "clientId": "https://wallet.example.com",
+         *       "redirectUris": [
+         *         "https://wallet.example.com/back"
+         *       ]
+         *     }
+         */
+        'application/json': components['schemas']['WalletRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "name": "City wallet",
+           *       "clientId": "wallet-3c",
+           *       "redirectUris": [
+           *         "https://wallet.example.com/back"
+           *       ],
+           *       "dpopRequired": false,
+           *       "disabled": false,
+           *       "attestationRequired": false
+           *     }
+           */
+          'application/json': components['schemas']['RegisteredWallet'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveWallet: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the wallet. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "name": "wallet",
+           *       "clientId": "wallet",
+           *       "redirectUris": [
+           *         "https://wallet.example/back"
+           *       ],
+           *       "dpopRequired": false,
+           *       "disabled": false,
+           *       "attestationRequired": false
+           *     }
+           */
+          'application/json': components['schemas']['RegisteredWallet'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateWallet: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the wallet. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "name": "City wallet",
+         *       "clientId": "https://wallet.example.com",
+         *       "redirectUris": [
+         *         "https://wallet.example.com/back"
+         *       ],
+         *       "disabled": true
+         *     }
+         */
+        'application/json': components['schemas']['WalletRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "name": "City wallet",
+           *       "clientId": "wallet-3e",
+           *       "redirectUris": [
+           *         "https://wallet.example.com/back"
+           *       ],
+           *       "dpopRequired": false,
+           *       "disabled": true,
+           *       "attestationRequired": false
+           *     }
+           */
+          'application/json': components['schemas']['RegisteredWallet'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteWallet: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the wallet. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -6636,7 +8015,7 @@ export interface operations {
            *           "redirectUrl": "https://university.example/v1/oauth/authentication/callback",
            *           "url": "https://login.example",
            *           "clientId": "attestry",
-           *           "clientSecret": "**********lient",
+           *           "clientSecret": "**********-0815",
            *           "scope": [
            *             "openid",
            *             "profile",
@@ -6644,7 +8023,9 @@ export interface operations {
            *           ],
            *           "tokenEndpointAuthMethod": "client_secret_basic",
            *           "staticRequestParameters": {},
-           *           "forwardedRequestParameters": [],
+           *           "forwardedRequestParameters": [
+           *             "login_hint"
+           *           ],
            *           "claimsToPersist": []
            *         }
            *       ]
@@ -7455,7 +8836,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "type": "org.example.r",
+           *           "type": "org.example.u",
            *           "profile": "mobile",
            *           "format": "mso_mdoc",
            *           "sessionId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
@@ -7885,6 +9266,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -8384,6 +9766,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -8879,6 +10262,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -9091,7 +10475,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "type": "org.example.m",
+           *           "type": "org.example.o",
            *           "claimMappings": {
            *             "org.example.membership.1": {
            *               "given_name": {
@@ -9249,7 +10633,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "type": "org.example.m",
+           *       "type": "org.example.o",
            *       "claimMappings": {
            *         "org.example.membership.1": {
            *           "given_name": {
@@ -9342,7 +10726,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "type": "org.example.m",
+           *       "type": "org.example.o",
            *       "claimMappings": {
            *         "org.example.membership.1": {
            *           "given_name": {
@@ -9373,6 +10757,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -9460,7 +10845,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "8c7eba18d6d4156ba11bfbcef046a5d0d098b3b0beee96718e91cc007059f6e5"
+           *           "certificateFingerprint": "693e83d78382f314a13ecf6c2b8f587f1741f04dd73da3e5066199ba98f4178f"
            *         }
            *       ]
            *     }
@@ -9764,7 +11149,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "41be065fcabc3edfecc3060f3caaff7ed2b08d214a2e1de92e79567f0b0224eb",
+           *           "certificateFingerprint": "9e256298d7729e6ac4a5712d225b128d4168f96e52f16ef5a760cbc293e6aeed",
            *           "isManaged": false,
            *           "crl": {
            *             "number": "2",
@@ -9836,7 +11221,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "951bbedc5174a6a3cbaa2e73b28f1ac05347b74551a9558b7b97769515577cae",
+           *       "certificateFingerprint": "4ca93eed057b2ad675878ca7386e37df5514c662fe8c3110a3ad32970d17a270",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "43",
@@ -9896,7 +11281,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "f7de27765df21a3114df47765c9902c79d34601f1918e6ac52f38fc0f0ff3c63",
+           *       "certificateFingerprint": "125e1b81a3f443089328e98075e5a7556e08d03d5dc86e32ba26d33de243f489",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -9965,7 +11350,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "f7de27765df21a3114df47765c9902c79d34601f1918e6ac52f38fc0f0ff3c63",
+           *       "certificateFingerprint": "125e1b81a3f443089328e98075e5a7556e08d03d5dc86e32ba26d33de243f489",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -10108,7 +11493,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "41be065fcabc3edfecc3060f3caaff7ed2b08d214a2e1de92e79567f0b0224eb",
+           *       "certificateFingerprint": "9e256298d7729e6ac4a5712d225b128d4168f96e52f16ef5a760cbc293e6aeed",
            *       "isManaged": false,
            *       "crl": {
            *         "number": "2",
@@ -10128,6 +11513,42 @@ export interface operations {
       408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveStatusListTokenIdentifierList: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the status list. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/cwt': string;
+          'application/identifierlist+cwt': string;
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      404: components['responses']['TenantNotFound'];
+      406: components['responses']['TenantNotAcceptable'];
+      410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -10177,7 +11598,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "746191b4c470f452248ec5861af78173e0cfc936e2489e0db5a6f8407610d528"
+           *           "certificateFingerprint": "6a1c781533b377741e5543abe006044710d6d0a00b6ca47ec9e35d173223e0ba"
            *         }
            *       ]
            *     }
@@ -10429,7 +11850,7 @@ export interface operations {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *           "listSize": 100000,
-           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+Gbo0ZPSdRcgbYu/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn+b+VCB/SvTbmX2MA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/2J1R7BZTqFEyV4BT+qJ4Nxma8HMH6wAFKVQ/igIgU87BmU+z9U6e/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m="
+           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+6y+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9J+Jl+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R/81iI2X+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m//kq3Zb8XnW5mVt1Yc7RfL2sHd9Jp+kq3Zb8XnW5mVt1Yc7RfL2sH+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW="
            *         }
            *       ]
            *     }
@@ -10473,7 +11894,7 @@ export interface operations {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *       "listSize": 100000,
-           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+Gbo0ZPSdRcgbYu/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn+b+VCB/SvTbmX2MA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/2J1R7BZTqFEyV4BT+qJ4Nxma8HMH6wAFKVQ/igIgU87BmU+z9U6e/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/d5Un+sLHtd4tz/xr09zN"
+           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+6y+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9J+Jl+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R/81iI2X+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//kq3Zb8XnW5mVt1Yc7RfL/BEdZDg4+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG=="
            *     }
            */
           'application/json': components['schemas']['MobileStatusList'];
@@ -10827,6 +12248,11 @@ export interface operations {
            *           "status_lists": {
            *             "uri": "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token"
            *           }
+           *         }
+           *       ],
+           *       "identifier_lists": [
+           *         {
+           *           "uri": "https://university.example/v2/credentials/mobile/identifier-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token"
            *         }
            *       ]
            *     }
@@ -11200,6 +12626,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -11302,16 +12729,16 @@ export interface operations {
           /**
            * @example {
            *       "status_lists": [
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
            *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token",
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token",
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b68/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token"
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token"
            *       ]
            *     }
            */
@@ -11440,7 +12867,7 @@ export interface operations {
            *           "created": "2026-01-15T09:30:00.000Z",
            *           "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "proofPurpose": "assertionMethod",
-           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *           "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *         }
            *       }
            *     }
@@ -11569,6 +12996,75 @@ export interface operations {
           [name: string]: unknown;
         };
         content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  createRevocationNotification: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the credential. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "from": "did:web:university.example",
+         *       "to": [
+         *         "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+         *       ]
+         *     }
+         */
+        'application/json': components['schemas']['RevocationNotificationRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "type": "https://didcomm.org/revocation_notification/2.0/revoke",
+           *       "from": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+           *       "to": [
+           *         "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+           *       ],
+           *       "created_time": 1795455963,
+           *       "body": {
+           *         "revocation_format": "ldp_vc",
+           *         "credential_id": "urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['RevocationNotification'];
+        };
       };
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
@@ -11860,6 +13356,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
@@ -11944,7 +13441,7 @@ export interface operations {
            *         "type": "BitstringStatusList",
            *         "statusPurpose": "revocation",
            *         "ttl": 300000,
-           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2"
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3"
            *       },
            *       "proof": {
            *         "type": "DataIntegrityProof",
@@ -11952,7 +13449,7 @@ export interface operations {
            *         "created": "2026-01-15T09:30:00.000Z",
            *         "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *         "proofPurpose": "assertionMethod",
-           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *       }
            *     }
            */
@@ -11977,7 +13474,7 @@ export interface operations {
            *         "type": "BitstringStatusList",
            *         "statusPurpose": "revocation",
            *         "ttl": 300000,
-           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2"
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3"
            *       },
            *       "proof": {
            *         "type": "DataIntegrityProof",
@@ -11985,7 +13482,7 @@ export interface operations {
            *         "created": "2026-01-15T09:30:00.000Z",
            *         "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *         "proofPurpose": "assertionMethod",
-           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *       }
            *     }
            */

@@ -5,6 +5,7 @@ import type {
   MobileBranding,
   MobileConfiguration,
   MobileConfigurationRequest,
+  StatusMechanism,
   TimeMapping,
 } from '@attestry/contracts';
 import { ELEMENT_TYPES, elementFault, MDL_NAMESPACE, missingMdlElements, type ElementType } from '@attestry/cose';
@@ -25,6 +26,8 @@ export interface MdocContent extends ConfigurationContent {
   validFrom?: TimeMapping;
   validUntil?: TimeMapping;
   branding?: MobileBranding;
+  /** Absent: `status_list`. */
+  statusMechanism?: Exclude<StatusMechanism, 'status_list'>;
 }
 
 /** No data in JavaScript objects, as which verifiers read documents. */
@@ -61,7 +64,7 @@ export const mdocFaults = (request: MobileConfigurationRequest): ErrorDetail[] =
   const details: ErrorDetail[] = [];
   const fault = (param: string, msg: string, value?: unknown) =>
     details.push({ ...(value !== undefined && { value }), msg, param, location: 'body' });
-  const { type, branding, claimMappings, expiresIn, claimSourceId } = request;
+  const { type, branding, claimMappings, expiresIn, includeStatus, statusMechanism, claimSourceId } = request;
 
   if (type === 'VerifiableCredential') fault('type', 'must not be VerifiableCredential', type);
 
@@ -82,12 +85,15 @@ export const mdocFaults = (request: MobileConfigurationRequest): ErrorDetail[] =
     const mapFrom = request[time]?.mapFrom;
     if (mapFrom !== undefined && !parseClaimPath(mapFrom)) fault(time, PATH_FAULT, mapFrom);
   }
+  if (statusMechanism !== undefined && !includeStatus)
+    fault('statusMechanism', 'must not be used without includeStatus: true', statusMechanism);
   if (claimSourceId !== undefined && claimSourceId !== null) fault('claimSourceId', 'is not supported yet');
   return details;
 };
 
 export const mdocContentOf = (request: MobileConfigurationRequest): MdocContent => {
-  const { claimMappings, expiresIn, validFrom, validUntil, branding, display, maxIssuances, includeStatus } = request;
+  const { claimMappings, expiresIn, validFrom, validUntil, branding, display, maxIssuances } = request;
+  const { includeStatus, statusMechanism } = request;
   return present({
     claimMappings,
     expiresIn: present({ ...expiresIn }),
@@ -97,10 +103,11 @@ export const mdocContentOf = (request: MobileConfigurationRequest): MdocContent 
     display: display?.map((entry) => present({ ...entry })),
     maxIssuances,
     revocable: includeStatus || undefined,
+    statusMechanism: statusMechanism === 'status_list' ? undefined : statusMechanism,
   }) as MdocContent;
 };
 
 export const mdocRecordOf = ({ id, type, content }: ActiveConfiguration<MdocContent>): MobileConfiguration => {
-  const { revocable: includeStatus = false, ...shown } = content;
-  return { id, type, ...shown, includeStatus };
+  const { revocable: includeStatus = false, statusMechanism = 'status_list', ...shown } = content;
+  return { id, type, ...shown, includeStatus, ...(includeStatus && { statusMechanism }) };
 };

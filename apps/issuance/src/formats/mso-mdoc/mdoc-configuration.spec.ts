@@ -80,6 +80,10 @@ describe('rules of a configuration', () => {
     [{ expiresIn: {} }, body('expiresIn', 'must be at least 2 hours', {})],
     [{ expiresIn: { minutes: 119 } }, body('expiresIn', 'must be at least 2 hours', { minutes: 119 })],
     [{ claimSourceId: 'x' }, body('claimSourceId', 'is not supported yet')],
+    [
+      { statusMechanism: 'identifier_list' },
+      body('statusMechanism', 'must not be used without includeStatus: true', 'identifier_list'),
+    ],
     ...['validFrom', 'validUntil'].map(
       (time) =>
         [
@@ -230,7 +234,14 @@ describe('what is stored of a configuration', () => {
       type: 'org.example.card',
       claimMappings: withStatus.claimMappings,
       expiresIn: { days: 1 },
-      includeStatus: true,
+      ...{ includeStatus: true, statusMechanism: 'status_list' },
+    });
+    const listed = mdocContentOf(request({ includeStatus: true, statusMechanism: 'status_list' }));
+    expect(listed).toEqual(withStatus);
+    const identified = mdocContentOf(request({ includeStatus: true, statusMechanism: 'identifier_list' }));
+    expect(identified).toEqual({ ...withStatus, statusMechanism: 'identifier_list' });
+    expect(mdocRecordOf({ ...active, type: 'org.example.card', content: identified })).toMatchObject({
+      ...{ includeStatus: true, statusMechanism: 'identifier_list' },
     });
   });
 });

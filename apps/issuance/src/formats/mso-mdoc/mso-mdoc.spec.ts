@@ -7,6 +7,7 @@ import { cdeEncodeOptions, decode, encode, Tag } from 'cbor2';
 import fc from 'fast-check';
 import type { CertifiedSigner } from '../../issuer-certificates/issuer-signers.js';
 import type { CredentialFacts } from '../format.js';
+import { listIdentifier } from '../../status-list/identifier-list.js';
 import type { MdocContent } from './mdoc-configuration.decisions.js';
 import { MsoMdoc } from './mso-mdoc.js';
 
@@ -163,11 +164,14 @@ describe('mso_mdoc', () => {
     );
   });
 
-  it('refers to its entry in a status list, if it has one', async () => {
+  it('refers to its entry in a status list, or has an identifier in an identifier list [T202]', async () => {
     const status = (credential: string) => (parse(credential).security as { status?: unknown }).status;
     const uri = 'https://acme.example/v2/credentials/mobile/status-lists/1/token';
     expect(status(await issue(facts({ status: { index: 7, uri } })))).toEqual({ status_list: { idx: 7, uri } });
     expect(status(await issue())).toBeUndefined();
+    const identified = facts({ status: { index: 7, uri } }, { statusMechanism: 'identifier_list' });
+    const id = listIdentifier(uri, 7);
+    expect(status(await issue(identified))).toEqual({ identifier_list: { id, uri } });
   });
 
   it('has the digests that are stored of it, which show no value', async () => {

@@ -16,6 +16,7 @@ import {
   prepareMdoc,
   type MdocElement,
   type PreparedMdoc,
+  type UnsignedMdoc as UnsignedDocument,
 } from '@attestry/cose';
 import type { Signer } from '@attestry/keys';
 import { LRUCache } from 'lru-cache';
@@ -23,6 +24,10 @@ import type { CredentialDigests } from '../../issuance-session/issuance-session.
 import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import type { CertifiedSigner } from '../../issuer-certificates/issuer-signers.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
+import { IDENTIFIER_LIST_SIZE, listIdentifier } from '../../status-list/identifier-list.js';
+import type { StatusPolicy } from '../../status-list/list-series.js';
+import { MDOC_LIST_SIZE } from '../../status-list/packed-statuses.js';
+import type { StatusReference } from '../../status-list/token-status-list.js';
 import { claimsSizeFault } from '../claims-size.decisions.js';
 import { credentialTimes, TimesFault } from '../credential-times.js';
 import { claimOf, displayOf } from '../display.decisions.js';
@@ -58,6 +63,13 @@ interface UnsignedMdoc extends UnsignedCredential {
   prepared: PreparedMdoc;
 }
 
+const STATUS_LISTS: StatusPolicy = { kind: 'tokenStatusList', tokenType: 'cose', size: MDOC_LIST_SIZE };
+const IDENTIFIER_LISTS: StatusPolicy = {
+  kind: 'tokenStatusList',
+  tokenType: 'identifierList',
+  size: IDENTIFIER_LIST_SIZE,
+};
+
 /** ISO/IEC 18013-5, OID4VCI Appendix A.2. */
 @Injectable()
 export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
@@ -65,7 +77,10 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
   readonly profile = 'mobile';
   readonly resources: Format['resources'] = {
     signer: { kind: 'documentSigner' },
-    status: { kind: 'tokenStatusList', tokenType: 'cose', size: 100_000 },
+    status: (content) => {
+      const isIdentified = (content as MdocContent).statusMechanism === 'identifier_list';
+      return isIdentified ? IDENTIFIER_LISTS : STATUS_LISTS;
+    },
   };
   /** DER by fingerprint of the certificate. */
   private readonly documentSigners = new LRUCache<string, Uint8Array>({ max: 1000 });
@@ -165,7 +180,7 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
         namespaces,
         deviceKey: holder.publicJwk,
         validity: { signed, validFrom, validUntil: validUntil! },
-        ...(facts.status && { status: facts.status }),
+        ...(facts.status && { status: statusOf(content, facts.status) }),
         documentSigner: this.documentSignerOf(signer),
         random: facts.random,
       });
@@ -188,6 +203,9 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
 }
 
 const CHECK = 'formats/mso-mdoc';
+
+const statusOf = ({ statusMechanism }: MdocContent, { uri, index }: StatusReference): UnsignedDocument['status'] =>
+  statusMechanism === 'identifier_list' ? { id: listIdentifier(uri, index), uri } : { index, uri };
 
 const denied = (message: string) => oauthError('credential_request_denied', message, { check: CHECK });
 

@@ -1,4 +1,4 @@
-import { IsBoolean } from 'class-validator';
+import { IsBoolean, IsIn } from 'class-validator';
 import { BoundedJson, BoundedText, IsRecord, Nested, NestedList, Optional } from '../../validators.js';
 import {
   Color,
@@ -22,6 +22,10 @@ export interface ElementMapping extends ClaimMapping {
    */
   type?: 'string' | 'number' | 'boolean' | 'date' | 'dateTime' | 'binary' | 'object' | 'array';
 }
+
+/** Where the status of a document is published. */
+export type StatusMechanism = 'status_list' | 'identifier_list';
+const STATUS_MECHANISMS: readonly StatusMechanism[] = ['status_list', 'identifier_list'];
 
 export class TimeMapping {
   /** Path of a claim as in `claimMappings`. Its value is a date and time with offset, or a date, which means 00:00 UTC. */
@@ -79,10 +83,18 @@ export class MobileConfigurationRequest {
   @MaxIssuances() maxIssuances?: number;
 
   /**
-   * Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the
-   * credentials that are issued after it.
+   * Whether each credential has a status, so that it can be suspended and revoked. Default: false. A change applies to the credentials that
+   * are issued after it.
    */
   @Optional() @IsBoolean({ message: 'must be a boolean' }) includeStatus?: boolean;
+
+  /**
+   * Where the status is published, with `includeStatus` only: `status_list`, an entry of a Token Status List, or `identifier_list`, a list of the
+   * identifiers of suspended and revoked credentials. Default: `status_list`. A change applies to the credentials that are issued after it.
+   */
+  @Optional()
+  @IsIn(STATUS_MECHANISMS, { message: `must be one of: ${STATUS_MECHANISMS.join(', ')}` })
+  statusMechanism?: StatusMechanism;
   /** Claim sources are not supported yet: any value is rejected. */
   @Optional() @BoundedJson() claimSourceId?: unknown;
 }
@@ -98,6 +110,8 @@ export class MobileConfiguration {
   display?: CredentialDisplay[];
   maxIssuances?: number;
   includeStatus: boolean;
+  /** Absent without `includeStatus`. */
+  statusMechanism?: StatusMechanism;
 }
 
 export const mobileConfigurations = configurationOperations({

@@ -1,12 +1,12 @@
 import { AppError } from '@attestry/contracts';
-import { cookieOf, dropCookie, setCookie } from '../authorization-request/pending-authorizations.js';
-import { redirectToClient } from '../authorization-request/redirect.js';
+import { signInCookies } from './pending-authorizations.js';
+import { consentCookies } from './pending-consents.js';
+import { redirectToClient } from './redirect.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { checkPushed } from './check-pushed.js';
 import { parseAuthorizationRequest, parseClient } from './parse-authorization-request.js';
 import { requestedEntries } from './requested-entries.js';
 
-/** As in development, without a list. */
-const OPEN = { rendersPages: false };
 const ISSUER = 'https://acme.example';
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 const outcome = (run: () => unknown): unknown => {
@@ -34,57 +34,20 @@ const refusal = (run: () => unknown): unknown => {
 
 describe('parse-client', () => {
   const client = (redirect: string, id = 'wallet') =>
-    outcome(() => parseClient(new URLSearchParams({ client_id: id, redirect_uri: redirect }), OPEN));
+    outcome(() => parseClient(new URLSearchParams({ client_id: id, redirect_uri: redirect })));
 
-  it.each([
-    'https://wallet.example/back',
-    'https://wallet.example/back?kept=1',
-    'http://localhost:8080/back',
-    'http://127.0.0.1/back',
-    'http://[::1]:99/',
-    'eudi-openid4ci://authorize',
-    'org.example.wallet:/back',
-  ])('accepts %s', (redirectUri) => expect(client(redirectUri)).toEqual({ clientId: 'wallet', redirectUri }));
-  it.each([
-    '',
-    'back',
-    '/back',
-    'http://wallet.example/back',
-    'http://localhost.example/back',
-    'https://wallet.example/#part',
-    'https://wallet.example/#',
-    'https://user:word@wallet.example/',
-    'javascript:alert(1)',
-    'JavaScript:alert(1)',
-    'data:text/html,x',
-    'file:///etc/passwd',
-    'https://wallet.example/\u0000',
-    'https://wallet.example/a b',
-    'https://wället.example/',
-    `https://wallet.example/${'x'.repeat(2048)}`,
-  ])('refuses %s', (redirectUri) => expect(client(redirectUri)).toBe('invalid_request'));
   it.each(['', 'é', 'a\nb', 'x'.repeat(1025)])('refuses the client %j', (id) =>
     expect(client('https://wallet.example/', id)).toBe('invalid_request'),
   );
-  it('accepts exactly the listed addresses', () => {
-    const allowed = ['https://wallet.example/back'];
-    const requested = (redirect: string) =>
-      outcome(() =>
-        parseClient(new URLSearchParams({ client_id: 'w', redirect_uri: redirect }), { allowed, rendersPages: true }),
-      );
-    expect(requested(allowed[0]!)).toEqual({ clientId: 'w', redirectUri: allowed[0] });
-    for (const other of ['https://wallet.example/back/', 'https://wallet.example/back?a=1', 'org.example.wallet:/back'])
-      expect(requested(other)).toBe('invalid_request');
-  });
   it('stores a state that can be returned, and no other', () => {
     const stateOf = (state: string) =>
-      parseClient(new URLSearchParams(`client_id=w&redirect_uri=https://wallet.example/&${state}`), OPEN).state;
+      parseClient(new URLSearchParams(`client_id=w&redirect_uri=https://wallet.example/&${state}`)).state;
     expect(stateOf('state=x')).toBe('x');
     for (const state of ['', 'state=', 'state=a&state=b', `state=${'x'.repeat(4097)}`])
       expect(stateOf(state)).toBeUndefined();
   });
   it('names the invalid parameter, and the reason', () => {
-    const says = (text: string) => refusal(() => parseClient(new URLSearchParams(text), OPEN));
+    const says = (text: string) => refusal(() => parseClient(new URLSearchParams(text)));
     const at = 'parse-authorization-request';
     const once = (name: string) => ['invalid_request', `${name} must be sent once, with a value`, at];
     expect(says('redirect_uri=https://wallet.example/')).toEqual(once('client_id'));
@@ -97,37 +60,17 @@ describe('parse-client', () => {
     const longest = 'x'.repeat(1024);
     expect(says(`client_id=${longest}&redirect_uri=https://wallet.example/`)).toMatchObject({ clientId: longest });
   });
-  it('names the reason for which the redirect URI is refused', () => {
-    const requested = (redirect_uri: string) =>
-      refusal(() =>
-        parseClient(new URLSearchParams({ client_id: 'w', redirect_uri }), {
-          allowed: ['https://wallet.example/back'],
-          rendersPages: true,
-        }),
-      );
-    expect(requested('/back')).toEqual([
-      'invalid_request',
-      'redirect_uri must be an https URL, an http URL of a loopback host, or a URL with a private-use scheme of the wallet, without a fragment',
-      'check-redirect',
-    ]);
-    expect(requested('https://wallet.example/')).toEqual([
-      'invalid_request',
-      'redirect_uri must be one of the redirect URIs that this issuer allows',
-      'check-redirect',
-    ]);
-  });
   it('returns a state of the longest length', () =>
     expect(
       parseClient(
         new URLSearchParams({ client_id: 'w', redirect_uri: 'https://wallet.example/', state: 'x'.repeat(4096) }),
-        OPEN,
       ),
     ).toEqual({ clientId: 'w', redirectUri: 'https://wallet.example/', state: 'x'.repeat(4096) }));
   it('refuses repeated parameters', () => {
     for (const name of ['client_id', 'redirect_uri']) {
       const twice = new URLSearchParams({ client_id: 'w', redirect_uri: 'https://wallet.example/' });
       twice.append(name, twice.get(name)!);
-      expect(outcome(() => parseClient(twice, OPEN))).toBe('invalid_request');
+      expect(outcome(() => parseClient(twice))).toBe('invalid_request');
     }
   });
 });
@@ -140,6 +83,8 @@ describe('parse-authorization-request', () => {
       codeChallenge: CHALLENGE,
       scopes: ['a', 'b'],
     }));
+  it('reads the thumbprint of the DPoP key', () =>
+    expect(parse({ dpop_jkt: CHALLENGE })).toMatchObject({ dpopJkt: CHALLENGE }));
   it('accepts the issuer as the resource, also twice', () => {
     const twice = query({ resource: ISSUER });
     twice.append('resource', ISSUER);
@@ -157,12 +102,12 @@ describe('parse-authorization-request', () => {
     [{ state: 'x'.repeat(4097) }, 'invalid_request'],
     [{ resource: `${ISSUER}/` }, 'invalid_target'],
     [{ request: 'x' }, 'request_not_supported'],
-    [{ request_uri: 'urn:x' }, 'request_uri_not_supported'],
+    [{ request_uri: 'urn:x' }, 'invalid_request'],
     [{ authorization_details: '[]' }, 'invalid_authorization_details'],
   ])('refuses %j', (more, code) => expect(parse(more)).toBe(code));
   it.each<[Record<string, string>, string]>([
     [{ request: 'x' }, 'request objects are not supported'],
-    [{ request_uri: 'urn:x' }, 'request_uri is not supported'],
+    [{ request_uri: 'urn:x' }, 'request_uri must not be pushed'],
     [{ response_type: '' }, 'response_type is missing'],
     [{ response_type: 'token' }, 'response_type must be code'],
     [{ response_mode: 'form_post' }, 'response_mode must be query'],
@@ -170,7 +115,7 @@ describe('parse-authorization-request', () => {
     [{ code_challenge_method: 'plain' }, 'code_challenge_method must be S256'],
     [{ code_challenge: `${CHALLENGE.slice(1)}=` }, 'code_challenge must be a SHA-256 digest in base64url'],
     [{ code_challenge: CHALLENGE.slice(1) }, 'code_challenge must be a SHA-256 digest in base64url'],
-    [{ dpop_jkt: 'x' }, 'DPoP is not supported'],
+    [{ dpop_jkt: 'x' }, 'dpop_jkt must be the SHA-256 thumbprint of a key in base64url'],
     [{ resource: 'https://other.example' }, 'resource must be the credential issuer identifier'],
   ])('names the fault in %j', (more, message) =>
     expect(refusal(() => parseAuthorizationRequest(query(more), ISSUER))).toEqual([
@@ -183,6 +128,8 @@ describe('parse-authorization-request', () => {
     expect(parse({ response_mode: 'query', resource: '' })).toMatchObject({ scopes: ['a', 'b'] });
     expect(parse({ scope: ' a  b ' })).toEqual({ codeChallenge: CHALLENGE, scopes: ['a', 'b'] });
     expect(parse({ scope: '' })).toEqual({ codeChallenge: CHALLENGE, scopes: [] });
+    expect(parse({ scope: '', issuer_state: 'of the offer' })).toMatchObject({ issuerState: 'of the offer' });
+    expect(parse({ scope: '', issuer_state: '' })).not.toHaveProperty('issuerState');
   });
   it('refuses a code challenge that is no digest as an invalid request', () =>
     expect(refusal(() => parseAuthorizationRequest(query({ code_challenge: CHALLENGE.slice(1) }), ISSUER))).toEqual([
@@ -203,6 +150,21 @@ describe('parse-authorization-request', () => {
     const twice = query();
     twice.append('scope', 'c');
     expect(outcome(() => parseAuthorizationRequest(twice, ISSUER))).toBe('invalid_request');
+  });
+});
+
+describe('check-pushed', () => {
+  it('refuses a request that was not pushed, where the tenant requires it [T294]', () => {
+    expect(refusal(() => checkPushed(false, { requirePushedAuthorizationRequests: true }))).toEqual([
+      'invalid_request',
+      'the authorization request must be pushed to /v1/oauth/par first (RFC 9126)',
+      'check-pushed',
+    ]);
+    for (const [isPushed, settings] of [
+      [true, { requirePushedAuthorizationRequests: true }],
+      [false, { requirePushedAuthorizationRequests: false }],
+    ] as const)
+      expect(refusal(() => checkPushed(isPushed, settings))).toBeUndefined();
   });
 });
 
@@ -259,16 +221,20 @@ describe('a redirection to the wallet', () => {
 describe('the cookie', () => {
   const binding = { id: '11111111-1111-4111-8111-111111111111', secret: 'abc' };
   it('is sent only to the callback, and only over https when it is used', () => {
-    expect(setCookie(binding, ISSUER)).toBe(
+    expect(signInCookies.set(binding, ISSUER)).toBe(
       `attestry-sign-in-${binding.id}=abc; Path=/v1/oauth/authentication; Max-Age=1200; HttpOnly; SameSite=Lax; Secure`,
     );
-    expect(dropCookie(binding.id, 'http://acme.localhost')).toBe(
+    expect(signInCookies.drop(binding.id, 'http://acme.localhost')).toBe(
       `attestry-sign-in-${binding.id}=; Path=/v1/oauth/authentication; Max-Age=0; HttpOnly; SameSite=Lax`,
     );
   });
+  it('of a consent is sent only to its form, and never with requests of other sites', () =>
+    expect(consentCookies.set(binding, ISSUER)).toBe(
+      `attestry-consent-${binding.id}=abc; Path=/v1/oauth/authorize/consent; Max-Age=600; HttpOnly; SameSite=Strict; Secure`,
+    ));
   it('is found among others', () => {
-    expect(cookieOf(`a=b; attestry-sign-in-${binding.id}=abc;c=d`, binding.id)).toBe('abc');
+    expect(signInCookies.find(`a=b; attestry-sign-in-${binding.id}=abc;c=d`, binding.id)).toBe('abc');
     for (const header of [undefined, '', 'a=b', `x-attestry-sign-in-${binding.id}=abc`])
-      expect(cookieOf(header, binding.id)).toBeUndefined();
+      expect(signInCookies.find(header, binding.id)).toBeUndefined();
   });
 });

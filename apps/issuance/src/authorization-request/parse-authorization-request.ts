@@ -1,8 +1,6 @@
-import { AuthorizationQuery, MAX_WALLET_CLIENT_ID, oauthError, type OAuthErrorCode } from '@attestry/contracts';
+import { MAX_WALLET_CLIENT_ID, oauthError, PushedAuthorizationRequest, type OAuthErrorCode } from '@attestry/contracts';
 import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
-import { checkRedirect } from '../authorization-request/check-redirect.js';
-import type { RequestingClient } from '../authorization-request/pending-authorizations.js';
-import type { RedirectPolicy } from '../authorization-request/redirect-policy.js';
+import type { RequestingClient } from './pending-authorizations.js';
 import { parseAuthorizationDetails, type RequestedDetail } from '../protocol/authorization-details.js';
 
 export interface AuthorizationRequest {
@@ -10,20 +8,24 @@ export interface AuthorizationRequest {
   /** Values of `scope`. */
   scopes: string[];
   details?: RequestedDetail[];
+  /** Thumbprint of the key whose proof the token request must have. RFC 9449 §10 */
+  dpopJkt?: string;
+  /** From the offer. OID4VCI §5.1.3 */
+  issuerState?: string;
 }
 
-const MAX_LENGTHS = maxLengthsOf(AuthorizationQuery);
+const MAX_LENGTHS = maxLengthsOf(PushedAuthorizationRequest);
 const MAX_STATE = MAX_LENGTHS.get('state')!;
-/** base64url of a SHA-256 digest. RFC 7636 §4.2 */
-const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
+/** base64url of a SHA-256 digest. RFC 7636 §4.2, RFC 7638 §3.1 */
+const DIGEST = /^[A-Za-z0-9_-]{43}$/;
 const refused = (code: OAuthErrorCode, description: string) =>
   oauthError(code, description, { check: 'parse-authorization-request' });
 
 /**
- * RFC 6749 §4.1.2.1: when client or redirect address is not valid, the browser is not redirected.
+ * Client and redirect address, which are not checked here: without both, the browser is not redirected (RFC 6749 §4.1.2.1).
  * @throws AppError 400
  */
-export const parseClient = (query: URLSearchParams, policy: RedirectPolicy): RequestingClient => {
+export const parseClient = (query: URLSearchParams): RequestingClient => {
   for (const name of ['client_id', 'redirect_uri'])
     if (query.getAll(name).length !== 1 || query.get(name) === '')
       throw refused('invalid_request', `${name} must be sent once, with a value`);
@@ -33,7 +35,6 @@ export const parseClient = (query: URLSearchParams, policy: RedirectPolicy): Req
       'invalid_request',
       `client_id must be at most ${MAX_WALLET_CLIENT_ID} printable ASCII characters (RFC 6749 A.1)`,
     );
-  checkRedirect(redirectUri, policy);
   const [state, ...others] = query.getAll('state');
   const isReturned = state && state.length <= MAX_STATE && others.length === 0;
   return { clientId, redirectUri, ...(isReturned && { state }) };
@@ -54,7 +55,8 @@ export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string
   const value = (name: string): string | undefined => query.get(name) || undefined;
 
   if (value('request') !== undefined) throw refused('request_not_supported', 'request objects are not supported');
-  if (value('request_uri') !== undefined) throw refused('request_uri_not_supported', 'request_uri is not supported');
+  // RFC 9126 §2.1. The authorization endpoint has read its own before.
+  if (value('request_uri') !== undefined) throw refused('invalid_request', 'request_uri must not be pushed');
   const responseType = value('response_type');
   if (responseType === undefined) throw refused('invalid_request', 'response_type is missing');
   if (responseType !== 'code') throw refused('unsupported_response_type', 'response_type must be code');
@@ -62,16 +64,20 @@ export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string
   const codeChallenge = value('code_challenge');
   if (codeChallenge === undefined) throw refused('invalid_request', 'code_challenge is missing');
   if (value('code_challenge_method') !== 'S256') throw refused('invalid_request', 'code_challenge_method must be S256');
-  if (!CHALLENGE.test(codeChallenge))
+  if (!DIGEST.test(codeChallenge))
     throw refused('invalid_request', 'code_challenge must be a SHA-256 digest in base64url');
-  // RFC 9449 §10 would promise a binding that the token endpoint does not enforce.
-  if (value('dpop_jkt') !== undefined) throw refused('invalid_request', 'DPoP is not supported');
+  const dpopJkt = value('dpop_jkt');
+  if (dpopJkt !== undefined && !DIGEST.test(dpopJkt))
+    throw refused('invalid_request', 'dpop_jkt must be the SHA-256 thumbprint of a key in base64url');
   if (query.getAll('resource').some((resource) => resource !== '' && resource !== issuer))
     throw refused('invalid_target', 'resource must be the credential issuer identifier');
   const details = value('authorization_details');
+  const issuerState = value('issuer_state');
   return {
     codeChallenge,
     scopes: (value('scope') ?? '').split(' ').filter(Boolean),
     ...(details !== undefined && { details: parseAuthorizationDetails(details) }),
+    ...(dpopJkt !== undefined && { dpopJkt }),
+    ...(issuerState !== undefined && { issuerState }),
   };
 };

@@ -1,0 +1,47 @@
+import { claimSetsFor, claimsOfCredential, nameClaimSets, sessionClaimsText } from './claim-sets.js';
+
+const entries = [
+  { configurationId: 'c1', claimSets: [{ identifier: '__proto__', claims: { a: 1 } }, { claims: { a: 2 } }] },
+  { configurationId: 'c2', claimSets: [] },
+];
+const named = () => {
+  let made = 0;
+  return nameClaimSets(entries, () => `generated-${++made}`)!;
+};
+const identifiers = [
+  { credentialConfigurationId: 'c1', credentialIdentifiers: ['__proto__', 'generated-1'] },
+  { credentialConfigurationId: 'c2', credentialIdentifiers: ['generated-2'] },
+];
+
+describe('claim sets', () => {
+  it('have their own identifier or a generated one, as has an entry without claim sets [T271]', () =>
+    expect(named()).toEqual({
+      identifiers,
+      sets: [
+        { identifier: '__proto__', claims: { a: 1 } },
+        { identifier: 'generated-1', claims: { a: 2 } },
+      ],
+    }));
+
+  it('are not bound when no entry has any', () => expect(nameClaimSets([entries[1]!], () => 'unused')).toBeUndefined());
+
+  it('are left out with configurations that are not requested [T275]', () => {
+    expect(claimSetsFor(named(), new Set(['c1', 'c2']))).toEqual(named());
+    expect(claimSetsFor(named(), new Set(['c1']))).toEqual({ ...named(), identifiers: [identifiers[0]] });
+    expect(claimSetsFor(named(), new Set(['c2']))).toBeUndefined();
+  });
+
+  it.each([
+    ['__proto__', { a: 1, b: 0 }],
+    ['generated-1', { a: 2, b: 0 }],
+    ['generated-2', { a: 0, b: 0 }],
+    [undefined, { a: 0, b: 0 }],
+  ])('take precedence over the claims of the offer: %s [T272]', (identifier, expected) =>
+    expect(
+      claimsOfCredential(JSON.parse(sessionClaimsText({ a: 0, b: 0 }, named())) as Record<string, unknown>, identifier),
+    ).toEqual(expected),
+  );
+
+  it('are not in the text of a session without them', () =>
+    expect(sessionClaimsText({ a: 0 }, undefined)).toBe('{"a":0}'));
+});

@@ -1,0 +1,64 @@
+import type { GrantedDetail } from '../issuance-session/issuance-session.events.js';
+import type { CheckedEntry } from '../protocol/check-credentials.js';
+import { mergeClaims } from '../protocol/map-claims.js';
+
+/** Claims of one credential, merged last (specification notes, Issuance). */
+export interface ClaimSet {
+  /** Also the credential identifier. */
+  identifier: string;
+  claims: Record<string, unknown>;
+}
+
+/** Claim sets of an offer, or of the part of it that a session covers. */
+export interface ClaimSets {
+  /** Credential identifiers of every entry: one for each of its claim sets, a generated one where it has none. */
+  identifiers: GrantedDetail[];
+  sets: ClaimSet[];
+}
+
+/** `undefined` when no entry has claim sets. */
+export const nameClaimSets = (entries: readonly CheckedEntry[], newId: () => string): ClaimSets | undefined => {
+  if (entries.every(({ claimSets }) => claimSets.length === 0)) return undefined;
+  const sets: ClaimSet[] = [];
+  const identifiers = entries.map(({ configurationId, claimSets }) => {
+    const named = claimSets.map(({ identifier = newId(), claims }) => ({ identifier, claims }));
+    sets.push(...named);
+    return {
+      credentialConfigurationId: configurationId,
+      credentialIdentifiers: named.length ? named.map(({ identifier }) => identifier) : [newId()],
+    };
+  });
+  return { identifiers, sets };
+};
+
+/** The part for these configurations; `undefined` when it has no claim sets. */
+export const claimSetsFor = (
+  { identifiers, sets }: ClaimSets,
+  configurationIds: ReadonlySet<string>,
+): ClaimSets | undefined => {
+  const covered = identifiers.filter(({ credentialConfigurationId }) =>
+    configurationIds.has(credentialConfigurationId),
+  );
+  const names = new Set(covered.flatMap(({ credentialIdentifiers }) => credentialIdentifiers));
+  const remaining = sets.filter(({ identifier }) => names.has(identifier));
+  return remaining.length === 0 ? undefined : { identifiers: covered, sets: remaining };
+};
+
+/** Content of `sealedClaims` where a session binds claim sets. */
+interface ClaimsWithSets {
+  claims: Record<string, unknown>;
+  claimSets: ClaimSet[];
+}
+
+/** What is sealed for a session. */
+export const sessionClaimsText = (claims: Record<string, unknown>, claimSets: ClaimSets | undefined): string =>
+  JSON.stringify(claimSets ? ({ claims, claimSets: claimSets.sets } satisfies ClaimsWithSets) : claims);
+
+/** The offer's claims, then those of the claim set; an entry without sets has an identifier of no claim set. */
+export const claimsOfCredential = (
+  sealed: Record<string, unknown>,
+  credentialIdentifier: string | undefined,
+): Record<string, unknown> => {
+  const { claims, claimSets } = sealed as unknown as ClaimsWithSets;
+  return mergeClaims(claims, claimSets.find(({ identifier }) => identifier === credentialIdentifier)?.claims);
+};

@@ -1,0 +1,107 @@
+import type { AppError } from '@attestry/contracts';
+import { given, stateAfter } from '@attestry/event-store';
+import { changeSettings, effectiveSettings, encryptionPolicy } from './openid-settings.decisions.js';
+import type { OpenIdSettings, OpenIdSettingsChanged } from './openid-settings.events.js';
+import { openIdSettings } from './openid-settings.state.js';
+
+const changed = (data: OpenIdSettingsChanged['data']): OpenIdSettingsChanged => ({
+  type: 'OpenIdSettingsChanged',
+  data,
+});
+const ON = changed({ allowUnregisteredWallets: true });
+
+describe('the settings of the OID4VCI endpoints', () => {
+  it('change as a request names them; null resets, and an unchanged value is no event [T217]', () => {
+    given(openIdSettings, [])
+      .when((settings) => changeSettings(settings, { allowUnregisteredWallets: true }))
+      .then([ON]);
+    given(openIdSettings, [ON])
+      .when((settings) => changeSettings(settings, { allowUnregisteredWallets: null }))
+      .then([changed({ allowUnregisteredWallets: null })]);
+    for (const [events, wanted] of [
+      [[ON], { allowUnregisteredWallets: true }],
+      [[ON], {}],
+      [[ON], { allowUnregisteredWallets: undefined }],
+      [[], { allowUnregisteredWallets: null }],
+    ] as [OpenIdSettingsChanged[], OpenIdSettingsChanged['data']][])
+      given(openIdSettings, events)
+        .when((settings) => changeSettings(settings, wanted))
+        .then([]);
+    expect(stateAfter(openIdSettings, [ON, changed({ allowUnregisteredWallets: null })])).toEqual({});
+  });
+
+  it('are shown with their defaults [T217]', () => {
+    for (const nodeEnv of ['development', 'test', 'production'])
+      expect(effectiveSettings({}, { nodeEnv })).toEqual({
+        allowUnregisteredWallets: nodeEnv !== 'production',
+        requirePushedAuthorizationRequests: false,
+        dpopNonceRequired: false,
+        encryption: { enabled: true, requestRequired: false, responseRequired: false },
+      });
+    for (const allowUnregisteredWallets of [true, false])
+      for (const nodeEnv of ['development', 'production'])
+        expect(effectiveSettings({ allowUnregisteredWallets }, { nodeEnv })).toMatchObject({
+          allowUnregisteredWallets,
+        });
+  });
+});
+
+const after = (...data: OpenIdSettingsChanged['data'][]) =>
+  given<OpenIdSettings, OpenIdSettingsChanged>(openIdSettings, data.map(changed));
+const change = (data: OpenIdSettingsChanged['data']) => (state: OpenIdSettings) => changeSettings(state, data);
+
+describe('T311: encryption settings', () => {
+  it('change only the members that are named, and null resets', () => {
+    const some = after({ allowUnregisteredWallets: true, encryption: { requestRequired: true } });
+    some.when(change({ encryption: { responseRequired: true } })).thenState({
+      allowUnregisteredWallets: true,
+      encryption: { requestRequired: true, responseRequired: true },
+    });
+    some.when(change({ encryption: { requestRequired: null } })).thenState({ allowUnregisteredWallets: true });
+    some.when(change({ encryption: null })).thenState({ allowUnregisteredWallets: true });
+    some.when(change({ allowUnregisteredWallets: null })).thenState({ encryption: { requestRequired: true } });
+    some.when(change({ encryption: { requestRequired: true } })).then([]);
+    after()
+      .when(change({ encryption: null }))
+      .then([]);
+  });
+
+  it('have defaults, and requiring encrypted responses requires encrypted requests', () => {
+    const defaults = { enabled: true, requestRequired: false, responseRequired: false };
+    expect(encryptionPolicy({})).toEqual(defaults);
+    expect(encryptionPolicy({ encryption: { enabled: false } })).toEqual({ ...defaults, enabled: false });
+    expect(encryptionPolicy({ encryption: { responseRequired: true } })).toEqual({
+      enabled: true,
+      requestRequired: true,
+      responseRequired: true,
+    });
+  });
+
+  it.each(['requestRequired', 'responseRequired'] as const)('refuse to be off while %s', (member) => {
+    const fault = (run: () => unknown) => {
+      try {
+        run();
+        return undefined;
+      } catch (error) {
+        return (error as AppError).details;
+      }
+    };
+    const refused = [
+      {
+        param: `encryption.${member}`,
+        msg: 'must not be true while encryption.enabled is false',
+        value: true,
+        location: 'body',
+      },
+    ];
+    expect(fault(() => change({ encryption: { enabled: false } })({ encryption: { [member]: true } }))).toEqual(
+      refused,
+    );
+    expect(fault(() => change({ encryption: { [member]: true } })({ encryption: { enabled: false } }))).toEqual(
+      refused,
+    );
+    expect(
+      fault(() => change({ encryption: { [member]: true, enabled: true } })({ encryption: { enabled: false } })),
+    ).toBe(undefined);
+  });
+});

@@ -1,0 +1,80 @@
+import { Inject } from '@nestjs/common';
+import {
+  pushAuthorization,
+  type HolderContext,
+  type HttpAnswer,
+  type PushedAuthorizationResponse,
+  type RawRequest,
+} from '@attestry/contracts';
+import type { Clock } from '@attestry/event-store';
+import { ReplayGuard } from '@attestry/keys';
+import { CLOCK, LOGGER, Operation, OperationRecorder, type Logger, type RequestOf } from '@attestry/service-kit';
+import { AuthorizationOffers } from '../authorization-offer/authorization-offers.js';
+import { parseAuthorizationRequest, parseClient } from '../authorization-request/parse-authorization-request.js';
+import { PUSHED_SECONDS, PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
+import { requestedEntries } from '../authorization-request/requested-entries.js';
+import { checkContentType } from '../protocol/check-content-type.js';
+import { DpopProofs, dpopError, PROOF_USED, singleUseOf } from '../protocol/dpop-proofs.js';
+import { PublishedConfigurations } from '../protocol/published-configurations.js';
+import { rawOf } from '../protocol/raw-request.js';
+import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
+import { checkClientAttestation } from '../wallets/check-wallet.js';
+import { TenantWallets } from '../wallets/tenant-wallets.js';
+import { checkParametersLocation } from './check-parameters-location.js';
+import { checkSize } from './check-size.js';
+
+/** Pushed authorization request endpoint, RFC 9126 §2: the checks of the authorization endpoint, before the browser is involved. */
+@Operation(pushAuthorization)
+export class PushAuthorization {
+  constructor(
+    private readonly configurations: PublishedConfigurations,
+    private readonly offers: AuthorizationOffers,
+    private readonly pushed: PushedAuthorizations,
+    private readonly wallets: TenantWallets,
+    private readonly dpop: DpopProofs,
+    private readonly guard: ReplayGuard,
+    readonly recorder: OperationRecorder,
+    @Inject(LOGGER) readonly logger: Logger,
+    @Inject(CLOCK) readonly clock: Clock,
+  ) {}
+
+  execute(
+    request: RequestOf<typeof pushAuthorization>,
+    context: HolderContext,
+  ): Promise<PushedAuthorizationResponse | HttpAnswer> {
+    const raw = rawOf(request);
+    const answer = () => recordOutcome(this, pushAuthorization, context, (record) => this.push(raw, context, record));
+    return raw.headers['dpop'] === undefined ? answer() : this.dpop.withNonce(context.tenant.id, answer);
+  }
+
+  private async push(
+    raw: RawRequest,
+    { tenant }: HolderContext,
+    record: WalletRecord,
+  ): Promise<PushedAuthorizationResponse> {
+    const { id: tenantId, baseUrl: issuer } = tenant;
+    checkContentType(raw);
+    checkParametersLocation(raw);
+    const form = new URLSearchParams(raw.text);
+    checkSize(form.toString());
+    const client = await this.wallets.classifyClient(tenantId, parseClient(form));
+    if (client.kind === 'registered') {
+      record.nameWallet(client.wallet);
+      checkClientAttestation(client.wallet);
+    }
+    const proof = await this.dpop.verifyProof(raw, pushAuthorization, tenant);
+    const parsed = parseAuthorizationRequest(form, issuer);
+    // The result is not stored: it is computed again when the reference is opened.
+    const named = requestedEntries(parsed, await this.configurations.listActive(tenantId));
+    await this.offers.restrictRequest(tenantId, parsed, named);
+    if (proof) {
+      // RFC 9449 §10.1: a proof binds the code to its key as `dpop_jkt` does.
+      if (parsed.dpopJkt !== undefined && parsed.dpopJkt !== proof.jkt)
+        throw dpopError('the DPoP proof must be made with the key that dpop_jkt names');
+      form.set('dpop_jkt', proof.jkt);
+      checkSize(form.toString());
+      if (!(await this.guard.spendAll(tenantId, [singleUseOf(proof)]))) throw dpopError(PROOF_USED);
+    }
+    return { request_uri: await this.pushed.store(tenantId, form.toString()), expires_in: PUSHED_SECONDS };
+  }
+}

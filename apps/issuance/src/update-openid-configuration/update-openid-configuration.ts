@@ -1,0 +1,26 @@
+import { updateOpenIdConfiguration, type ClientContext, type OpenIdConfiguration } from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
+import { eventContext, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
+import { changeSettings, effectiveSettings } from '../openid-settings/openid-settings.decisions.js';
+import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
+
+@Operation(updateOpenIdConfiguration)
+export class UpdateOpenIdConfiguration {
+  constructor(
+    private readonly streams: Streams,
+    private readonly config: PlatformConfig,
+  ) {}
+
+  async execute(
+    { body }: RequestOf<typeof updateOpenIdConfiguration>,
+    context: ClientContext,
+  ): Promise<OpenIdConfiguration> {
+    const { state } = await this.streams.runDecision(
+      openIdSettings,
+      openIdSettingsStream(context.tenant.id),
+      (settings) => changeSettings(settings, body),
+      eventContext(context),
+    );
+    return effectiveSettings(state, this.config);
+  }
+}
