@@ -27,6 +27,7 @@ import { formatProviders } from './formats/formats.js';
 import { TenantContexts } from './formats/ldp-vc/tenant-contexts.js';
 import { IssuerBrands } from './protocol/issuer-brands.js';
 import { CurrentConfigurations } from './protocol/current-configurations.js';
+import { ClientAttestations } from './protocol/client-attestations.js';
 import { DpopProofs } from './protocol/dpop-proofs.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedConfigurations } from './protocol/published-configurations.js';
@@ -85,6 +86,7 @@ import { useCases } from './use-cases.generated.js';
     // Offers and the OID4VCI protocol
     TenantWallets,
     DpopProofs,
+    ClientAttestations,
     PendingAuthorizations,
     PushedAuthorizations,
     PendingConsents,

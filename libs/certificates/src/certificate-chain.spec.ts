@@ -8,7 +8,7 @@ import {
   X509CertificateGenerator,
   type X509Certificate,
 } from '@peculiar/x509';
-import { parseTrustAnchor, readTrustAnchor, verifyCertificateChain } from './certificate-chain.js';
+import { readTrustAnchor, verifyCertificateChain } from './certificate-chain.js';
 import { CertificateFault } from './certificate-fault.js';
 
 cryptoProvider.set(webcrypto as unknown as Crypto);
@@ -161,30 +161,5 @@ describe('the chain of a signer', () => {
     for (const text of ['', 'A'.repeat(5468), signer.text.replaceAll('+', '-') + '-'])
       expect(refusalOf([text], root)).toEqual(['certificate 1 must be base64 of at most 4096 bytes']);
     expect(refusalOf([signer, 'AAAA'], root)).toEqual(['certificate 2 must be an X.509 certificate']);
-  });
-});
-
-describe('a trust anchor', () => {
-  it('is one valid CA certificate of at most 4 KiB', async () => {
-    const root = await make({ extensions: [CA()] });
-    const pem = root.certificate.toString('pem');
-    expect(parseTrustAnchor(`\n${pem}\n`, NOW).pem.trim()).toBe(pem.trim());
-    const refused = async (wanted: Wanted) => {
-      const { certificate } = await make(wanted);
-      return faultsOf(() => parseTrustAnchor(certificate.toString('pem'), NOW));
-    };
-    expect(await refused({})).toEqual(['must be the certificate of a CA']);
-    expect(await refused({ extensions: [CA()], notAfter: new Date('2026-02-01T00:00:00Z') })).toEqual([
-      'must not be expired: it ended at 2026-02-01T00:00:00.000Z',
-    ]);
-    const large = new Extension(
-      '1.2.3.4',
-      false,
-      new Uint8Array([0x04, 0x82, 0x10, 0x00, ...Array<number>(4096).fill(1)]),
-    );
-    expect(await refused({ extensions: [CA(), large] })).toEqual(['must have at most 4096 bytes']);
-    expect(faultsOf(() => parseTrustAnchor('no certificate', NOW))).toEqual([
-      'must be one certificate in PEM, beginning with -----BEGIN CERTIFICATE-----',
-    ]);
   });
 });

@@ -14,25 +14,8 @@ const KNOWN_CRITICAL: readonly string[] = [
   '2.5.29.37', // extended key usage
 ];
 
-/** A certificate that a tenant trusts to have issued others. */
-export interface TrustAnchor {
-  pem: string;
-  parsed: ParsedCertificate;
-}
-
-/**
- * A root certificate of a tenant's wallet provider.
- * @throws CertificateFault with every rule that it breaks
- */
-export const parseTrustAnchor = (pem: string, now: Date): TrustAnchor => {
-  const parsed = parsePem(pem);
-  const faults = [...sizeFaults(parsed.node.raw), ...authorityFaults(parsed, 0), ...periodFaults(parsed.x509, now)];
-  if (faults.length) throw new CertificateFault(faults);
-  return { pem: parsed.node.toString(), parsed };
-};
-
-/** One that was checked when it was stored. */
-export const readTrustAnchor = (pem: string): TrustAnchor => ({ pem, parsed: parsePem(pem) });
+/** A trust anchor that was checked when it was stored. */
+export const readTrustAnchor = (pem: string): ParsedCertificate => parsePem(pem);
 
 /**
  * The certificate of the signer of a JWS, with the chain of RFC 7515 §4.1.6: each certificate certifies the previous one, and a trust anchor
@@ -42,7 +25,7 @@ export const readTrustAnchor = (pem: string): TrustAnchor => ({ pem, parsed: par
  */
 export const verifyCertificateChain = (
   chain: readonly string[],
-  anchors: readonly TrustAnchor[],
+  anchors: readonly ParsedCertificate[],
   now: Date,
 ): ParsedCertificate => {
   if (chain.length === 0 || chain.length > MAX_CHAIN)
@@ -52,7 +35,7 @@ export const verifyCertificateChain = (
   for (const [position, certificate] of certificates.entries()) {
     refuse(position, periodFaults(certificate.x509, now));
     refuse(position, [...criticalFaults(certificate.x509), ...signatureFaults(certificate.x509)]);
-    if (anchors.some(({ parsed }) => parsed.node.raw.equals(certificate.node.raw)))
+    if (anchors.some(({ node }) => node.raw.equals(certificate.node.raw)))
       refuse(position, ['must not be the trust anchor itself']);
   }
   refuse(0, signerFaults(signer));
@@ -64,10 +47,10 @@ export const verifyCertificateChain = (
   }
   const last = certificates.at(-1)!;
   const trusted = anchors.some(
-    ({ parsed }) =>
-      isIssuedBy(last, parsed) &&
-      authorityFaults(parsed, certificates.length - 1).length === 0 &&
-      periodFaults(parsed.x509, now).length === 0,
+    (anchor) =>
+      isIssuedBy(last, anchor) &&
+      authorityFaults(anchor, certificates.length - 1).length === 0 &&
+      periodFaults(anchor.x509, now).length === 0,
   );
   if (!trusted) throw new CertificateFault(['must be issued by a root certificate of the wallet that is valid']);
   return signer;
@@ -90,9 +73,6 @@ const faultOf = (position: number, faults: readonly string[]) =>
 const refuse = (position: number, faults: readonly string[]): void => {
   if (faults.length) throw faultOf(position, faults);
 };
-
-const sizeFaults = (der: Buffer): string[] =>
-  der.length > MAX_CERTIFICATE_BYTES ? [`must have at most ${MAX_CERTIFICATE_BYTES} bytes`] : [];
 
 const periodFaults = ({ notBefore, notAfter }: X509Certificate, now: Date): string[] => {
   if (now < notBefore) return [`must be valid: it begins at ${notBefore.toISOString()}`];

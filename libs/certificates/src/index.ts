@@ -1,5 +1,5 @@
-export { readCertificate, type Certificate } from './certificate.js';
-export { parseTrustAnchor, readTrustAnchor, verifyCertificateChain, type TrustAnchor } from './certificate-chain.js';
+export { readCertificate, type Certificate, type ParsedCertificate } from './certificate.js';
+export { readTrustAnchor, verifyCertificateChain } from './certificate-chain.js';
 export { CertificateFault } from './certificate-fault.js';
 export type { CertificateKey } from './certificate-key.js';
 export {

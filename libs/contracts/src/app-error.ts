@@ -194,6 +194,8 @@ export type OAuthErrorCode =
   | 'invalid_authorization_details'
   | 'invalid_dpop_proof'
   | 'use_dpop_nonce'
+  | 'use_fresh_attestation'
+  | 'use_attestation_challenge'
   | 'invalid_token'
   | 'insufficient_scope'
   | 'invalid_credential_request'

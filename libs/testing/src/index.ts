@@ -62,5 +62,6 @@ export * from './verify-sd-jwt-with-credo.js';
 export * from './verify-status.js';
 export * from './wait-until.js';
 export * from './wallet.js';
+export * from './wallet-provider.js';
 export * from './webhook-receiver.js';
 export * from './worker-process.js';

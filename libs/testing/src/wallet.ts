@@ -1,6 +1,7 @@
 import { createHash, randomBytes, X509Certificate } from 'node:crypto';
 import {
   clientAuthenticationAnonymous,
+  clientAuthenticationClientAttestationJwt,
   clientAuthenticationNone,
   Oauth2Client,
   setGlobalConfig,
@@ -104,11 +105,13 @@ export class Wallet {
    * @param clientId any; without one it is anonymous, which is sufficient for pre-authorized codes
    * @param issuerCa PEM; it prefers metadata that is signed under this CA
    * @param dpopKey its access tokens are bound to this key (RFC 9449)
+   * @param attestation client attestation of its instance; without a key of its own, the DPoP proof is the proof of possession
    */
   constructor(
     private readonly clientId?: string,
     issuerCa?: string,
     dpopKey?: HolderKey,
+    attestation?: { jwt: string; key?: HolderKey },
   ) {
     if (dpopKey) {
       const signer = signerOf(dpopKey) as RequestDpopOptions['signer'];
@@ -136,6 +139,15 @@ export class Wallet {
       encryptJwe: refuse,
       ...(issuerCa !== undefined && { verifyJwt: verifyUnder(new X509Certificate(issuerCa)) }),
     };
+    if (attestation?.key) {
+      this.keys.set(signerId(signerOf(attestation.key)), attestation.key);
+      callbacks.clientAuthentication = clientAuthenticationClientAttestationJwt({
+        clientAttestationJwt: attestation.jwt,
+        callbacks: callbacks as CallbackContext,
+      });
+    } else if (attestation)
+      // The library has no combined mode.
+      callbacks.clientAuthentication = ({ headers }) => headers.set('OAuth-Client-Attestation', attestation.jwt);
     this.client = new Openid4vciClient({ callbacks: callbacks as CallbackContext });
     this.oauth = new Oauth2Client({ callbacks: callbacks as CallbackContext });
   }

@@ -11,6 +11,9 @@ type Settings = Pick<
   'publicScheme' | 'requestTimeoutMs' | 'maxConnections' | 'maxConnectionsPerPeer' | 'trustedProxies'
 >;
 
+/** Of all header fields of a request. */
+const MAX_HEADER_BYTES = 49_152;
+
 /** How long an idle connection is kept for the next request. */
 const KEEP_ALIVE_MS = 65_000;
 
@@ -33,6 +36,8 @@ export const createGatewayServer = (settings: Settings, metrics: Metrics, listen
   const refused = metrics.counter('httpRefused');
   const server = createServer(
     {
+      // A client attestation with its certificates, its proof of possession and a DPoP proof; Node's default is 16 KiB.
+      maxHeaderSize: MAX_HEADER_BYTES,
       requestTimeout: requestTimeoutMs,
       // Node swaps the two when this one is longer than the other.
       headersTimeout: requestTimeoutMs,

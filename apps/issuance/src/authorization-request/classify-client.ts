@@ -19,6 +19,8 @@ export type ClientClass =
 export interface ClientRules {
   wallets: WalletsState;
   settings: OpenIdSettings;
+  /** The request was pushed, or is being pushed: a wallet with root certificates has attested itself. */
+  isPushed?: boolean;
   config: { nodeEnv: string; walletRedirectUris?: readonly string[] | undefined };
 }
 
@@ -29,12 +31,14 @@ export interface ClientRules {
  */
 export const classifyClient = (
   { clientId, redirectUri }: { clientId: string; redirectUri: string },
-  { wallets, settings, config }: ClientRules,
+  { wallets, settings, config, isPushed }: ClientRules,
 ): ClientClass => {
   if (!isUsableRedirect(redirectUri)) throw refused(`redirect_uri ${REDIRECT_FAULT}`);
   const wallet = wallets.find((one) => one.clientId === clientId);
   if (wallet) {
-    if (!isRegisteredRedirect(redirectUri, wallet.redirectUris ?? []))
+    // RFC 9126 §2.4: an authenticated wallet may push an address that is not registered.
+    const isFree = isPushed && wallet.rootCertificates && !wallet.redirectUris && /^https:/i.test(redirectUri);
+    if (!isFree && !isRegisteredRedirect(redirectUri, wallet.redirectUris ?? []))
       throw refused('redirect_uri must be one of the redirect URIs that are registered for the wallet');
     checkEnabled(wallet);
     return { kind: 'registered', wallet };

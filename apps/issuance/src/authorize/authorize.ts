@@ -29,7 +29,7 @@ import { IssuerBrands } from '../protocol/issuer-brands.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
-import { checkClientAttestation } from '../wallets/check-wallet.js';
+import { checkDpopParameter } from '../wallets/check-wallet.js';
 import { TenantWallets } from '../wallets/tenant-wallets.js';
 
 /** An authorization request whose client and redirect address are allowed. */
@@ -91,7 +91,7 @@ export class Authorize {
     const opened = await this.pushed.open(tenantId, query);
     const parameters = opened?.parameters ?? query;
     const requesting = parseClient(parameters);
-    const client = await this.wallets.classifyClient(tenantId, requesting);
+    const client = await this.wallets.classifyClient(tenantId, requesting, opened !== undefined);
     return { requesting, client, parameters, ...(opened && { pushed: opened.id }) };
   }
 
@@ -102,12 +102,12 @@ export class Authorize {
     record: WalletRecord,
   ): Promise<HttpAnswer> {
     const { id: tenantId, baseUrl: issuer } = context.tenant;
-    if (client.kind === 'registered') {
-      record.nameWallet(client.wallet);
-      checkClientAttestation(client.wallet);
-    }
+    const wallet = client.kind === 'registered' ? client.wallet : undefined;
+    if (wallet) record.nameWallet(wallet);
     checkPushed(pushed !== undefined, await this.wallets.readSettings(tenantId));
     const parsed = parseAuthorizationRequest(parameters, issuer);
+    // That of a pushed request is the key of its DPoP proof.
+    if (pushed === undefined) checkDpopParameter(wallet, parsed.dpopJkt);
     const configurations = await this.configurations.listActive(tenantId);
     const named = requestedEntries(parsed, configurations);
     const requested = await this.offers.restrictRequest(tenantId, parsed, named);

@@ -24,11 +24,13 @@ import type { Grant } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, type IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
 import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
+import { clientOfAttestation } from '../protocol/client-attestation.js';
+import { attestationError, ClientAttestations, POP_USED } from '../protocol/client-attestations.js';
 import { DpopProofs, dpopError, PROOF_USED, singleUseOf } from '../protocol/dpop-proofs.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { checkContentType } from '../protocol/check-content-type.js';
-import { checkClientAttestation, checkEnabled } from '../wallets/check-wallet.js';
+import { checkEnabled } from '../wallets/check-wallet.js';
 import { TenantWallets } from '../wallets/tenant-wallets.js';
 import type { RegisteredWallet } from '../wallets/wallets.events.js';
 import { checkDpopBinding } from './check-dpop-binding.js';
@@ -49,6 +51,7 @@ export class ExchangeToken {
     private readonly macs: Macs,
     private readonly sealing: Sealing,
     private readonly dpop: DpopProofs,
+    private readonly attestations: ClientAttestations,
     private readonly wallets: TenantWallets,
     private readonly guard: ReplayGuard,
     readonly recorder: OperationRecorder,
@@ -69,6 +72,8 @@ export class ExchangeToken {
     checkContentType(raw);
     checkParametersLocation(raw);
     const form = new URLSearchParams(raw.text);
+    const attested = clientOfAttestation(raw.headers['oauth-client-attestation']);
+    if (attested !== undefined && !form.get('client_id')) form.set('client_id', attested);
     checkLengths(MAX_LENGTHS, form);
     checkNoDuplicates(form);
     const wanted = parseTokenRequest(form);
@@ -77,7 +82,10 @@ export class ExchangeToken {
     const wallet = await this.findWallet(tenantId, wanted.clientId);
     // Before the code: a request whose proof fails spends nothing and counts as no attempt.
     const proof = await this.dpop.verifyProof(raw, exchangeToken, context.tenant);
+    const possession = wallet ? await this.attestations.authenticate(raw, wallet, proof, context.tenant) : [];
     checkDpopBinding(loaded.state, wallet, proof);
+    const spent = [...possession, ...(proof ? [singleUseOf(proof)] : [])];
+    const used = () => (possession.length ? attestationError(POP_USED) : dpopError(PROOF_USED));
 
     const now = this.clock.now();
     const made = makeBearerValue(sessionId, this.ids.uuid());
@@ -106,7 +114,8 @@ export class ExchangeToken {
         return decided;
       },
       record.events,
-      proof && { unit: { writes: [this.guard.spending(tenantId, [singleUseOf(proof)], () => dpopError(PROOF_USED))] } },
+      // One call of the guard for both (ADR 0089).
+      spent.length > 0 ? { unit: { writes: [this.guard.spending(tenantId, spent, used)] } } : undefined,
     );
 
     const outcome = outcomeOf(events);
@@ -137,7 +146,6 @@ export class ExchangeToken {
     const wallet = clientId === undefined ? undefined : await this.wallets.findWallet(tenantId, clientId);
     if (!wallet) return undefined;
     checkEnabled(wallet);
-    checkClientAttestation(wallet);
     return wallet;
   }
 }

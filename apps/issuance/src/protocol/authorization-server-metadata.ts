@@ -16,6 +16,9 @@ export interface AuthorizationServerMetadata {
   code_challenge_methods_supported: string[];
   grant_types_supported: string[];
   token_endpoint_auth_methods_supported: string[];
+  challenge_endpoint: string;
+  client_attestation_signing_alg_values_supported: string[];
+  client_attestation_pop_signing_alg_values_supported: string[];
   dpop_signing_alg_values_supported: string[];
   'pre-authorized_grant_anonymous_access_supported': true;
   authorization_details_types_supported: string[];
@@ -39,7 +42,10 @@ export const authorizationServerMetadata = (
   response_modes_supported: ['query'],
   code_challenge_methods_supported: ['S256'],
   grant_types_supported: [AUTHORIZATION_CODE_GRANT, PRE_AUTHORIZED_GRANT],
-  token_endpoint_auth_methods_supported: ['none'],
+  token_endpoint_auth_methods_supported: ['none', 'attest_jwt_client_auth', 'attest_jwt_client_auth_dpop'],
+  challenge_endpoint: `${issuer}/v1/oauth/challenge`,
+  client_attestation_signing_alg_values_supported: ['ES256'],
+  client_attestation_pop_signing_alg_values_supported: ['ES256'],
   dpop_signing_alg_values_supported: ['ES256'],
   'pre-authorized_grant_anonymous_access_supported': true,
   authorization_details_types_supported: ['openid_credential'],

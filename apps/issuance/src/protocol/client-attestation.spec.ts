@@ -1,7 +1,7 @@
 import { generateKeyPairSync, webcrypto, type KeyObject } from 'node:crypto';
 import { BasicConstraintsExtension, cryptoProvider, X509CertificateGenerator } from '@peculiar/x509';
 import { exportJWK, SignJWT, type JWTHeaderParameters, type JWTPayload } from 'jose';
-import { readTrustAnchor, type TrustAnchor } from '@attestry/certificates';
+import { readTrustAnchor, type ParsedCertificate } from '@attestry/certificates';
 import { jwkThumbprint, type PublicJwk } from '@attestry/keys';
 import { InvalidClientAttestation, verifyAttestationPop, verifyClientAttestation } from './client-attestation.js';
 
@@ -12,7 +12,7 @@ const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const newKeys = async () =>
   (await webcrypto.subtle.generateKey(ECDSA, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair;
 
-let anchor: TrustAnchor;
+let anchor: ParsedCertificate;
 let attester: webcrypto.CryptoKeyPair;
 let x5c: string[];
 const instance = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { CertificateFault, TrustAnchor } from '@attestry/certificates';
+import type { CertificateFault, ParsedCertificate } from '@attestry/certificates';
 import { importPublicJwk, InvalidKey, jwkThumbprint, type ImportedKey } from '@attestry/keys';
 import { decodeCompactJws } from './compact-jws.js';
 
@@ -28,11 +28,26 @@ export class InvalidClientAttestation extends Error {
   }
 }
 
+/**
+ * The client that an attestation names, not verified: an authenticated client need not send `client_id` (RFC 6749 §4.1.3).
+ * @param header value of `OAuth-Client-Attestation`
+ */
+export const clientOfAttestation = (header: string | undefined): string | undefined => {
+  if (header === undefined || header.length > MAX_ATTESTATION) return undefined;
+  try {
+    const { sub } = decodeCompactJws(header, (fault) => new InvalidClientAttestation(fault)).claims;
+    return typeof sub === 'string' && sub !== '' ? sub : undefined;
+  } catch (error) {
+    if (error instanceof InvalidClientAttestation) return undefined;
+    throw error;
+  }
+};
+
 export interface AttestationExpectations {
   /** Of the request. */
   clientId: string;
   /** Root certificates of the wallet. */
-  anchors: readonly TrustAnchor[];
+  anchors: readonly ParsedCertificate[];
   now: Date;
 }
 
@@ -96,7 +111,7 @@ const instanceKeyOf = (cnf: unknown, refused: Refuse): ImportedKey => {
 
 const attesterKeyOf = async (
   x5c: unknown,
-  anchors: readonly TrustAnchor[],
+  anchors: readonly ParsedCertificate[],
   now: Date,
   refused: Refuse,
 ): Promise<KeyObject> => {

@@ -74,7 +74,10 @@ export class DpopProofs {
       throw error;
     }
     if (proof.nonce !== undefined) {
-      const known = verifyNonce(this.macs, tenant.id, proof.nonce, 'dpop_nonce');
+      // A challenge is as fresh; in combined mode the proof has it (attestation-based client authentication §7.3).
+      const known =
+        verifyNonce(this.macs, tenant.id, proof.nonce, 'dpop_nonce') ??
+        verifyNonce(this.macs, tenant.id, proof.nonce, 'attestation_challenge');
       if (!known || known.expiresAt <= now)
         throw refused('the nonce of the DPoP proof is unknown or has expired', 'use_dpop_nonce');
     } else if ((await this.wallets.readSettings(tenant.id)).dpopNonceRequired)

@@ -4,7 +4,7 @@ import { randomSecret, type Macs } from '@attestry/keys';
  * Nonces are stateless (ADR 0059): `<end of life, milliseconds in base 36>.<128 random bits>.<pepper>.<MAC>`, the
  * MAC bound to use and tenant. Single use of a c_nonce is the replay guard's; a DPoP nonce may be used until it expires (RFC 9449 §8).
  */
-export type NonceUse = 'c_nonce' | 'dpop_nonce';
+export type NonceUse = 'c_nonce' | 'dpop_nonce' | 'attestation_challenge';
 
 const FORM = /^([0-9a-z]{1,11}\.[A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{43})$/;
 

@@ -14,11 +14,12 @@ import { parseAuthorizationRequest, parseClient } from '../authorization-request
 import { PUSHED_SECONDS, PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
 import { requestedEntries } from '../authorization-request/requested-entries.js';
 import { checkContentType } from '../protocol/check-content-type.js';
+import { attestationError, ClientAttestations, POP_USED } from '../protocol/client-attestations.js';
 import { DpopProofs, dpopError, PROOF_USED, singleUseOf } from '../protocol/dpop-proofs.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
-import { checkClientAttestation } from '../wallets/check-wallet.js';
+import { checkDpopParameter } from '../wallets/check-wallet.js';
 import { TenantWallets } from '../wallets/tenant-wallets.js';
 import { checkParametersLocation } from './check-parameters-location.js';
 import { checkSize } from './check-size.js';
@@ -32,6 +33,7 @@ export class PushAuthorization {
     private readonly pushed: PushedAuthorizations,
     private readonly wallets: TenantWallets,
     private readonly dpop: DpopProofs,
+    private readonly attestations: ClientAttestations,
     private readonly guard: ReplayGuard,
     readonly recorder: OperationRecorder,
     @Inject(LOGGER) readonly logger: Logger,
@@ -57,13 +59,13 @@ export class PushAuthorization {
     checkParametersLocation(raw);
     const form = new URLSearchParams(raw.text);
     checkSize(form.toString());
-    const client = await this.wallets.classifyClient(tenantId, parseClient(form));
-    if (client.kind === 'registered') {
-      record.nameWallet(client.wallet);
-      checkClientAttestation(client.wallet);
-    }
+    const client = await this.wallets.classifyClient(tenantId, parseClient(form), true);
+    const wallet = client.kind === 'registered' ? client.wallet : undefined;
+    if (wallet) record.nameWallet(wallet);
     const proof = await this.dpop.verifyProof(raw, pushAuthorization, tenant);
+    const attested = wallet ? await this.attestations.authenticate(raw, wallet, proof, tenant) : [];
     const parsed = parseAuthorizationRequest(form, issuer);
+    checkDpopParameter(wallet, parsed.dpopJkt);
     // The result is not stored: it is computed again when the reference is opened.
     const named = requestedEntries(parsed, await this.configurations.listActive(tenantId));
     await this.offers.restrictRequest(tenantId, parsed, named);
@@ -73,8 +75,10 @@ export class PushAuthorization {
         throw dpopError('the DPoP proof must be made with the key that dpop_jkt names');
       form.set('dpop_jkt', proof.jkt);
       checkSize(form.toString());
-      if (!(await this.guard.spendAll(tenantId, [singleUseOf(proof)]))) throw dpopError(PROOF_USED);
     }
+    const spent = [...attested, ...(proof ? [singleUseOf(proof)] : [])];
+    if (spent.length > 0 && !(await this.guard.spendAll(tenantId, spent)))
+      throw attested.length ? attestationError(POP_USED) : dpopError(PROOF_USED);
     return { request_uri: await this.pushed.store(tenantId, form.toString()), expires_in: PUSHED_SECONDS };
   }
 }

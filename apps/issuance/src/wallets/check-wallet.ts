@@ -8,13 +8,12 @@ export const checkEnabled = ({ disabled }: RegisteredWallet): void => {
 };
 
 /**
- * The only place that decides about wallets that must attest themselves: while client attestation is not built, they are refused, because
- * without it anyone can use their client id.
- * @throws AppError 401
+ * In combined mode the key is bound by a DPoP proof at the PAR endpoint, not by a parameter (attestation-based client authentication §5.2).
+ * @throws AppError 400
  */
-export const checkClientAttestation = ({ rootCertificates }: RegisteredWallet): void => {
-  if (rootCertificates)
-    throw oauthError('invalid_client', 'the wallet must attest itself, and client attestation is not supported yet', {
+export const checkDpopParameter = (wallet: RegisteredWallet | undefined, dpopJkt: string | undefined): void => {
+  if (wallet?.rootCertificates && wallet.dpopRequired && dpopJkt !== undefined)
+    throw oauthError('invalid_request', 'dpop_jkt must not be sent by a wallet whose DPoP key is attested', {
       check: 'check-wallet',
     });
 };

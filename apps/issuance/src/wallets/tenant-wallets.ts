@@ -6,7 +6,6 @@ import { LRUCache } from 'lru-cache';
 import { classifyClient, type ClientClass } from '../authorization-request/classify-client.js';
 import { effectiveSettings } from '../openid-settings/openid-settings.decisions.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
-import { checkClientAttestation } from './check-wallet.js';
 import type { RegisteredWallet } from './wallets.events.js';
 import { wallets, walletsStream, type WalletsState } from './wallets.state.js';
 
@@ -30,10 +29,14 @@ export class TenantWallets {
     return effectiveSettings(await this.loadSettings(tenantId), this.config);
   }
 
-  /** @throws AppError 400 that is shown on a page */
-  async classifyClient(tenantId: string, client: { clientId: string; redirectUri: string }): Promise<ClientClass> {
+  /** @param isPushed through PAR, where a wallet with root certificates attested itself. @throws AppError 400 that is shown on a page */
+  async classifyClient(
+    tenantId: string,
+    client: { clientId: string; redirectUri: string },
+    isPushed: boolean,
+  ): Promise<ClientClass> {
     const [all, settings] = await Promise.all([this.listWallets(tenantId), this.loadSettings(tenantId)]);
-    const found = classifyClient(client, { wallets: all, settings, config: this.config });
+    const found = classifyClient(client, { wallets: all, settings, config: this.config, isPushed });
     if (found.kind === 'listed' && !this.warned.has(tenantId)) {
       this.warned.set(tenantId, true);
       this.logger.warn({ tenantId }, 'wallet allowed by WALLET_REDIRECT_URIS: register it instead');
@@ -44,14 +47,13 @@ export class TenantWallets {
   /** For a request that waited: wallets and settings may have changed meanwhile. @throws AppError that is shown on a page */
   async confirmClient(
     tenantId: string,
-    accepted: { clientId: string; redirectUri: string; clientKind: ClientClass['kind'] },
+    accepted: { clientId: string; redirectUri: string; clientKind: ClientClass['kind']; pushed?: string },
   ): Promise<void> {
-    const client = await this.classifyClient(tenantId, accepted);
+    const client = await this.classifyClient(tenantId, accepted, accepted.pushed !== undefined);
     if (client.kind !== accepted.clientKind)
       throw oauthError('invalid_request', 'the registration of the wallet has changed; start again in the wallet', {
         check: 'confirm-client',
       });
-    if (client.kind === 'registered') checkClientAttestation(client.wallet);
   }
 
   private async listWallets(tenantId: string): Promise<WalletsState> {

@@ -1,6 +1,6 @@
 import type { AppError } from '@attestry/contracts';
 import { given, stateAfter } from '@attestry/event-store';
-import { checkClientAttestation, checkEnabled } from './check-wallet.js';
+import { checkDpopParameter, checkEnabled } from './check-wallet.js';
 import { walletOf, walletView } from './wallet-views.js';
 import { changeWallet, isOfKind, registerWallet, removeWallet, requireWallet } from './wallets.decisions.js';
 import type { RegisteredWallet, WalletsEvent } from './wallets.events.js';
@@ -138,11 +138,15 @@ describe('a wallet', () => {
       'unauthorized_client',
       'this issuer has disabled the wallet',
     ]);
-    expect(refusal(() => checkClientAttestation(wallet))).toBeUndefined();
-    expect(refusal(() => checkClientAttestation(attested))).toEqual([
-      'unauthenticated',
-      'invalid_client',
-      'the wallet must attest itself, and client attestation is not supported yet',
+    const jkt = 'A'.repeat(43);
+    for (const one of [undefined, wallet, attested, { ...wallet, dpopRequired: true }])
+      expect(refusal(() => checkDpopParameter(one, jkt))).toBeUndefined();
+    const combined = { ...attested, dpopRequired: true };
+    expect(refusal(() => checkDpopParameter(combined, undefined))).toBeUndefined();
+    expect(refusal(() => checkDpopParameter(combined, jkt))).toEqual([
+      'invalid',
+      'invalid_request',
+      'dpop_jkt must not be sent by a wallet whose DPoP key is attested',
     ]);
   });
 });

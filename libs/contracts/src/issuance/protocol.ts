@@ -161,6 +161,10 @@ export class AccessTokenResponse {
   }[];
 }
 
+export class AttestationChallengeResponse {
+  attestation_challenge: string;
+}
+
 export class NonceResponse {
   /** Nonce for the key proofs of a credential request. */
   c_nonce: string;
@@ -299,6 +303,20 @@ export const exchangeToken = defineOperation({
   errors: 'oauth',
   response: AccessTokenResponse,
   errorStatuses: [400, 429],
+});
+
+export const issueAttestationChallenge = defineOperation({
+  name: 'issuance.issue-attestation-challenge',
+  since: 'v2.1.0',
+  summary: 'Issue a challenge for client attestations (OAuth 2.0 Attestation-Based Client Authentication)',
+  description:
+    'For the member `challenge` of a client attestation PoP, or, where the DPoP proof takes its place, for the member `nonce` of that proof. Wallets need not use one.',
+  http: { method: 'POST', path: '/v1/oauth/challenge', success: 200, body: 'raw', maxBodyBytes: UNREAD_BODY_BYTES },
+  access: publicAccess,
+  rate: 'wallet',
+  kind: 'query',
+  errors: 'oauth',
+  response: AttestationChallengeResponse,
 });
 
 export const issueNonce = defineOperation({

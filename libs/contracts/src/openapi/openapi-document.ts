@@ -159,7 +159,7 @@ export const operationIdOf = ({ useCase, variant }: Operation): string =>
     .replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
 const needsHolderToken = ({ access, errorStatuses }: Operation): boolean =>
-  access.kind === 'holder' && (errorStatuses ?? []).includes(401);
+  access.kind === 'holder' && (errorStatuses ?? []).includes(403);
 
 const isTokenCall = ({ rate }: Operation): boolean => rate === 'client-token';
 

@@ -1,0 +1,44 @@
+import { webcrypto } from 'node:crypto';
+import { BasicConstraintsExtension, cryptoProvider, X509CertificateGenerator } from '@peculiar/x509';
+import { SignJWT, type JWK, type JWTHeaderParameters, type JWTPayload } from 'jose';
+
+const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const DAY_MS = 86_400_000;
+
+/** A provider of wallets, which attests their instances. */
+export class WalletProvider {
+  private constructor(
+    /** PEM. */
+    readonly rootCertificate: string,
+    private readonly x5c: string[],
+    private readonly key: CryptoKey,
+  ) {}
+
+  static async create(): Promise<WalletProvider> {
+    cryptoProvider.set(webcrypto as unknown as Crypto);
+    const makeKeys = () =>
+      webcrypto.subtle.generateKey(ECDSA, true, ['sign', 'verify']) as Promise<webcrypto.CryptoKeyPair>;
+    const [root, attester] = await Promise.all([makeKeys(), makeKeys()]);
+    const [notBefore, notAfter] = [new Date(Date.now() - DAY_MS), new Date(Date.now() + 365 * DAY_MS)];
+    const certificate = (subject: string, publicKey: CryptoKey, extensions: BasicConstraintsExtension[] = []) =>
+      X509CertificateGenerator.create({
+        ...{ subject, issuer: 'CN=Wallet provider', publicKey, signingKey: root.privateKey },
+        ...{ signingAlgorithm: ECDSA, notBefore, notAfter, extensions },
+      });
+    const ca = await certificate('CN=Wallet provider', root.publicKey, [new BasicConstraintsExtension(true, 0, true)]);
+    const signer = await certificate('CN=Attester', attester.publicKey);
+    return new WalletProvider(
+      ca.toString('pem'),
+      [Buffer.from(signer.rawData).toString('base64')],
+      attester.privateKey,
+    );
+  }
+
+  /** Client attestation of a wallet instance; claims and header parameters may be replaced. */
+  attest(clientId: string, jwk: JWK, claims: JWTPayload = {}, header: Partial<JWTHeaderParameters> = {}) {
+    const seconds = Math.floor(Date.now() / 1000);
+    return new SignJWT({ sub: clientId, iat: seconds, exp: seconds + 300, cnf: { jwk }, ...claims })
+      .setProtectedHeader({ typ: 'oauth-client-attestation+jwt', alg: 'ES256', x5c: this.x5c, ...header })
+      .sign(this.key);
+  }
+}
