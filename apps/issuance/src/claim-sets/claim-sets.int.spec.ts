@@ -10,6 +10,7 @@ import {
   completeAuthorization,
   completeSignIn,
   createOffer,
+  createWallet,
   createPreAuthorizedOffer,
   createUser,
   deleteOffer,
@@ -24,6 +25,7 @@ import {
   type AccessTokenResponse,
   type Caller,
   type HttpAnswer,
+  type NonceResponse,
   type Offer,
   type OperationContext,
   type PageOf,
@@ -104,6 +106,8 @@ beforeAll(async () => {
   degree = await create('Degree');
   pass = await create('Pass');
   await create('Degree', OTHER);
+  for (const tenantId of [TENANT, OTHER])
+    await admin(createWallet, { body: { name: 'Wallet', clientId: 'wallet', redirectUris: [BACK] } }, tenantId);
 });
 afterEach(() => {
   ahead = 0;
@@ -216,7 +220,8 @@ const collect = async (
   { access_token: accessToken }: AccessTokenResponse,
   selector: { credential_identifier: string } | { credential_configuration_id: string },
 ): Promise<Record<string, unknown>> => {
-  const { c_nonce: nonce } = await raw(issueNonce, {});
+  const { $http } = (await raw(issueNonce, {})) as unknown as HttpAnswer;
+  const { c_nonce: nonce } = $http.body as NonceResponse;
   const proof = await new SignJWT({ aud: ISSUER, iat: Math.floor((Date.now() + ahead) / 1000), nonce })
     .setProtectedHeader({
       alg: 'ES256',
