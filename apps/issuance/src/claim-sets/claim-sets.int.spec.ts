@@ -367,6 +367,23 @@ describe('an offer of the authorization code flow with claim sets', () => {
     expect([narrowed.scope, narrowed.authorization_details]).toEqual(['jwt_vc_json:Degree', undefined]);
   });
 
+  it('has an identifier also for an entry without claim sets that is requested alone [T80, T271]', async () => {
+    const { uri } = await offer({});
+    const code = await signIn(randomUUID(), { issuer_state: stateOf(uri), scope: 'jwt_vc_json:Pass' });
+    const authorization_details = JSON.stringify([{ type: 'openid_credential', credential_configuration_id: pass }]);
+    expect(await codeOf(exchange(code, { authorization_details }))).toBe('invalid_authorization_details');
+    const answer = await exchange(code);
+    expect(answer.authorization_details).toEqual([
+      {
+        type: 'openid_credential',
+        credential_configuration_id: pass,
+        credential_identifiers: [expect.stringMatching(/^[0-9a-f-]{36}$/)],
+      },
+    ]);
+    const [ofPass] = answer.authorization_details![0]!.credential_identifiers;
+    expect(await byIdentifier(answer, ofPass!)).toEqual({ name: 'Zoe', degree: 'of the provider' });
+  });
+
   it('refuses authorization_details of the token request, not of the authorization request [T80]', async () => {
     const { uri } = await offer({});
     const authorization_details = JSON.stringify([{ type: 'openid_credential', credential_configuration_id: degree }]);
