@@ -6,7 +6,8 @@ import { root } from '../setup.mjs';
 /** The whole story (scripts/story.mjs) on one platform process. */
 export default {
   group: 'Run',
-  description: 'start the platform on a free port, issue a credential to a third-party wallet and verify it',
+  description:
+    'start the platform on a free port, issue a credential of each format to a third-party wallet, verify them and revoke one',
   options: [
     { flags: '--keep', about: 'leave the platform running' },
     {

@@ -89,7 +89,7 @@ describe('encrypted requests and responses', () => {
   it.each([
     ['A128GCM', {}],
     ['A256GCM', { zip: 'DEF' }],
-  ])('T89, T90: a wallet obtains a credential in an encrypted response: %s', async (enc, more) => {
+  ])('a wallet obtains a credential in an encrypted response: %s [T89, T90]', async (enc, more) => {
     const { token, body, holder } = await prepareRequest();
     const { publicKey, privateKey } = await generateKeyPair('ECDH-ES', { crv: 'P-256', extractable: true });
     const jwk = { ...(await exportJWK(publicKey)), alg: 'ECDH-ES', use: 'enc', kid: 'wallet-1' };
@@ -109,13 +109,13 @@ describe('encrypted requests and responses', () => {
     expect(holder.publicJwk.crv).toBe('P-256');
   });
 
-  it('T89: an encrypted request may have a plain response', async () => {
+  it('an encrypted request may have a plain response [T89]', async () => {
     const { token, body } = await prepareRequest();
     const answer = await send(token, await encrypt(await keyOf(tenant), body));
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
   });
 
-  it('T316: every attack is a plain invalid_encryption_parameters, and spends nothing', async () => {
+  it('every attack is a plain invalid_encryption_parameters, and spends nothing [T316]', async () => {
     const { token, body } = await prepareRequest();
     const key = await keyOf(tenant);
     const jwe = await encrypt(key, body);

@@ -110,7 +110,7 @@ describe('docs/guides', () => {
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
     expect(output.slice(2, 5).map((text) => text.trim())).toEqual(['false', 'true\nfalse', 'true\n1']);
     expect(expectStatus(await tenant.api.wallets.list(), 200).data).toEqual([]);
-    expect(expectStatus(await tenant.api.openIdConfiguration.retrieve(), 200)).toEqual({
+    expect(expectStatus(await tenant.api.openIdConfiguration.retrieve(), 200)).toMatchObject({
       allowUnregisteredWallets: false,
     });
   });

@@ -525,7 +525,12 @@ export const SETTINGS = {
     '60',
     integer(10, 600),
   ),
-  nonceSeconds: setting('NONCE_SECONDS', 'Lifetime of a `c_nonce`, in seconds.', '300', integer(10, 3600)),
+  nonceSeconds: setting(
+    'NONCE_SECONDS',
+    'Lifetime of a `c_nonce` and of a DPoP nonce, in seconds.',
+    '300',
+    integer(10, 3600),
+  ),
   proofWindowSeconds: setting(
     'PROOF_WINDOW_SECONDS',
     'Maximum difference between `iat` of a key proof and the current time, in seconds.',

@@ -56,13 +56,15 @@ export class RateLimits {
         return this.countEach(walletLimits('w', subject, limits));
       // Of a tenant whose pushes are used up, codes can still be exchanged.
       case 'push':
-        return this.countEach([
-          ...walletLimits('q', subject, {
-            walletAddress: Math.ceil(limits.walletAddress / PUSH_PART),
-            walletTenant: Math.ceil(limits.walletTenant / PUSH_PART),
-          }),
-          ...walletLimits('w', subject, limits),
-        ]);
+        return this.countEach(
+          lastOfTenant(
+            walletLimits('q', subject, {
+              walletAddress: Math.ceil(limits.walletAddress / PUSH_PART),
+              walletTenant: Math.ceil(limits.walletTenant / PUSH_PART),
+            }),
+            walletLimits('w', subject, limits),
+          ),
+        );
     }
   }
 
@@ -149,6 +151,12 @@ const walletLimits = (
     [`${prefix}t:${tenantId}`, walletTenant],
   ];
 };
+
+/** Limits of the tenant last: a call refused by one of the address or network is not counted against the tenant. */
+const lastOfTenant = (...groups: Limit[][]): Limit[] => [
+  ...groups.flatMap((limits) => limits.slice(0, -1)),
+  ...groups.flatMap((limits) => limits.slice(-1)),
+];
 
 /** The exceeded one, or the one with fewer calls left. */
 const nearest = (one: RateState, other: RateState): RateState => {

@@ -60,7 +60,9 @@ export class AuthorizationOffers {
     if (offer.userId !== undefined && offer.userId !== userId) throw denied('the offer is for another person');
     const { identifiers, sealedClaimSets } = offer;
     if (!identifiers || sealedClaimSets === undefined) return undefined;
-    const text = await this.sealing.openSealed(tenantId, 'session', sealedClaimSets);
+    const opened = await this.sealing.openSealed(tenantId, 'session', sealedClaimSets);
+    const text =
+      isErased(opened) || offer.userId === undefined ? opened : await this.sealing.openSealed(tenantId, 'user', opened);
     if (isErased(text)) throw ended();
     const configurationIds = new Set(entries.map(({ credentialConfigurationId }) => credentialConfigurationId));
     return claimSetsFor({ identifiers, sets: JSON.parse(text) as ClaimSet[] }, configurationIds);

@@ -9,7 +9,7 @@ export const CONSENT_PATH = '/v1/oauth/authorize/consent';
 
 /** An authorization request whose person decides whether the wallet may have the credentials. */
 export interface PendingConsent extends AcceptedRequest {
-  /** Query of the request, of which the provider gets the forwarded parameters. */
+  /** Query with the parameters that the provider can get. */
   query: string;
 }
 

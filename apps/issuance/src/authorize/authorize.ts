@@ -14,6 +14,7 @@ import { AuthorizationOffers } from '../authorization-offer/authorization-offers
 import { checkPushed } from '../authorization-request/check-pushed.js';
 import type { ClientClass } from '../authorization-request/classify-client.js';
 import { consentPage, type CredentialNames } from '../authorization-request/consent-page.js';
+import { forwardableQuery } from '../authorization-request/forwardable-query.js';
 import { pageLanguagesOf } from '../authorization-request/page-languages.js';
 import { parseAuthorizationRequest, parseClient } from '../authorization-request/parse-authorization-request.js';
 import type { AcceptedRequest, RequestingClient } from '../authorization-request/pending-authorizations.js';
@@ -121,12 +122,12 @@ export class Authorize {
       issuer,
       ...(pushed !== undefined && { pushed }),
     };
-    const query = parameters.toString();
     if (client.kind === 'unregistered') {
       const languages = pageLanguagesOf(parameters, headers);
-      return this.requestConsent({ ...accepted, query }, configurations, languages, context);
+      const waiting = { ...accepted, query: forwardableQuery(parameters) };
+      return this.requestConsent(waiting, configurations, languages, context);
     }
-    const { url, cookie } = await this.signIn.start(accepted, query, context);
+    const { url, cookie } = await this.signIn.start(accepted, parameters.toString(), context);
     return redirect(url, { 'set-cookie': cookie });
   }
 

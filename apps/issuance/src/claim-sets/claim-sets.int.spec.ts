@@ -10,6 +10,7 @@ import {
   completeAuthorization,
   completeSignIn,
   createOffer,
+  createWallet,
   createPreAuthorizedOffer,
   createUser,
   deleteOffer,
@@ -24,6 +25,7 @@ import {
   type AccessTokenResponse,
   type Caller,
   type HttpAnswer,
+  type NonceResponse,
   type Offer,
   type OperationContext,
   type PageOf,
@@ -104,6 +106,8 @@ beforeAll(async () => {
   degree = await create('Degree');
   pass = await create('Pass');
   await create('Degree', OTHER);
+  for (const tenantId of [TENANT, OTHER])
+    await admin(createWallet, { body: { name: 'Wallet', clientId: 'wallet', redirectUris: [BACK] } }, tenantId);
 });
 afterEach(() => {
   ahead = 0;
@@ -216,7 +220,8 @@ const collect = async (
   { access_token: accessToken }: AccessTokenResponse,
   selector: { credential_identifier: string } | { credential_configuration_id: string },
 ): Promise<Record<string, unknown>> => {
-  const { c_nonce: nonce } = await raw(issueNonce, {});
+  const { $http } = (await raw(issueNonce, {})) as unknown as HttpAnswer;
+  const { c_nonce: nonce } = $http.body as NonceResponse;
   const proof = await new SignJWT({ aud: ISSUER, iat: Math.floor((Date.now() + ahead) / 1000), nonce })
     .setProtectedHeader({
       alg: 'ES256',
@@ -360,6 +365,23 @@ describe('an offer of the authorization code flow with claim sets', () => {
     const other = await offer({ credentials: [degree], expiresAt: new Date(Date.now() + DAY_MS).toISOString() });
     const narrowed = await exchange(await signIn(randomUUID(), { issuer_state: stateOf(other.uri) }));
     expect([narrowed.scope, narrowed.authorization_details]).toEqual(['jwt_vc_json:Degree', undefined]);
+  });
+
+  it('has an identifier also for an entry without claim sets that is requested alone [T80, T271]', async () => {
+    const { uri } = await offer({});
+    const code = await signIn(randomUUID(), { issuer_state: stateOf(uri), scope: 'jwt_vc_json:Pass' });
+    const authorization_details = JSON.stringify([{ type: 'openid_credential', credential_configuration_id: pass }]);
+    expect(await codeOf(exchange(code, { authorization_details }))).toBe('invalid_authorization_details');
+    const answer = await exchange(code);
+    expect(answer.authorization_details).toEqual([
+      {
+        type: 'openid_credential',
+        credential_configuration_id: pass,
+        credential_identifiers: [expect.stringMatching(/^[0-9a-f-]{36}$/)],
+      },
+    ]);
+    const [ofPass] = answer.authorization_details![0]!.credential_identifiers;
+    expect(await byIdentifier(answer, ofPass!)).toEqual({ name: 'Zoe', degree: 'of the provider' });
   });
 
   it('refuses authorization_details of the token request, not of the authorization request [T80]', async () => {

@@ -28,7 +28,13 @@ describe('claim sets', () => {
   it('are left out with configurations that are not requested [T275]', () => {
     expect(claimSetsFor(named(), new Set(['c1', 'c2']))).toEqual(named());
     expect(claimSetsFor(named(), new Set(['c1']))).toEqual({ ...named(), identifiers: [identifiers[0]] });
-    expect(claimSetsFor(named(), new Set(['c2']))).toBeUndefined();
+  });
+
+  it('leave their identifiers to an entry without claim sets that is requested alone [T271, T275]', () => {
+    const claimSets = claimSetsFor(named(), new Set(['c2']));
+    expect(claimSets).toEqual({ identifiers: [identifiers[1]], sets: [] });
+    const sealed = JSON.parse(sessionClaimsText({ a: 0 }, claimSets)) as Record<string, unknown>;
+    expect(claimsOfCredential(sealed, 'generated-2')).toEqual({ a: 0 });
   });
 
   it.each([

@@ -31,17 +31,13 @@ export const nameClaimSets = (entries: readonly CheckedEntry[], newId: () => str
   return { identifiers, sets };
 };
 
-/** The part for these configurations; `undefined` when it has no claim sets. */
-export const claimSetsFor = (
-  { identifiers, sets }: ClaimSets,
-  configurationIds: ReadonlySet<string>,
-): ClaimSets | undefined => {
+/** The part for these configurations. It has identifiers even if none of these has claim sets, as the offer has some. */
+export const claimSetsFor = ({ identifiers, sets }: ClaimSets, configurationIds: ReadonlySet<string>): ClaimSets => {
   const covered = identifiers.filter(({ credentialConfigurationId }) =>
     configurationIds.has(credentialConfigurationId),
   );
   const names = new Set(covered.flatMap(({ credentialIdentifiers }) => credentialIdentifiers));
-  const remaining = sets.filter(({ identifier }) => names.has(identifier));
-  return remaining.length === 0 ? undefined : { identifiers: covered, sets: remaining };
+  return { identifiers: covered, sets: sets.filter(({ identifier }) => names.has(identifier)) };
 };
 
 /** Content of `sealedClaims` where a session binds claim sets. */

@@ -85,21 +85,32 @@ export class CompleteAuthorization {
       return refusalPage(toAppError(refusal, context, this.logger), page);
     }
     const headers = { 'set-cookie': signInCookies.drop(id, waiting.issuer) };
+    const clientRefusal = await this.findClientRefusal(waiting, context);
     try {
-      await this.wallets.confirmClient(context.tenant.id, waiting);
-    } catch (error) {
-      const refusal = toAppError(error, context, this.logger);
-      return refusalPage(refusal, page, headers);
-    }
-    try {
-      const code = await recordOutcome(this, completeAuthorization, context, (record) =>
-        this.authorize(waiting, id, query, context, record),
-      );
+      const code = await recordOutcome(this, completeAuthorization, context, async (record) => {
+        await record.start();
+        if (clientRefusal) throw clientRefusal;
+        return this.authorize(waiting, id, query, context, record);
+      });
       return redirectToClient(waiting, { code }, headers);
     } catch (error) {
-      // Already recorded and logged; the wallet receives the error at its redirect address (RFC 6749 §4.1.2.1).
-      if (error instanceof AppError) return redirectToClient(waiting, { ...oauthFault(error) }, headers);
-      throw error;
+      if (!(error instanceof AppError)) throw error;
+      // Already recorded and logged. Only a wallet that is still allowed receives the error at its redirect address (RFC 6749 §4.1.2.1).
+      return clientRefusal
+        ? refusalPage(error, page, headers)
+        : redirectToClient(waiting, { ...oauthFault(error) }, headers);
+    }
+  }
+
+  private async findClientRefusal(
+    waiting: PendingAuthorization,
+    context: HolderContext,
+  ): Promise<AppError | undefined> {
+    try {
+      await this.wallets.confirmClient(context.tenant.id, waiting);
+      return undefined;
+    } catch (error) {
+      return toAppError(error, context, this.logger);
     }
   }
 
@@ -111,7 +122,6 @@ export class CompleteAuthorization {
     record: WalletRecord,
   ): Promise<string> {
     const { id: tenantId } = context.tenant;
-    await record.start();
     if (waiting.pushed !== undefined && !(await this.pushed.finish(tenantId, waiting.pushed)))
       throw oauthError('invalid_request', 'another sign-in with the same request_uri has finished', {
         check: 'complete-authorization',

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { createOffer, invalidBody, type ContextOf, type Offer } from '@attestry/contracts';
-import { Streams, type Clock, type Ids } from '@attestry/event-store';
-import { Macs, Sealing } from '@attestry/keys';
+import { Streams, type Clock, type FurtherDecision, type Ids } from '@attestry/event-store';
+import { KeyNotFound, Macs, Sealing } from '@attestry/keys';
 import {
   bytesFor,
   CLOCK,
@@ -19,6 +19,8 @@ import { KnownUsers } from '../known-users/known-users.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
 import { authorizationOffer as offerDocument, offerUri } from '../protocol/offer-document.js';
 import { OfferEntries } from '../protocol/offer-entries.js';
+import { keepUser, type ActiveUser } from '../user/user.decisions.js';
+import { user, userStream } from '../user/user.state.js';
 import { checkOffer, type CheckedOffer } from './check-offer.js';
 
 type Context = ContextOf<typeof createOffer>;
@@ -57,14 +59,14 @@ export class CreateOffer {
     context: Context,
   ): Promise<{ id: string; issuerState: string; expiresAt: string }> {
     const { id: tenantId } = context.tenant;
-    if (userId !== undefined && (await this.users.load(tenantId, userId)).state.status !== 'active')
-      throw invalidBody('userId', 'must be a user of this tenant', userId);
+    const person = userId === undefined ? undefined : await this.loadUser(tenantId, userId);
     const offerId = idFor(context, 'offer', this.ids);
     const made = makeBearerValue(offerId, idFor(context, 'state', this.ids), bytesFor(context, 'state'));
     const { mac, pepper } = this.macs.mac(made.value, grantContext('issuerState', tenantId, offerId));
     const issuerState = { tokenId: made.tokenId, kind: 'issuerState' as const, mac, keyId: pepper, expiresAt };
     const claimSets = nameClaimSets(entries, () => this.ids.uuid());
-    const sealed = claimSets && (await this.seal(tenantId, offerId, JSON.stringify(claimSets.sets), context));
+    const text = claimSets && (await this.sealForUser(tenantId, userId, JSON.stringify(claimSets.sets)));
+    const sealed = text === undefined ? undefined : await this.seal(tenantId, offerId, text, context);
     const { state } = await this.streams.decideOn(
       authorizationOffer,
       authorizationOfferStream(tenantId, offerId),
@@ -83,7 +85,10 @@ export class CreateOffer {
           this.clock.now(),
         ),
       eventContext(context),
-      { once: true, unit: { writes: sealed?.newKey ? [sealed.newKey] : [] } },
+      {
+        once: true,
+        unit: { writes: sealed?.newKey ? [sealed.newKey] : [], further: this.keepUser(tenantId, person, context) },
+      },
     );
     // An earlier attempt of this call may have created it.
     return {
@@ -93,9 +98,37 @@ export class CreateOffer {
     };
   }
 
+  private async loadUser(tenantId: string, userId: string): Promise<ActiveUser> {
+    const { state } = await this.users.load(tenantId, userId);
+    if (state.status !== 'active') throw noSuchUser(userId);
+    return state;
+  }
+
+  /** A user who began with another offer does not end with that one. */
+  private keepUser(tenantId: string, person: ActiveUser | undefined, context: Context): FurtherDecision[] {
+    if (!person?.fromOffer) return [];
+    const load = () => this.users.load(tenantId, person.id);
+    return [this.streams.further(user, userStream(tenantId, person.id), load, keepUser, eventContext(context))];
+  }
+
+  /** Under the user's key too: the claims end with the user, whatever is known of the offer by then. */
+  private async sealForUser(tenantId: string, userId: string | undefined, text: string): Promise<string> {
+    if (userId === undefined) return text;
+    try {
+      await this.sealing.createDataKey(tenantId, 'user', userId);
+      return await this.sealing.sealText(tenantId, 'user', userId, text);
+    } catch (error) {
+      // Being deleted: its key is destroyed first.
+      if (error instanceof KeyNotFound) throw noSuchUser(userId);
+      throw error;
+    }
+  }
+
   private seal(tenantId: string, offerId: string, text: string, { idempotentCall }: Context) {
     return idempotentCall
       ? sealIdempotently(this.sealing, tenantId, 'session', offerId, text)
       : this.sealing.sealWithNewKey(tenantId, 'session', offerId, text);
   }
 }
+
+const noSuchUser = (userId: string) => invalidBody('userId', 'must be a user of this tenant', userId);

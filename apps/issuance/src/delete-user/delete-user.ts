@@ -1,4 +1,4 @@
-import { deleteUser, type ClientContext } from '@attestry/contracts';
+import { deleteUser, unavailable, type ClientContext } from '@attestry/contracts';
 import { Sealing } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { firstSessionId } from '../known-users/first-session-id.js';
@@ -24,7 +24,9 @@ export class DeleteUser {
   async execute({ params }: RequestOf<typeof deleteUser>, context: ClientContext): Promise<void> {
     const tenantId = context.tenant.id;
     const { id } = activeUser((await this.known.load(tenantId, params.id)).state);
-    await this.users.running.waitForHead(CATCH_UP_MS);
+    // Otherwise the key of an offer for the user could remain.
+    if (!(await this.users.running.waitForHead(CATCH_UP_MS)) || !this.users.running.readsOwnVersion)
+      throw unavailable();
     // The session of a new user is known without the read model, which may be behind.
     const destroyedKeys = [...new Set([id, firstSessionId(id), ...(await this.users.sessionsOf(tenantId, id))])];
     await this.sealing.destroyDataKeys(tenantId, destroyedKeys);

@@ -57,7 +57,7 @@ export const dueCertificates: Projection<DueCertificateTables> = purgingTenants(
     ...Object.keys(issuerCertificates.types),
     ...Object.keys(mobileCertificates.types),
     ...Object.keys(encryptionKeys.types),
-    'CredentialConfigurationCreated',
+    ...Object.keys(credentialConfiguration.types),
   ],
   tables: ['issuance_due_certificates'],
   async create(db) {

@@ -24,7 +24,7 @@ const destroyed = (n: number): EncryptionKeysEvent => ({ type: 'EncryptionKeyDes
 const create = (n: number, now: Date) => (state: EncryptionKeysState) =>
   createKey(state, { keyId: `k${n}`, x: 'x', y: 'y', now });
 
-describe('T310: encryption keys', () => {
+describe('encryption keys [T310]', () => {
   it('are replaced after 30 days', () => {
     after()
       .when(create(1, at(0)))

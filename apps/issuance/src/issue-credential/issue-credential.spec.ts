@@ -192,6 +192,12 @@ describe('parse-credential-request', () => {
     ['no proofs', named({}), false, 'proofs is missing'],
     ['proofs in text', named({ proofs: 'x' }), false, 'proofs must be an object'],
     ['empty proofs', named({ proofs: {} }), false, 'proofs is empty'],
+    [
+      'the proof of earlier drafts beside proofs',
+      named({ proof: { proof_type: 'jwt', jwt: 'x' }, proofs }),
+      false,
+      'proof and proofs must not both be sent',
+    ],
     ['two kinds of proof', named({ proofs: { jwt: [], di_vp: [] } }), false, 'proofs must have exactly one member'],
     ['another kind of proof', named({ proofs: { di_vp: ['x'] } }), false, 'the only supported proof type is jwt'],
     ['a proof outside of an array', named({ proofs: { jwt: 'x' } }), false, 'proofs.jwt must be an array'],
@@ -209,7 +215,7 @@ describe('parse-credential-request', () => {
       false,
       `a proof must have at most ${MAX_PROOF_LENGTH} characters`,
     ],
-  ])('names the fault to the wallet: %s', (_, body, byIdentifier, description) =>
+  ])('names the fault to the wallet: %s [T86]', (_, body, byIdentifier, description) =>
     expect(descriptionOf(() => parseCredentialRequest(plain(body), byIdentifier))).toBe(description),
   );
 
@@ -453,6 +459,7 @@ describe('verify-jwt-proof', () => {
   };
   it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ['x5c is not supported', {}, { x5c: ['x'] }],
+    ['key attestations are not supported', {}, { key_attestation: 'a.b.c' }],
     ['exactly one of kid and jwk is required', {}, { kid: kid(ecJwk) }],
     ['exactly one of kid and jwk is required', {}, { jwk: undefined }],
     ['jwk is not a usable public key', {}, { jwk: { kty: 'oct', k: 'x' } }],
@@ -475,7 +482,7 @@ describe('verify-jwt-proof', () => {
     ['nonce is missing', { nonce: undefined }, {}],
     ['nonce is missing', { nonce: '' }, {}],
     ['nonce is missing', { nonce: 1 }, {}],
-  ])('names the fault to the wallet: %s (%j, %j)', async (description, claims, header) => {
+  ])('names the fault to the wallet: %s (%j, %j) [T86]', async (description, claims, header) => {
     const jwt = await proofWith(claims, header);
     expect(descriptionOf(() => verifyJwtProof(jwt, expected))).toBe(`proof: ${description}`);
   });

@@ -38,6 +38,9 @@ export const parseCredentialRequest = (
     requested !== undefined || policy.responseRequired
       ? parseResponseEncryption(requested, isEncrypted, policy)
       : undefined;
+  // The single `proof` of earlier drafts beside `proofs`: it is ambiguous which of them counts.
+  if (body['proof'] !== undefined && body['proofs'] !== undefined)
+    throw refused('proof and proofs must not both be sent');
   return {
     selector: selectorOf(body, byIdentifier),
     proofs: proofsOf(body['proofs']),

@@ -33,8 +33,10 @@ export const verifyJwtProof = (jwt: string, expected: ProofExpectations): Verifi
   return { holder, nonce: claims['nonce'] };
 };
 
-const holderOf = ({ kid, jwk, x5c }: Record<string, unknown>): HolderKey => {
+const holderOf = ({ kid, jwk, x5c, key_attestation: keyAttestation }: Record<string, unknown>): HolderKey => {
   if (x5c !== undefined) throw invalidProof('x5c is not supported');
+  // Not ignored: the wallet must not conclude that its attestation was verified (OID4VCI Appendix D).
+  if (keyAttestation !== undefined) throw invalidProof('key attestations are not supported');
   if ((kid === undefined) === (jwk === undefined)) throw invalidProof('exactly one of kid and jwk is required');
   try {
     return kid === undefined ? keyOfJwk(jwk) : keyOfKid(kid);

@@ -29,7 +29,7 @@ const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString(
 const header = { alg: 'ECDH-ES', enc: 'A128GCM', kid: 'k1', epk: P256 };
 const jweWith = (more: object) => `${encoded({ ...header, ...more })}..aXY.Y2lwaGVy.dGFn`;
 
-describe('T312: the header of an encrypted request', () => {
+describe('the header of an encrypted request [T312]', () => {
   it('names the key', () => {
     expect(checkJweHeader(jweWith({}))).toBe('k1');
     expect(checkJweHeader(jweWith({ enc: 'A256GCM', zip: 'DEF', apu: 'QQ' }))).toBe('k1');
@@ -73,7 +73,7 @@ describe('T312: the header of an encrypted request', () => {
   ])('refuses %s', (_what, jwe, description) => expect(descriptionOf(() => checkJweHeader(jwe))).toBe(description));
 });
 
-describe('T313: credential_response_encryption', () => {
+describe('credential_response_encryption [T313]', () => {
   const policy = encryptionPolicy({});
   const jwk = { ...P256, alg: 'ECDH-ES' };
   const name = 'credential_response_encryption';
@@ -116,7 +116,7 @@ describe('T313: credential_response_encryption', () => {
   });
 });
 
-describe('T95: the members of the metadata', () => {
+describe('the members of the metadata [T95]', () => {
   const key = { keyId: 'k1', x, y, createdAt: '', dueAt: '' };
   const values = { enc_values_supported: ['A128GCM', 'A256GCM'], zip_values_supported: ['DEF'] };
   it.each([

@@ -40,6 +40,8 @@ export const checkJweHeader = (jwe: string): string => {
   if (zip !== undefined && !isOneOf(ZIP_VALUES, zip)) throw refused(`zip must be ${ZIP_VALUES.join(', ')}`);
   if (crit !== undefined) throw refused('critical header parameters are not supported');
   checkP256('epk', epk);
+  // The library would fail on it with an error of another kind.
+  if (isObject(epk) && epk['key_ops'] !== undefined) throw refused('epk must not have key_ops');
   if (typeof kid !== 'string') throw refused('kid is missing');
   return kid;
 };

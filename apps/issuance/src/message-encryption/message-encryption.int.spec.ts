@@ -159,7 +159,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-describe('T314: the keys of encrypted requests', () => {
+describe('the keys of encrypted requests [T314]', () => {
   it('are made with the first configuration, never by reading the metadata', async () => {
     const tenantId = newTenant();
     expect(await metadataOf(tenantId)).not.toHaveProperty('credential_request_encryption');
@@ -264,7 +264,7 @@ describe('T314: the keys of encrypted requests', () => {
   });
 });
 
-describe('T315: encrypted requests', () => {
+describe('encrypted requests [T315]', () => {
   const tenantId = newTenant();
   beforeAll(() => configure(tenantId));
 
@@ -291,7 +291,7 @@ describe('T315: encrypted requests', () => {
   });
 });
 
-describe('T311: the settings of encryption', () => {
+describe('the settings of encryption [T311]', () => {
   it('require encrypted requests, or switch encryption off', async () => {
     const tenantId = newTenant();
     await configure(tenantId);

@@ -50,7 +50,7 @@ const after = (...data: OpenIdSettingsChanged['data'][]) =>
   given<OpenIdSettings, OpenIdSettingsChanged>(openIdSettings, data.map(changed));
 const change = (data: OpenIdSettingsChanged['data']) => (state: OpenIdSettings) => changeSettings(state, data);
 
-describe('T311: encryption settings', () => {
+describe('encryption settings [T311]', () => {
   it('change only the members that are named, and null resets', () => {
     const some = after({ allowUnregisteredWallets: true, encryption: { requestRequired: true } });
     some.when(change({ encryption: { responseRequired: true } })).thenState({

@@ -871,6 +871,7 @@ describe('a wallet', () => {
 
   it('that loses its registration during a sign-in is not redirected [T213]', async () => {
     const [moved, deleted] = [await beginAuthorization(), await beginAuthorization()];
+    const before = operations.length;
     await change({ redirectUris: ['https://wallet.example/other'] });
     expect(await refusalOf(comeBack(moved, newPerson()))).toEqual([
       'invalid_request',
@@ -879,6 +880,13 @@ describe('a wallet', () => {
     await admin(deleteWallet, { params: { id: walletId } });
     // Without its registration it would have to ask for consent.
     expect(await refusalOf(comeBack(deleted, newPerson()))).toEqual(CHANGED);
+    const recorded = () =>
+      operations
+        .slice(before)
+        .filter(({ prefix }) => prefix === 'OPENID_AUTHENTICATION_CALLBACK')
+        .map((sent) => ('outcome' in sent ? sent.outcome : 'START'));
+    await waitUntil(() => recorded().length >= 4, { what: 'START and FAIL of both' });
+    expect(recorded()).toEqual(['START', 'FAIL', 'START', 'FAIL']);
     walletId = (await admin(createWallet, { body: WALLET })).id;
   });
 

@@ -94,7 +94,10 @@ export class DpopProofs {
   async withNonce<T>(tenantId: string, answer: () => Promise<T>): Promise<HttpAnswer> {
     const offered = this.nonceHeader(tenantId);
     try {
-      return httpAnswer({ headers: offered, body: await answer() });
+      const body = await answer();
+      // An encrypted response has headers of its own.
+      const own = (body as Partial<HttpAnswer> | undefined)?.$http;
+      return httpAnswer(own ? { ...own, headers: { ...own.headers, ...offered } } : { headers: offered, body });
     } catch (error) {
       throw error instanceof AppError ? error.withHeaders(offered) : error;
     }

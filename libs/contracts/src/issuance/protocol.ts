@@ -205,7 +205,7 @@ export const pushAuthorization = defineOperation({
   since: 'v2.1.0',
   summary: 'Push an authorization request (RFC 9126)',
   description:
-    'Takes the parameters of the authorization endpoint and returns a `request_uri` for it. The reference is valid for 60 seconds; until the sign-in has finished it can be opened again. Only requests of registered wallets are listed in the events of the tenant.',
+    'Takes the parameters of the authorization endpoint and returns a `request_uri` for it. The reference is valid for 60 seconds; until the sign-in has finished it can be opened again. With a header `DPoP` the code is bound to the key of the proof. Only requests of registered wallets are listed in the events of the tenant.',
   http: {
     method: 'POST',
     path: '/v1/oauth/par',
@@ -234,6 +234,7 @@ export const pushAuthorization = defineOperation({
 // A refusal is not recorded: the person is not known yet (ADR 0039).
 export const submitConsent = defineOperation({
   name: 'issuance.submit-consent',
+  since: 'v2.1.0',
   summary: 'Approve or refuse an authorization request',
   description:
     "Form of the consent page that the authorization endpoint shows for a wallet that the issuer does not know. It is accepted once, from the browser that got the page. After an approval the response is a page that continues to the tenant's OpenID provider; after a refusal nothing is redirected.",

@@ -34,7 +34,8 @@ interface StoredCall {
 
 /** After its deadline an attempt has returned 503; its later appends conflict by expected revisions. */
 const GRACE_MS = 1000;
-const SWEEP_MS = 3_600_000;
+/** Unauthenticated requests of wallets are expiring state too: what has expired must not fill the store. */
+const SWEEP_MS = 60_000;
 const MOST_TRIES = 5;
 
 const fault = (msg: string): ErrorDetail => ({ msg, param: 'Idempotency-Key', location: 'headers' });
@@ -68,7 +69,7 @@ export class IdempotentCalls {
     private readonly logger: Logger,
   ) {}
 
-  /** Deletes expired records, now and every hour. */
+  /** Deletes expired records, now and every minute. */
   start(): void {
     const sweep = () =>
       void this.state

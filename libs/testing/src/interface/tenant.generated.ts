@@ -410,7 +410,7 @@ export interface paths {
     put?: never;
     /**
      * Push an authorization request (RFC 9126)
-     * @description Takes the parameters of the authorization endpoint and returns a `request_uri` for it. The reference is valid for 60 seconds; until the sign-in has finished it can be opened again. Only requests of registered wallets are listed in the events of the tenant.
+     * @description Takes the parameters of the authorization endpoint and returns a `request_uri` for it. The reference is valid for 60 seconds; until the sign-in has finished it can be opened again. With a header `DPoP` the code is bound to the key of the proof. Only requests of registered wallets are listed in the events of the tenant.
      */
     post: operations['pushAuthorization'];
     delete?: never;
