@@ -106,7 +106,7 @@ const exchange = async (clientId: string | undefined, sent: Sent, code?: string)
 const attest = (clientId: string, ...more: [claims?: JWTPayload]) => attester.attest(clientId, key.publicJwk, ...more);
 
 describe('a wallet that attests itself', () => {
-  it('collects a credential through PAR and the code flow with a third-party library, with a proof of possession of its own [T82] [T83]', async () => {
+  it('collects a credential through PAR and the code flow with a third-party library, with a proof of possession of its own [T335] [T343]', async () => {
     const wallet = new Wallet(SEPARATE, undefined, await makeHolderKey(), { jwt: await attest(SEPARATE), key });
     const { uri } = expectStatus(await tenant.api.offers.createOpen({ credentials: [configuration] }), 200);
     const offer = await wallet.resolveOffer(uri);
@@ -135,7 +135,7 @@ describe('a wallet that attests itself', () => {
     });
   });
 
-  it('need not send client_id beside the attestation, and may use the host as audience [T82] [T83]', async () => {
+  it('need not send client_id beside the attestation, and may use the host as audience [T338] [T347]', async () => {
     const attestation = await attest(SEPARATE);
     for (const aud of [tenant.url, new URL(tenant.url).host])
       expect((await exchange(undefined, { attestation, pop: await popOf({ aud }) })).status).toBe(200);
@@ -246,20 +246,23 @@ describe('a wallet that attests itself', () => {
       'invalid_client',
       'the header OAuth-Client-Attestation-PoP must not be sent: the DPoP proof is the proof of possession',
     ],
-  ])('with %s is refused, and the code is not spent [T331]', async (_, clientId, make, status, error, description) => {
-    const code = await codeOf();
-    const { refusal, headers } = await exchange(clientId, await make(), code);
-    expect(refusal.slice(0, 2)).toEqual([status, error]);
-    expect(refusal[2]).toContain(description);
-    expect(headers.has('oauth-client-attestation-challenge')).toBe(error === 'use_attestation_challenge');
-    const sent = {
-      attestation: await attest(clientId),
-      ...(clientId === COMBINED ? { dpop: await dpopOf() } : { pop: await popOf() }),
-    };
-    expect((await exchange(clientId, sent, code)).status).toBe(200);
-  });
+  ])(
+    'with %s is refused, and the code is not spent [T331] [T335] [T343]',
+    async (_, clientId, make, status, error, description) => {
+      const code = await codeOf();
+      const { refusal, headers } = await exchange(clientId, await make(), code);
+      expect(refusal.slice(0, 2)).toEqual([status, error]);
+      expect(refusal[2]).toContain(description);
+      expect(headers.has('oauth-client-attestation-challenge')).toBe(error === 'use_attestation_challenge');
+      const sent = {
+        attestation: await attest(clientId),
+        ...(clientId === COMBINED ? { dpop: await dpopOf() } : { pop: await popOf() }),
+      };
+      expect((await exchange(clientId, sent, code)).status).toBe(200);
+    },
+  );
 
-  it('uses a proof of possession once, and a challenge where it likes [T82] [T332]', async () => {
+  it('uses a proof of possession once, and a challenge where it likes [T342] [T332]', async () => {
     const answer = await new ApiClient(tenant.url).request<{ attestation_challenge: string }>(
       'POST',
       '/v1/oauth/challenge',

@@ -22,6 +22,7 @@ import { DeleteStatusListConfiguration } from './delete-status-list-configuratio
 import { DeleteUser } from './delete-user/delete-user.js';
 import { DeleteWallet } from './delete-wallet/delete-wallet.js';
 import { ExchangeToken } from './exchange-token/exchange-token.js';
+import { IssueAttestationChallenge } from './issue-attestation-challenge/issue-attestation-challenge.js';
 import { IssueCredential } from './issue-credential/issue-credential.js';
 import { IssueNonce } from './issue-nonce/issue-nonce.js';
 import { ListCredentialConfigurations } from './list-credential-configurations/list-credential-configurations.js';
@@ -135,6 +136,7 @@ export const useCases = [
   Authorize,
   CompleteAuthorization,
   ExchangeToken,
+  IssueAttestationChallenge,
   IssueCredential,
   IssueNonce,
   PushAuthorization,

@@ -37,7 +37,14 @@ export class WalletProvider {
   /** Client attestation of a wallet instance; claims and header parameters may be replaced. */
   attest(clientId: string, jwk: JWK, claims: JWTPayload = {}, header: Partial<JWTHeaderParameters> = {}) {
     const seconds = Math.floor(Date.now() / 1000);
-    return new SignJWT({ sub: clientId, iat: seconds, exp: seconds + 300, cnf: { jwk }, ...claims })
+    return new SignJWT({
+      iss: 'https://wallet-provider.example',
+      sub: clientId,
+      iat: seconds,
+      exp: seconds + 300,
+      cnf: { jwk },
+      ...claims,
+    })
       .setProtectedHeader({ typ: 'oauth-client-attestation+jwt', alg: 'ES256', x5c: this.x5c, ...header })
       .sign(this.key);
   }

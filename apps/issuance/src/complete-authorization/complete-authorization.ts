@@ -154,6 +154,7 @@ export class CompleteAuthorization {
             origin: {
               kind: 'authorizationRequest',
               clientId: waiting.clientId,
+              ...(waiting.clientKind === 'registered' && { isRegistered: true }),
               redirectUri: waiting.redirectUri,
               codeChallenge: waiting.codeChallenge,
               providerId,

@@ -4,8 +4,9 @@ import {
   createRevocationNotification,
   invalid,
   invalidBody,
-  NOTIFIED_FORMAT,
+  PROFILES,
   type ClientContext,
+  type CredentialFormat,
   type RevocationNotification,
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
@@ -13,6 +14,8 @@ import { CLOCK, IDS, Operation, ServiceClient, type RequestOf } from '@attestry/
 import { listedCredential } from '../issued-credential/issued-credential.decisions.js';
 import { issuedCredential, issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
 
+/** Of the credentials below the path. */
+const FORMAT = (Object.keys(PROFILES) as CredentialFormat[]).find((format) => PROFILES[format] === 'web-semantic')!;
 /** Aries RFC 0721 as a message of DIDComm 2.0. */
 const TYPE = 'https://didcomm.org/revocation_notification/2.0/revoke';
 
@@ -30,7 +33,7 @@ export class CreateRevocationNotification {
     context: ClientContext,
   ): Promise<RevocationNotification> {
     const { state } = await this.streams.load(issuedCredential, issuedCredentialStream(context.tenant.id, id));
-    if (listedCredential(state, NOTIFIED_FORMAT).listed.status !== 'invalid')
+    if (listedCredential(state, FORMAT).listed.status !== 'invalid')
       throw invalid({ value: id, msg: 'must be a revoked credential', param: 'id', location: 'params' });
     const { exists } = await this.client.call(checkDid, { body: { did: from } }, context);
     if (!exists) throw invalidBody('from', 'must be a DID of the tenant', from);
@@ -40,7 +43,7 @@ export class CreateRevocationNotification {
       from,
       to,
       created_time: Math.floor(this.clock.now().getTime() / 1000),
-      body: { revocation_format: NOTIFIED_FORMAT, credential_id: `urn:uuid:${id}` },
+      body: { revocation_format: FORMAT, credential_id: `urn:uuid:${id}` },
     };
   }
 }

@@ -35,6 +35,7 @@ import { TenantWallets } from '../wallets/tenant-wallets.js';
 import type { RegisteredWallet } from '../wallets/wallets.events.js';
 import { checkDpopBinding } from './check-dpop-binding.js';
 import { checkNoDuplicates } from './check-no-duplicates.js';
+import { checkRegistration } from './check-registration.js';
 import { checkParametersLocation } from './check-parameters-location.js';
 import { exchangeCode, outcomeOf, type ExchangeFacts } from './exchange-token.decisions.js';
 import { loadSession } from './load-session.js';
@@ -80,6 +81,7 @@ export class ExchangeToken {
     const { sessionId, stream, loaded } = await loadSession(this.streams, tenantId, wanted.code);
     record.nameSession(loaded.state);
     const wallet = await this.findWallet(tenantId, wanted.clientId);
+    checkRegistration(loaded.state, wallet);
     // Before the code: a request whose proof fails spends nothing and counts as no attempt.
     const proof = await this.dpop.verifyProof(raw, exchangeToken, context.tenant);
     const possession = wallet ? await this.attestations.authenticate(raw, wallet, proof, context.tenant) : [];

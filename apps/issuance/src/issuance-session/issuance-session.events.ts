@@ -41,6 +41,8 @@ export interface PreAuthorizedOfferOrigin {
 export interface AuthorizationRequestOrigin {
   kind: 'authorizationRequest';
   clientId: string;
+  /** The code of a wallet that was registered is exchanged while it is. */
+  isRegistered?: true;
   redirectUri: string;
   /** S256. RFC 7636 §4.2 */
   codeChallenge: string;

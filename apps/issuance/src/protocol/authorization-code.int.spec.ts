@@ -855,7 +855,7 @@ describe('a wallet', () => {
     expect((await exchange(code)).access_token).toEqual(expect.any(String));
   });
 
-  it('that must attest itself is refused at each endpoint [T216]', async () => {
+  it('that must attest itself is refused at each endpoint [T343]', async () => {
     const pending = await beginAuthorization();
     const code = await signIn(newPerson());
     expect(await change({ rootCertificates: [root] })).toMatchObject({ attestationRequired: true });

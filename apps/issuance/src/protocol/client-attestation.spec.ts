@@ -63,27 +63,32 @@ describe('a client attestation', () => {
     ['no JWS', () => Promise.resolve('a.b'), 'must be a compact JWS'],
     ['two headers', async () => `${await attestation()}, ${await attestation()}`, 'must be a compact JWS'],
     ['too many characters', () => attestation({ x: 'x'.repeat(16_384) }), 'must have at most 16384 characters'],
-    ['another type', () => attestation({}, { typ: 'JWT' }), 'typ must be oauth-client-attestation+jwt'],
+    ['another type [T344]', () => attestation({}, { typ: 'JWT' }), 'typ must be oauth-client-attestation+jwt'],
+    [
+      'another algorithm [T345]',
+      () => attestation({}, { alg: 'ES384' }, generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey),
+      'alg must be ES256',
+    ],
     [
       'critical parameters',
       () => attestation({}, { crit: ['b64'], b64: true }),
       'critical header parameters are not supported',
     ],
-    ['another client', () => attestation({ sub: 'other' }), 'sub must be the client_id of the request'],
-    ['no client', () => attestation({ sub: undefined }), 'sub must be the client_id of the request'],
-    ['no end', () => attestation({ exp: undefined }), 'exp is missing'],
-    ['its end', () => attestation({ exp: SECONDS }), 'exp has passed'],
+    ['another client [T347]', () => attestation({ sub: 'other' }), 'sub must be the client_id of the request'],
+    ['no client [T347]', () => attestation({ sub: undefined }), 'sub must be the client_id of the request'],
+    ['no end [T348]', () => attestation({ exp: undefined }), 'exp is missing'],
+    ['its end [T348]', () => attestation({ exp: SECONDS }), 'exp has passed'],
     ['a later beginning', () => attestation({ nbf: SECONDS + 61 }), 'nbf has not been reached'],
-    ['the future', () => attestation({ iat: SECONDS + 61 }), 'iat must not be in the future'],
-    ['no key', () => attestation({ cnf: {} }), 'cnf.jwk must be a public P-256 key without private members'],
-    ['no chain', () => attestation({}, { x5c: undefined }), 'x5c must be an array of base64 certificates'],
-    ['an empty chain', () => attestation({}, { x5c: [] }), 'x5c must have 1 to 5 certificates'],
-    ['another key', () => attestation({}, {}, instance.privateKey), 'the signature is invalid'],
+    ['the future [T348]', () => attestation({ iat: SECONDS + 61 }), 'iat must not be in the future'],
+    ['no key [T349]', () => attestation({ cnf: {} }), 'cnf.jwk must be a public P-256 key without private members'],
+    ['no chain [T346]', () => attestation({}, { x5c: undefined }), 'x5c must be an array of base64 certificates'],
+    ['an empty chain [T346]', () => attestation({}, { x5c: [] }), 'x5c must have 1 to 5 certificates'],
+    ['another key [T346]', () => attestation({}, {}, instance.privateKey), 'the signature is invalid'],
   ])('with %s is refused', async (_, make, fault) => {
     expect(await refusalOf(verify(make()))).toEqual(['invalid_client', `client attestation: ${fault}`]);
   });
 
-  it('with a private key of the instance is refused', async () => {
+  it('with a private key of the instance is refused [T349]', async () => {
     const jwk = await exportJWK(instance.privateKey);
     expect(await refusalOf(verify(attestation({ cnf: { jwk } })))).toEqual([
       'invalid_client',
@@ -91,13 +96,13 @@ describe('a client attestation', () => {
     ]);
   });
 
-  it('must be replaced after 30 days', async () =>
+  it('must be replaced after 30 days [T348]', async () =>
     expect(await refusalOf(verify(attestation({ iat: SECONDS - 30 * 86_400 - 1 })))).toEqual([
       'use_fresh_attestation',
       'client attestation: iat must be at most 30 days ago',
     ]));
 
-  it('needs a root of the wallet that it names', async () => {
+  it('needs a root of the wallet that it names [T346]', async () => {
     const attempt = verifyClientAttestation(await attestation(), { clientId: 'wallet', anchors: [], now: NOW });
     expect(await refusalOf(attempt)).toEqual([
       'invalid_client',
@@ -126,21 +131,26 @@ describe('its proof of possession', () => {
   });
 
   it.each<[string, () => Promise<string>, string]>([
-    ['another type', () => pop({}, { typ: 'dpop+jwt' }), 'typ must be oauth-client-attestation-pop+jwt'],
     [
-      'another audience',
+      'another algorithm [T337]',
+      () => pop({}, { alg: 'ES384' }, generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey),
+      'alg must be ES256',
+    ],
+    ['another type [T336]', () => pop({}, { typ: 'dpop+jwt' }), 'typ must be oauth-client-attestation-pop+jwt'],
+    [
+      'another audience [T338]',
       () => pop({ aud: 'https://other.example' }),
       'aud must be the issuer identifier https://acme.example',
     ],
-    ['two audiences', () => pop({ aud: audiences }), 'aud must be the issuer identifier https://acme.example'],
-    ['no id', () => pop({ jti: undefined }), 'jti must be a string of 1 to 256 characters'],
-    ['a long id', () => pop({ jti: 'x'.repeat(257) }), 'jti must be a string of 1 to 256 characters'],
-    ['an old date', () => pop({ iat: SECONDS - 301 }), 'iat must be within 300 seconds of the current time'],
-    ['a late date', () => pop({ iat: SECONDS + 301 }), 'iat must be within 300 seconds of the current time'],
+    ['two audiences [T338]', () => pop({ aud: audiences }), 'aud must be the issuer identifier https://acme.example'],
+    ['no id [T339]', () => pop({ jti: undefined }), 'jti must be a string of 1 to 256 characters'],
+    ['a long id [T339]', () => pop({ jti: 'x'.repeat(257) }), 'jti must be a string of 1 to 256 characters'],
+    ['an old date [T340]', () => pop({ iat: SECONDS - 301 }), 'iat must be within 300 seconds of the current time'],
+    ['a late date [T340]', () => pop({ iat: SECONDS + 301 }), 'iat must be within 300 seconds of the current time'],
     ['its end', () => pop({ exp: SECONDS }), 'exp has passed'],
     ['a number as challenge', () => pop({ challenge: 1 }), 'challenge must be a string'],
     [
-      'another key',
+      'another key [T341]',
       () => pop({}, {}, generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey),
       'the signature is invalid',
     ],

@@ -122,7 +122,7 @@ describe('a wallet', () => {
     expect(walletView(attested)).toEqual({ ...attested, attestationRequired: true });
   });
 
-  it('is refused while it is disabled, and when it must attest itself [T213, T216]', () => {
+  it('is refused while it is disabled, and sends no dpop_jkt for an attested key [T213]', () => {
     const refusal = (check: () => void) => {
       try {
         check();

@@ -228,7 +228,7 @@ export const pushAuthorization = defineOperation({
   analytics: { prefix: 'OPENID_PAR', category, recordedBy: 'service' },
   errors: 'oauth',
   response: PushedAuthorizationResponse,
-  errorStatuses: [400, 429],
+  errorStatuses: [400, 401, 429],
 });
 
 // A refusal is not recorded: the person is not known yet (ADR 0039).
@@ -303,7 +303,7 @@ export const exchangeToken = defineOperation({
   analytics: { prefix: 'OPENID_TOKEN', category, recordedBy: 'service' },
   errors: 'oauth',
   response: AccessTokenResponse,
-  errorStatuses: [400, 429],
+  errorStatuses: [400, 401, 429],
 });
 
 export const issueAttestationChallenge = defineOperation({

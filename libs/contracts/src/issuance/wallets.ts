@@ -81,7 +81,7 @@ const maxBodyBytes = 262_144;
 const REPLACES = 'Replaces all members; one that is left out has its default.';
 const LIMIT = 'Returns 409 if the tenant already has 100 wallets.';
 const NO_ATTESTATION =
-  'Until client attestation is supported, the authorization and the token endpoint refuse a wallet with `rootCertificates`.';
+  'A wallet with `rootCertificates` must send a client attestation to the token and the pushed request endpoint.';
 const path = '/v1/openid/wallets';
 const prefix = 'OPENID_WALLET';
 const example: WalletRequest = {

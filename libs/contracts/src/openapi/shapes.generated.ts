@@ -58,6 +58,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['id', 'type', 'timestamp', 'category', 'requestId', 'metadata', 'data'],
   },
+  AttestationChallengeResponse: {
+    type: 'object',
+    properties: { attestation_challenge: { type: 'string' } },
+    required: ['attestation_challenge'],
+  },
   AttestedWalletRequest: {
     type: 'object',
     properties: {

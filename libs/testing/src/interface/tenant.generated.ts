@@ -382,6 +382,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/oauth/challenge': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Issue a challenge for client attestations (OAuth 2.0 Attestation-Based Client Authentication)
+     * @description For the member `challenge` of a client attestation PoP, or, where the DPoP proof takes its place, for the member `nonce` of that proof. Wallets need not use one.
+     */
+    post: operations['issueAttestationChallenge'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/oauth/jwks': {
     parameters: {
       query?: never;
@@ -682,7 +702,7 @@ export interface paths {
     put?: never;
     /**
      * Register a wallet that attests itself
-     * @description The same resource as `/v1/openid/wallets`. Until client attestation is supported, the authorization and the token endpoint refuse a wallet with `rootCertificates`. Returns 409 if the tenant already has 100 wallets. Requires one of the roles: `admin`, `issuer`.
+     * @description The same resource as `/v1/openid/wallets`. A wallet with `rootCertificates` must send a client attestation to the token and the pushed request endpoint. Returns 409 if the tenant already has 100 wallets. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createWalletAttested'];
     delete?: never;
@@ -734,7 +754,7 @@ export interface paths {
     put?: never;
     /**
      * Register a wallet
-     * @description Wallets that are not registered may be refused, or their users must consent first. Until client attestation is supported, the authorization and the token endpoint refuse a wallet with `rootCertificates`. Returns 409 if the tenant already has 100 wallets. Requires one of the roles: `admin`, `issuer`.
+     * @description Wallets that are not registered may be refused, or their users must consent first. A wallet with `rootCertificates` must send a client attestation to the token and the pushed request endpoint. Returns 409 if the tenant already has 100 wallets. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createWallet'];
     delete?: never;
@@ -2178,6 +2198,9 @@ export interface components {
       timestamp: string;
       /** @description `<PREFIX>_START`, `<PREFIX>_SUCCESS` or `<PREFIX>_FAIL`. */
       type: string;
+    };
+    AttestationChallengeResponse: {
+      attestation_challenge: string;
     };
     AttestedWalletRequest: {
       /** @description Whether the wallet must attest itself: it has `rootCertificates`. Read-only. */
@@ -4953,7 +4976,16 @@ export interface operations {
            *         "urn:ietf:params:oauth:grant-type:pre-authorized_code"
            *       ],
            *       "token_endpoint_auth_methods_supported": [
-           *         "none"
+           *         "none",
+           *         "attest_jwt_client_auth",
+           *         "attest_jwt_client_auth_dpop"
+           *       ],
+           *       "challenge_endpoint": "https://university.example/v1/oauth/challenge",
+           *       "client_attestation_signing_alg_values_supported": [
+           *         "ES256"
+           *       ],
+           *       "client_attestation_pop_signing_alg_values_supported": [
+           *         "ES256"
            *       ],
            *       "dpop_signing_alg_values_supported": [
            *         "ES256"
@@ -6007,7 +6039,7 @@ export interface operations {
            *           "type": "WEBHOOK_TEST_SUCCESS",
            *           "timestamp": "2026-01-15T09:30:00.000Z",
            *           "category": "webhook",
-           *           "requestId": "hPtdlHqbNrdHefxNNjsGrj",
+           *           "requestId": "kq3Zb8XnW5mVt1Yc7RfL2s",
            *           "metadata": {},
            *           "data": null,
            *           "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",
@@ -6329,6 +6361,43 @@ export interface operations {
       503: components['responses']['OAuthUnavailable'];
     };
   };
+  issueAttestationChallenge: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "attestation_challenge": "mwtlqecv.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *     }
+           */
+          'application/json': components['schemas']['AttestationChallengeResponse'];
+        };
+      };
+      400: components['responses']['OAuthInvalid'];
+      408: components['responses']['OAuthTimeout'];
+      413: components['responses']['OAuthTooLarge'];
+      415: components['responses']['OAuthUnsupportedMediaType'];
+      429: components['responses']['OAuthTooManyRequests'];
+      500: components['responses']['OAuthInternal'];
+      503: components['responses']['OAuthUnavailable'];
+    };
+  };
   retrieveOauthKeys: {
     parameters: {
       query?: never;
@@ -6409,6 +6478,7 @@ export interface operations {
         };
       };
       400: components['responses']['OAuthInvalid'];
+      401: components['responses']['OAuthUnauthenticated'];
       408: components['responses']['OAuthTimeout'];
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
@@ -6459,6 +6529,7 @@ export interface operations {
         };
       };
       400: components['responses']['OAuthInvalid'];
+      401: components['responses']['OAuthUnauthenticated'];
       408: components['responses']['OAuthTimeout'];
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
@@ -6650,7 +6721,7 @@ export interface operations {
            * @example {
            *       "iacas": [
            *         {
-           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe"
+           *           "certificate": "MIICQjCCAeigAwIBAgIQSmeTzVNDFNA/3xz/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
            *         }
            *       ]
            *     }
@@ -7124,7 +7195,7 @@ export interface operations {
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "name": "Wallet",
-           *           "clientId": "wallet-x",
+           *           "clientId": "wallet-z",
            *           "redirectUris": [
            *             "https://wallet.example/back"
            *           ],
@@ -7244,7 +7315,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "name": "Wallet",
-           *       "clientId": "wallet-x",
+           *       "clientId": "wallet-z",
            *       "redirectUris": [
            *         "https://wallet.example/back"
            *       ],
@@ -7407,7 +7478,7 @@ export interface operations {
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "name": "Wallet",
-           *           "clientId": "wallet-x",
+           *           "clientId": "wallet-z",
            *           "redirectUris": [
            *             "https://wallet.example/back"
            *           ],
@@ -10845,7 +10916,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "693e83d78382f314a13ecf6c2b8f587f1741f04dd73da3e5066199ba98f4178f"
+           *           "certificateFingerprint": "99eba6761e31f8688eca480163ebe0ea8566f807d1662c7b3ddbd0d5c6255582"
            *         }
            *       ]
            *     }
@@ -11149,7 +11220,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "9e256298d7729e6ac4a5712d225b128d4168f96e52f16ef5a760cbc293e6aeed",
+           *           "certificateFingerprint": "829247534902a0b42d48787a7ebb36befecd62416e62011dbd8be5e14621520a",
            *           "isManaged": false,
            *           "crl": {
            *             "number": "2",
@@ -11221,7 +11292,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "4ca93eed057b2ad675878ca7386e37df5514c662fe8c3110a3ad32970d17a270",
+           *       "certificateFingerprint": "480cf30b5b813e8114f02e2667e904f19ef40c63678f8f31351102524f893681",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "43",
@@ -11281,7 +11352,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "125e1b81a3f443089328e98075e5a7556e08d03d5dc86e32ba26d33de243f489",
+           *       "certificateFingerprint": "5204c043a221467d2a0f64a3a48c8845a37d27b3c9f3cb9c50fc262f966c9d76",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -11350,7 +11421,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "125e1b81a3f443089328e98075e5a7556e08d03d5dc86e32ba26d33de243f489",
+           *       "certificateFingerprint": "5204c043a221467d2a0f64a3a48c8845a37d27b3c9f3cb9c50fc262f966c9d76",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -11493,7 +11564,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "9e256298d7729e6ac4a5712d225b128d4168f96e52f16ef5a760cbc293e6aeed",
+           *       "certificateFingerprint": "829247534902a0b42d48787a7ebb36befecd62416e62011dbd8be5e14621520a",
            *       "isManaged": false,
            *       "crl": {
            *         "number": "2",
@@ -11598,7 +11669,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "6a1c781533b377741e5543abe006044710d6d0a00b6ca47ec9e35d173223e0ba"
+           *           "certificateFingerprint": "1b05839455548a2ef46c1d998e20716ab0f89ff4956dff06a384a7d26f6dc560"
            *         }
            *       ]
            *     }
@@ -11850,7 +11921,7 @@ export interface operations {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *           "listSize": 100000,
-           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+6y+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9J+Jl+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R/81iI2X+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m//kq3Zb8XnW5mVt1Yc7RfL2sHd9Jp+kq3Zb8XnW5mVt1Yc7RfL2sH+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW="
+           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/4OuU/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/kq3Zb8XnW5mVt1Yc7RfL2sHd9J/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA/j+OPOLb7rmm/EwdytRshb+kq3Zb8XnW5mVt1Yc7RfL/JrUrQar1uNYeAMvFc/Tig=="
            *         }
            *       ]
            *     }
@@ -11894,7 +11965,7 @@ export interface operations {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *       "listSize": 100000,
-           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+6y+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9J+Jl+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R/81iI2X+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//kq3Zb8XnW5mVt1Yc7RfL/BEdZDg4+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG=="
+           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/4OuU/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG"
            *     }
            */
           'application/json': components['schemas']['MobileStatusList'];
@@ -11979,7 +12050,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "docType": "org.example.w",
+           *           "docType": "org.example.x",
            *           "timeToLiveDuration": {
            *             "days": 1
            *           },
@@ -12096,7 +12167,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "docType": "org.example.w",
+           *       "docType": "org.example.x",
            *       "timeToLiveDuration": {
            *         "days": 1
            *       },
@@ -12161,7 +12232,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "docType": "org.example.w",
+           *       "docType": "org.example.x",
            *       "timeToLiveDuration": {
            *         "days": 1
            *       },
@@ -12729,16 +12800,16 @@ export interface operations {
           /**
            * @example {
            *       "status_lists": [
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token",
            *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token",
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token",
            *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b68/token",
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token"
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token"
            *       ]
            *     }
            */
@@ -13056,7 +13127,7 @@ export interface operations {
            *       "to": [
            *         "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
            *       ],
-           *       "created_time": 1795455963,
+           *       "created_time": 1795458365,
            *       "body": {
            *         "revocation_format": "ldp_vc",
            *         "credential_id": "urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
@@ -13441,7 +13512,7 @@ export interface operations {
            *         "type": "BitstringStatusList",
            *         "statusPurpose": "revocation",
            *         "ttl": 300000,
-           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3"
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb"
            *       },
            *       "proof": {
            *         "type": "DataIntegrityProof",
@@ -13449,7 +13520,7 @@ export interface operations {
            *         "created": "2026-01-15T09:30:00.000Z",
            *         "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *         "proofPurpose": "assertionMethod",
-           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
+           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
            *       }
            *     }
            */
@@ -13474,7 +13545,7 @@ export interface operations {
            *         "type": "BitstringStatusList",
            *         "statusPurpose": "revocation",
            *         "ttl": 300000,
-           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3"
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb"
            *       },
            *       "proof": {
            *         "type": "DataIntegrityProof",
@@ -13482,7 +13553,7 @@ export interface operations {
            *         "created": "2026-01-15T09:30:00.000Z",
            *         "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *         "proofPurpose": "assertionMethod",
-           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
+           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
            *       }
            *     }
            */

@@ -58,6 +58,3 @@ export const webSemanticRevocation = revocationOperations({
   retrievePrefix: 'CREDENTIAL_WEB_SEMANTIC_REVOCATION_RETRIEVE',
   response: 'empty',
 });
-
-/** The only format with messages for the holders of revoked credentials. */
-export const NOTIFIED_FORMAT = 'ldp_vc';
