@@ -1282,7 +1282,11 @@ export const ROWS: Record<string, Row> = {
     wrong: () => ({ body: form({ grant_type: 'password', username: 'a', password: 'b' }) }),
     refusal: { status: 400, error: 'unsupported_grant_type' },
   },
-  'issuance.issue-attestation-challenge': { right: () => ({}), wrong: () => ({ method: 'GET' }), refusal: { status: 405 } },
+  'issuance.issue-attestation-challenge': {
+    right: () => ({}),
+    wrong: () => ({ method: 'GET' }),
+    refusal: { status: 405 },
+  },
   'issuance.issue-nonce': { right: () => ({}), wrong: () => ({ method: 'GET' }), refusal: { status: 405 } },
   'issuance.issue-credential': {
     right: async (world) => {
