@@ -1,3 +1,4 @@
+import { createHash, randomUUID } from 'node:crypto';
 import {
   ApiClient,
   connectManagement,
@@ -17,6 +18,7 @@ import {
   exportJWK,
   generateKeyPair,
   importJWK,
+  SignJWT,
   type JWK,
 } from 'jose';
 
@@ -62,8 +64,7 @@ const send = (token: string, body: string, mediaType = 'application/jwt') =>
  * Offer, metadata, token and proof by the third-party wallet library (@openid4vc/openid4vci 0.4.6). It has no encrypted credential requests and
  * its `credential_response_encryption` has an `alg` beside the key, as drafts before 1.0 had, so `jose` encrypts and decrypts.
  */
-const prepareRequest = async () => {
-  const wallet = new Wallet();
+const prepareRequest = async (wallet = new Wallet()) => {
   const { uri } = expectStatus(
     await tenant.api.offers.create({ credentials: [configurationId], claims: { name: 'Zoë' } }),
     200,
@@ -107,6 +108,30 @@ describe('encrypted requests and responses', () => {
     const { payload } = await verifyJwtVc(credentials[0]!.credential);
     expect(JSON.stringify(payload)).toContain('Zoë');
     expect(holder.publicJwk.crv).toBe('P-256');
+  });
+
+  it('are the same for a token that is bound to a DPoP key [T87, T90]', async () => {
+    const key = await makeHolderKey();
+    const { token, body } = await prepareRequest(new Wallet(undefined, undefined, key));
+    const dpop = await new SignJWT({
+      ...{ htm: 'POST', htu: `${tenant.url}/v1/openid/credential`, jti: randomUUID() },
+      ...{ iat: Math.floor(Date.now() / 1000), ath: createHash('sha256').update(token).digest('base64url') },
+    })
+      .setProtectedHeader({ typ: 'dpop+jwt', alg: 'ES256', jwk: key.publicJwk })
+      .sign(key.privateKey);
+    const { publicKey, privateKey } = await generateKeyPair('ECDH-ES', { crv: 'P-256', extractable: true });
+    const jwk = { ...(await exportJWK(publicKey)), alg: 'ECDH-ES' };
+    const wanted = { ...body, credential_response_encryption: { jwk, enc: 'A256GCM' } };
+    const answer = await new ApiClient(tenant.url).request<unknown>('POST', '/v1/openid/credential', {
+      body: await encrypt(await keyOf(tenant), wanted),
+      headers: { 'content-type': 'application/jwt', authorization: `DPoP ${token}`, dpop },
+    });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/jwt']);
+    expect(answer.headers.get('dpop-nonce')).not.toBeNull();
+    const { plaintext } = await compactDecrypt(answer.text, privateKey);
+    expect(JSON.parse(Buffer.from(plaintext).toString())).toEqual({
+      credentials: [{ credential: expect.any(String) }],
+    });
   });
 
   it('an encrypted request may have a plain response [T89]', async () => {

@@ -4,7 +4,7 @@ import {
   createRevocationNotification,
   invalid,
   invalidBody,
-  PROFILES,
+  NOTIFICATION_OPERATIONS,
   type ClientContext,
   type CredentialFormat,
   type RevocationNotification,
@@ -14,8 +14,7 @@ import { CLOCK, IDS, Operation, ServiceClient, type RequestOf } from '@attestry/
 import { listedCredential } from '../issued-credential/issued-credential.decisions.js';
 import { issuedCredential, issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
 
-/** Of the credentials below the path. */
-const FORMAT = (Object.keys(PROFILES) as CredentialFormat[]).find((format) => PROFILES[format] === 'web-semantic')!;
+const [FORMAT] = Object.keys(NOTIFICATION_OPERATIONS) as [CredentialFormat];
 /** Aries RFC 0721 as a message of DIDComm 2.0. */
 const TYPE = 'https://didcomm.org/revocation_notification/2.0/revoke';
 

@@ -1,6 +1,6 @@
 import type { ConfigurationOperations } from './credential-configurations.js';
 import type { RegistryOperations } from './credential-registry.js';
-import type { RevocationOperations, StatusOperations } from './credential-status.js';
+import { createRevocationNotification, type RevocationOperations, type StatusOperations } from './credential-status.js';
 import {
   compactSemanticConfigurations,
   compactSemanticRegistry,
@@ -84,6 +84,12 @@ export const REVOCATION_OPERATIONS: Readonly<Partial<Record<CredentialFormat, Re
 export const revocationOperationOf = <Name extends keyof RevocationOperations>(
   name: Name,
 ): RevocationOperations[Name][] => Object.values(REVOCATION_OPERATIONS).map((operations) => operations[name]);
+
+/** Messages for the holders of revoked credentials. */
+export const NOTIFICATION_OPERATIONS: Readonly<Partial<Record<CredentialFormat, typeof createRevocationNotification>>> =
+  {
+    ldp_vc: createRevocationNotification,
+  };
 
 /** The operations on the revocation lists of the formats that have them. */
 export const REVOCATION_LIST_OPERATIONS: Readonly<Partial<Record<CredentialFormat, RevocationListOperations>>> = {
