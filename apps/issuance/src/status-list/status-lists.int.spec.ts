@@ -1063,9 +1063,9 @@ describe('a status list', () => {
     });
     // Each attempt is later than the one before.
     ahead += 400_000;
-    await waitUntil(async () => (await dueAt(now())) === 0, { what: 'all to be tried again' });
+    await waitUntil(async () => (await dueAt(now())) === 0, { what: 'all to be tried again', timeoutMs: 30_000 });
     ahead += 400_000;
-    await waitUntil(async () => (await dueAt(now())) === 0, { what: 'all to be tried again' });
+    await waitUntil(async () => (await dueAt(now())) === 0, { what: 'all to be tried again', timeoutMs: 30_000 });
     expect(await dueAt(new Date(now().getTime() + 500))).toBe(0);
     await published(tenantId, key.listId, (current) => decodeJwt(current).iat! * 1000 > Date.now() + 700_000);
     // A change is tried at once.
