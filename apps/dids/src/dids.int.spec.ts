@@ -182,7 +182,7 @@ describe('creating a did:key', () => {
   it('accepts BLS12-381 G2, whose key is stored like the others but does not sign yet', async () => {
     const tenant = newTenant();
     const made = await createKey(tenant, 'Bls12381G2');
-    expect(made.did).toMatch(/^did:key:zUC7/);
+    expect(made.did).toMatch(/^did:key:zUC[67]/);
     expect(made.localMetadata.initialDidDocument).toMatchObject({
       '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/bbs/v1'],
       verificationMethod: [{ type: 'Bls12381G2Key2020', publicKeyBase58: expect.stringMatching(/^.{120,132}$/) }],
