@@ -25,7 +25,7 @@ const PRE_AUTHORIZED = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 let provider: OpenIdProvider;
 let tenant: TenantUnderTest;
 let attester: WalletProvider;
-let stranger: WalletProvider;
+let otherProvider: WalletProvider;
 let configuration: string;
 let key: HolderKey;
 
@@ -34,7 +34,11 @@ beforeAll(async () => {
   provider.accounts.set('zoe', { sub: 'zoe' });
   const platform = await sharedPlatform();
   tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'attested');
-  [attester, stranger, key] = await Promise.all([WalletProvider.create(), WalletProvider.create(), makeHolderKey()]);
+  [attester, otherProvider, key] = await Promise.all([
+    WalletProvider.create(),
+    WalletProvider.create(),
+    makeHolderKey(),
+  ]);
   const { api } = tenant;
   const register = async (clientId: string, dpopRequired: boolean, ...roots: WalletProvider[]) =>
     expectStatus(
@@ -46,7 +50,7 @@ beforeAll(async () => {
       201,
     );
   await register(COMBINED, true, attester);
-  const wallet = await register(SEPARATE, false, stranger, attester);
+  const wallet = await register(SEPARATE, false, otherProvider, attester);
   expectStatus(
     await api.attestedWallets.update(wallet.id, { ...wallet, rootCertificates: [attester.rootCertificate] }),
     200,
@@ -193,7 +197,7 @@ describe('a wallet that attests itself', () => {
     [
       'an attestation under a root that was removed',
       SEPARATE,
-      async () => ({ attestation: await stranger.attest(SEPARATE, key.publicJwk), pop: await popOf() }),
+      async () => ({ attestation: await otherProvider.attest(SEPARATE, key.publicJwk), pop: await popOf() }),
       401,
       'invalid_client',
       'client attestation: x5c must be issued by a root certificate of the wallet that is valid',
@@ -215,7 +219,7 @@ describe('a wallet that attests itself', () => {
       'client attestation PoP: aud must be the issuer identifier',
     ],
     [
-      'a challenge of nobody',
+      'an unknown challenge',
       SEPARATE,
       async () => ({ attestation: await attest(SEPARATE), pop: await popOf({ challenge: 'x' }) }),
       400,
@@ -262,7 +266,7 @@ describe('a wallet that attests itself', () => {
     },
   );
 
-  it('uses a proof of possession once, and a challenge where it likes [T342] [T332]', async () => {
+  it('uses a proof of possession once, and a challenge only if it sends one [T342] [T332]', async () => {
     const answer = await new ApiClient(tenant.url).request<{ attestation_challenge: string }>(
       'POST',
       '/v1/oauth/challenge',

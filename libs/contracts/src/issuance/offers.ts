@@ -50,7 +50,7 @@ export const MAX_CLAIM_SETS = 100;
 export class ClaimSet {
   /**
    * Credential identifier by which the wallet requests the credential: 1 to 128 characters without control characters, unique in the offer.
-   * Default: a generated UUID.
+   * Default: a generated UUID. It is stored unencrypted and is not erased with the user, so it must not contain personal data.
    */
   @Optional() @Length(1, MAX_CREDENTIAL_IDENTIFIER) identifier?: string;
   /** They take precedence over the claims of the offer and the user's own claims with the same name. */

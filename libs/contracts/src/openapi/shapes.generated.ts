@@ -291,7 +291,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       identifier: {
         type: 'string',
         description:
-          'Credential identifier by which the wallet requests the credential: 1 to 128 characters without control characters, unique in the offer. Default: a generated UUID.',
+          'Credential identifier by which the wallet requests the credential: 1 to 128 characters without control characters, unique in the offer. Default: a generated UUID. It is stored unencrypted and is not erased with the user, so it must not contain personal data.',
       },
       claims: {
         type: 'object',

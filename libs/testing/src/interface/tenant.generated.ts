@@ -2299,7 +2299,7 @@ export interface components {
       claims: {
         [key: string]: unknown;
       };
-      /** @description Credential identifier by which the wallet requests the credential: 1 to 128 characters without control characters, unique in the offer. Default: a generated UUID. */
+      /** @description Credential identifier by which the wallet requests the credential: 1 to 128 characters without control characters, unique in the offer. Default: a generated UUID. It is stored unencrypted and is not erased with the user, so it must not contain personal data. */
       identifier?: string;
     };
     CompactConfiguration: {
