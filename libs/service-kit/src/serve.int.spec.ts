@@ -42,7 +42,7 @@ describe('services of a process', () => {
     class EmptyModule {}
     const service = { name: 'dids', module: EmptyModule, needs: [], projections: [] } as const;
     await expect(startServices([service], engines)).rejects.toThrow(
-      /^operations: dids\.create-did has no handler; .*dids\.retrieve-did-configuration has no handler/,
+      /^operations: dids\.check-did has no handler; .*dids\.retrieve-did-configuration has no handler/,
     );
   });
 });

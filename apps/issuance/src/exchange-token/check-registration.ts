@@ -3,8 +3,12 @@ import type { IssuanceSessionState } from '../issuance-session/issuance-session.
 import type { RegisteredWallet } from '../wallets/wallets.events.js';
 
 /** A wallet that was deleted since its authorization request is no client any more (RFC 6749 §5.2). @throws AppError 401 */
-export const checkRegistration = (state: IssuanceSessionState, wallet: RegisteredWallet | undefined): void => {
-  const isOfWallet = 'origin' in state && state.origin.kind === 'authorizationRequest' && state.origin.isRegistered;
-  if (isOfWallet && !wallet)
+export const checkRegistration = (
+  state: IssuanceSessionState,
+  clientId: string | undefined,
+  wallet: RegisteredWallet | undefined,
+): void => {
+  const origin = 'origin' in state && state.origin.kind === 'authorizationRequest' ? state.origin : undefined;
+  if (origin?.isRegistered && origin.clientId === clientId && !wallet)
     throw oauthError('invalid_client', 'the wallet is no longer registered', { check: 'check-registration' });
 };

@@ -81,7 +81,7 @@ export class ExchangeToken {
     const { sessionId, stream, loaded } = await loadSession(this.streams, tenantId, wanted.code);
     record.nameSession(loaded.state);
     const wallet = await this.findWallet(tenantId, wanted.clientId);
-    checkRegistration(loaded.state, wallet);
+    checkRegistration(loaded.state, wanted.clientId, wallet);
     // Before the code: a request whose proof fails spends nothing and counts as no attempt.
     const proof = await this.dpop.verifyProof(raw, exchangeToken, context.tenant);
     const possession = wallet ? await this.attestations.authenticate(raw, wallet, proof, context.tenant) : [];
