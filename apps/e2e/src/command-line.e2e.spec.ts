@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { ownEnvironment, repository, startPlatformProcess, waitUntil, type PlatformProcess } from '@attestry/testing';
 
@@ -127,6 +128,15 @@ describe('npx attestry beside a running platform', () => {
   });
   afterAll(() => platform.stop());
   const here = () => ({ DATA_DIR: platform.dataDir });
+  const isConsumed = () => {
+    const feed = new DatabaseSync(join(platform.dataDir, 'feed.db'), { readOnly: true });
+    try {
+      const behind = 'SELECT count(*) AS n FROM consumer WHERE acknowledged < (SELECT max(sequence) FROM message)';
+      return feed.prepare(behind).get()!['n'] === 0;
+    } finally {
+      feed.close();
+    }
+  };
 
   it.each([
     ['build', []],
@@ -139,8 +149,8 @@ describe('npx attestry beside a running platform', () => {
     ['backup', ['--to', join(folder, 'backup')]],
     ['copy-events', ['--from', join(folder, 'backup'), '--to', join(folder, 'copy')]],
   ])('%s --json prints exactly one document on standard output', async (name, words) => {
-    // Consumers catch up: copy-events refuses a backup with events that were not consumed.
-    if (name === 'backup') await new Promise((resolve) => setTimeout(resolve, 3000));
+    // copy-events refuses a backup with events that were not consumed.
+    if (name === 'backup') await waitUntil(isConsumed, { what: 'all events to be consumed', timeoutMs: 30_000 });
     const { code, out, err } = await run([name, ...words, '--json'], here());
     expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
     expect(JSON.parse(out)).toEqual(expect.any(Object));
