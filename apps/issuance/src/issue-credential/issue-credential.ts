@@ -64,8 +64,9 @@ import { checkIssuerDomain } from './check-issuer-domain.js';
 import { checkNonce } from './check-nonce.js';
 import { checkTokenBinding } from './check-token-binding.js';
 import { credentialTexts } from './credential-texts.js';
-import { loadAccessToken, type PresentedToken } from './load-access-token.js';
+import { loadAccessToken } from './load-access-token.js';
 import { parseCredentialRequest, type CredentialSelector } from './parse-credential-request.js';
+import type { PresentedToken } from './presented-token.js';
 import { spendNonce } from './spend-nonce.js';
 import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
 

@@ -18,6 +18,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description: '`DPoP` if the request had a DPoP proof: the token is bound to the key of the proof.',
       },
       expires_in: { type: 'number', description: 'Lifetime of the access token in seconds.' },
+      refresh_token: {
+        type: 'string',
+        description:
+          'For the grant `authorization_code` of a client that sent a DPoP proof or a client attestation. It is not replaced when it is used.',
+      },
       scope: { type: 'string' },
       authorization_details: {
         type: 'array',
@@ -972,13 +977,13 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       grant_type: {
         type: 'string',
-        enum: ['authorization_code', 'urn:ietf:params:oauth:grant-type:pre-authorized_code'],
+        enum: ['authorization_code', 'urn:ietf:params:oauth:grant-type:pre-authorized_code', 'refresh_token'],
       },
       code: { type: 'string', description: 'Authorization code. Required for the grant `authorization_code`.' },
       client_id: {
         type: 'string',
         description:
-          'Value of the authorization request. Required for the grant `authorization_code`, optional for the pre-authorized code grant.',
+          'Value of the authorization request. Required for the grants `authorization_code` and `refresh_token`, optional for the pre-authorized code grant.',
       },
       redirect_uri: {
         type: 'string',
@@ -993,6 +998,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description: 'Code from the offer. Required for the pre-authorized code grant.',
       },
       tx_code: { type: 'string', description: 'Transaction code. Required if the offer has one.' },
+      refresh_token: { type: 'string', description: 'Required for the grant `refresh_token`.' },
+      scope: {
+        type: 'string',
+        description: 'Only for the grant `refresh_token`: values of the scope that was granted (RFC 6749 section 6).',
+      },
       authorization_details: {
         type: 'string',
         description: 'JSON array of `{type: "openid_credential", credential_configuration_id}`.',
@@ -1000,7 +1010,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['grant_type'],
     description:
-      'Form parameters of the token endpoint (RFC 6749 section 4.1.3, RFC 7636 section 4.5, OID4VCI section 6.1).',
+      'Form parameters of the token endpoint (RFC 6749 sections 4.1.3 and 6, RFC 7636 section 4.5, OID4VCI section 6.1).',
   },
   Iaca: {
     type: 'object',
@@ -1521,8 +1531,15 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       requirePushedAuthorizationRequests: { type: 'boolean' },
       dpopNonceRequired: { type: 'boolean' },
       encryption: { $ref: '#/components/schemas/EncryptionPolicy' },
+      refreshTokenDays: { type: 'number' },
     },
-    required: ['allowUnregisteredWallets', 'requirePushedAuthorizationRequests', 'dpopNonceRequired', 'encryption'],
+    required: [
+      'allowUnregisteredWallets',
+      'requirePushedAuthorizationRequests',
+      'dpopNonceRequired',
+      'encryption',
+      'refreshTokenDays',
+    ],
     description: 'With the defaults of members that were never set.',
   },
   OpenIdConfigurationRequest: {
@@ -1546,6 +1563,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         anyOf: [{ $ref: '#/components/schemas/EncryptionSettingsRequest' }, { type: 'null' }],
         description:
           'Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change.',
+      },
+      refreshTokenDays: {
+        type: ['number', 'null'],
+        description:
+          'How long a refresh token can be used, in days. A change applies to tokens issued afterwards. Default: 30.',
       },
     },
   },
@@ -2367,6 +2389,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['revoked', 'revocationDate', 'crlDue'],
   },
   RevokedToken: { type: 'object', description: 'Empty object: RFC 7009 section 2.2 defines no members.' },
+  RevokedWalletToken: { type: 'object', description: 'Empty object: RFC 7009 section 2.2 defines no members.' },
   Role: {
     type: 'string',
     enum: [
@@ -2904,6 +2927,19 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
     },
     required: ['clientId', 'name'],
+  },
+  WalletRevocationRequest: {
+    type: 'object',
+    properties: {
+      token: { type: 'string', description: 'Access token or refresh token.' },
+      token_type_hint: { type: 'string', description: 'Ignored: the kind of the token is recognized.' },
+      client_id: {
+        type: 'string',
+        description: 'Client that the token was issued to. Required for a token from an authorization code.',
+      },
+    },
+    required: ['token'],
+    description: 'Form parameters of the revocation endpoint (RFC 7009 section 2.1).',
   },
   WebSemanticConfiguration: {
     type: 'object',

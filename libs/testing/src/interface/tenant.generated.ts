@@ -439,6 +439,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/oauth/revoke': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Revoke an access token or a refresh token of a wallet (RFC 7009)
+     * @description Ends all tokens of the same authorization. The response is also 200 if the token is unknown, expired or already revoked. `unsupported_token_type`: the value is a code.
+     */
+    post: operations['revokeWalletToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/oauth/token': {
     parameters: {
       query?: never;
@@ -449,8 +469,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Exchange an authorization code or a pre-authorized code for an access token (OID4VCI section 6)
-     * @description With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce.
+     * Exchange a code or a refresh token for an access token (OID4VCI section 6)
+     * @description With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce. A refresh token is used with the same keys, and ends when the wallet revokes it, when the person is deleted, or when the wallet is disabled or deleted.
      */
     post: operations['exchangeToken'];
     delete?: never;
@@ -2170,6 +2190,8 @@ export interface components {
       }[];
       /** @description Lifetime of the access token in seconds. */
       expires_in: number;
+      /** @description For the grant `authorization_code` of a client that sent a DPoP proof or a client attestation. It is not replaced when it is used. */
+      refresh_token?: string;
       scope?: string;
       /**
        * @description `DPoP` if the request had a DPoP proof: the token is bound to the key of the proof.
@@ -2781,22 +2803,26 @@ export interface components {
     EventTypeList: {
       data: components['schemas']['EventType'][];
     };
-    /** @description Form parameters of the token endpoint (RFC 6749 section 4.1.3, RFC 7636 section 4.5, OID4VCI section 6.1). */
+    /** @description Form parameters of the token endpoint (RFC 6749 sections 4.1.3 and 6, RFC 7636 section 4.5, OID4VCI section 6.1). */
     HolderTokenRequest: {
       /** @description JSON array of `{type: "openid_credential", credential_configuration_id}`. */
       authorization_details?: string;
-      /** @description Value of the authorization request. Required for the grant `authorization_code`, optional for the pre-authorized code grant. */
+      /** @description Value of the authorization request. Required for the grants `authorization_code` and `refresh_token`, optional for the pre-authorized code grant. */
       client_id?: string;
       /** @description Authorization code. Required for the grant `authorization_code`. */
       code?: string;
       /** @description PKCE code verifier (RFC 7636). Required for the grant `authorization_code`. */
       code_verifier?: string;
       /** @enum {string} */
-      grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+      grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:pre-authorized_code' | 'refresh_token';
       /** @description Code from the offer. Required for the pre-authorized code grant. */
       'pre-authorized_code'?: string;
       /** @description Value of the authorization request. Required for the grant `authorization_code`. */
       redirect_uri?: string;
+      /** @description Required for the grant `refresh_token`. */
+      refresh_token?: string;
+      /** @description Only for the grant `refresh_token`: values of the scope that was granted (RFC 6749 section 6). */
+      scope?: string;
       /** @description Transaction code. Required if the offer has one. */
       tx_code?: string;
     };
@@ -3165,6 +3191,7 @@ export interface components {
       allowUnregisteredWallets: boolean;
       dpopNonceRequired: boolean;
       encryption: components['schemas']['EncryptionPolicy'];
+      refreshTokenDays: number;
       requirePushedAuthorizationRequests: boolean;
     };
     OpenIdConfigurationRequest: {
@@ -3180,6 +3207,8 @@ export interface components {
       dpopNonceRequired?: true | false | null;
       /** @description Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change. */
       encryption?: components['schemas']['EncryptionSettingsRequest'] | null;
+      /** @description How long a refresh token can be used, in days. A change applies to tokens issued afterwards. Default: 30. */
+      refreshTokenDays?: number;
       /**
        * @description Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no.
        * @enum {boolean|null}
@@ -3538,6 +3567,8 @@ export interface components {
       revocationDate: string;
       revoked: boolean;
     };
+    /** @description Empty object: RFC 7009 section 2.2 defines no members. */
+    RevokedWalletToken: Record<string, never>;
     SdJwtConfiguration: {
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
@@ -3870,6 +3901,15 @@ export interface components {
       redirectUris?: string[];
       /** @description Roots of the certificates of client attestations, PEM, each at most 4096 characters. With them the wallet must attest itself. */
       rootCertificates?: string[];
+    };
+    /** @description Form parameters of the revocation endpoint (RFC 7009 section 2.1). */
+    WalletRevocationRequest: {
+      /** @description Client that the token was issued to. Required for a token from an authorization code. */
+      client_id?: string;
+      /** @description Access token or refresh token. */
+      token: string;
+      /** @description Ignored: the kind of the token is recognized. */
+      token_type_hint?: string;
     };
     Webhook: {
       disabled: boolean;
@@ -6475,6 +6515,50 @@ export interface operations {
            *     }
            */
           'application/json': components['schemas']['PushedAuthorizationResponse'];
+        };
+      };
+      400: components['responses']['OAuthInvalid'];
+      401: components['responses']['OAuthUnauthenticated'];
+      408: components['responses']['OAuthTimeout'];
+      413: components['responses']['OAuthTooLarge'];
+      415: components['responses']['OAuthUnsupportedMediaType'];
+      429: components['responses']['OAuthTooManyRequests'];
+      500: components['responses']['OAuthInternal'];
+      503: components['responses']['OAuthUnavailable'];
+    };
+  };
+  revokeWalletToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "token": "the refresh token",
+         *       "token_type_hint": "refresh_token",
+         *       "client_id": "wallet"
+         *     }
+         */
+        'application/x-www-form-urlencoded': components['schemas']['WalletRevocationRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RevokedWalletToken'];
         };
       };
       400: components['responses']['OAuthInvalid'];
