@@ -63,6 +63,7 @@ export interface AuthorizeOptions {
 export interface TokenAnswer {
   access_token: string;
   token_type: string;
+  refresh_token?: string;
   scope?: string;
   authorization_details?: { credential_configuration_id: string; credential_identifiers: string[] }[];
 }
@@ -208,6 +209,17 @@ export class Wallet {
       authorizationCode: answer['code'],
       pkceCodeVerifier: pkce!.codeVerifier,
       redirectUri,
+    });
+    this.dpop = dpop;
+    return accessTokenResponse as TokenAnswer;
+  }
+
+  /** With the keys of the token request that returned the refresh token. */
+  async refreshedToken(metadata: IssuerMetadataResult, refreshToken: string): Promise<TokenAnswer> {
+    const { accessTokenResponse, dpop } = await this.oauth.retrieveRefreshTokenAccessToken({
+      authorizationServerMetadata: metadata.authorizationServers[0]!,
+      refreshToken,
+      dpop: this.dpop,
     });
     this.dpop = dpop;
     return accessTokenResponse as TokenAnswer;

@@ -121,7 +121,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   ahead = 0;
-  await admin(updateOpenIdConfiguration, { body: { refreshTokenDays: null, allowUnregisteredWallets: null } });
+  await admin(updateOpenIdConfiguration, { body: { refreshTokenDays: null } });
 });
 afterAll(async () => {
   await services?.close();
@@ -613,17 +613,6 @@ describe('a refresh is refused', () => {
     expect(redeemed.length).toBe(1);
     const { refresh_token: refreshToken } = redeemed[0]!.body;
     expect(await refresh({ key, refreshToken: refreshToken! })).toMatchObject(NOT_VALID);
-  });
-
-  it('once the tenant allows no wallets that are not registered [T360]', async () => {
-    const config = { allowUnregisteredWallets: true };
-    await admin(updateOpenIdConfiguration, { body: config });
-    const { key, ...begun } = await begin();
-    // As if the wallet had never been registered.
-    const family = await familyOf(begun);
-    if (family.status !== 'active') throw new Error(family.status);
-    expect(family.walletId).toBeDefined();
-    expect((await refresh({ key, ...begun }, { client_id: 'unknown' })).body).toHaveProperty('error', 'invalid_grant');
   });
 });
 
