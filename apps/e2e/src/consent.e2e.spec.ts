@@ -158,11 +158,23 @@ if (missing !== undefined) skipSuite(suite, missing);
       expect(await submit('')).toEqual([400, true]);
       await approve(page);
       expect(await submit(`${cookies[0]!.name}=${cookies[0]!.value}`)).toEqual([400, true]);
-      await page.goto(authorizeUrl());
+      // The first page is still on its way to the wallet, whose host is not resolved.
+      const second = await context.newPage();
+      await second.goto(authorizeUrl());
       await context.clearCookies();
-      await page.getByRole('button', { name: 'Continue and sign in' }).click();
-      await page.getByRole('heading', { name: 'This request has ended' }).waitFor();
-      await expectAccessible(page);
+      await second.getByRole('button', { name: 'Continue and sign in' }).click();
+      await second.getByRole('heading', { name: 'This request has ended' }).waitFor();
+      await expectAccessible(second);
+    }));
+
+  it('is not approved by a click that meant another window [T232]', () =>
+    inBrowser(async (page, requested) => {
+      await page.goto(authorizeUrl());
+      const { x, y, width, height } = (await page.getByRole('button', { name: 'Continue and sign in' }).boundingBox())!;
+      await page.mouse.click(x + width / 2, y + height / 2);
+      await page.waitForTimeout(300);
+      expect(requested.filter((url) => url.includes('/consent'))).toEqual([]);
+      await approve(page);
     }));
 
   it('is not accepted from a page of another site, and not framed by one [T232]', () =>

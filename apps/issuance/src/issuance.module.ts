@@ -7,6 +7,8 @@ import { ProviderSignIn } from './authorization-request/provider-sign-in.js';
 import { CertificateKeys } from './certificate-keys/certificate-keys.js';
 import { EncryptionKeys } from './encryption-keys/encryption-keys.js';
 import { MessageEncryption } from './message-encryption/message-encryption.js';
+import { CredentialClaims } from './credential-issuer/credential-claims.js';
+import { CredentialIssuer } from './credential-issuer/credential-issuer.js';
 import { NewKeys } from './new-keys/new-keys.js';
 import { RecentStates } from './recent-states/recent-states.js';
 import { DestroyedCertificateKeys } from './certificate-keys/destroyed-certificate-keys.js';
@@ -90,6 +92,8 @@ import { useCases } from './use-cases.generated.js';
     // Offers and the OID4VCI protocol
     TenantWallets,
     DpopProofs,
+    CredentialClaims,
+    CredentialIssuer,
     ClientAttestations,
     WalletClients,
     TokenFamilies,

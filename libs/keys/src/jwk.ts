@@ -41,28 +41,23 @@ export const importPublicJwk = (value: unknown): ImportedKey => {
   const jwk = value as Record<string, unknown>;
   for (const member of PRIVATE_MEMBERS)
     if (member in jwk) throw new InvalidKey(`a public key must not contain the private member ${member}`);
-  const publicJwk = publicMembers(jwk);
+  const { kty, crv, x, y } = jwk;
+  let publicJwk: PublicJwk;
+  if (kty === 'EC' && crv === 'P-256') {
+    fromBase64url(x, 'x', 32);
+    fromBase64url(y, 'y', 32);
+    publicJwk = { kty, crv, x: x as string, y: y as string };
+  } else if (kty === 'OKP' && (crv === 'Ed25519' || crv === 'X25519')) {
+    if (y !== undefined) throw new InvalidKey(`an ${crv} key must not have y`);
+    const bytes = fromBase64url(x, 'x', 32);
+    if (crv === 'Ed25519') assertEd25519Point(bytes);
+    publicJwk = { kty, crv, x: x as string };
+  } else throw new InvalidKey('the key must be P-256 (kty EC), Ed25519 or X25519 (kty OKP)');
   try {
     return { publicJwk, publicKey: createPublicKey({ key: publicJwk as webcrypto.JsonWebKey, format: 'jwk' }) };
   } catch (cause) {
     throw new InvalidKey(`the ${publicJwk.crv} key is not on its curve`, { cause });
   }
-};
-
-const publicMembers = (jwk: Record<string, unknown>): PublicJwk => {
-  const { kty, crv, x, y } = jwk;
-  if (kty === 'EC' && crv === 'P-256') {
-    fromBase64url(x, 'x', 32);
-    fromBase64url(y, 'y', 32);
-    return { kty, crv, x: x as string, y: y as string };
-  }
-  if (kty === 'OKP' && (crv === 'Ed25519' || crv === 'X25519')) {
-    if (y !== undefined) throw new InvalidKey(`an ${crv} key must not have y`);
-    const bytes = fromBase64url(x, 'x', 32);
-    if (crv === 'Ed25519') assertEd25519Point(bytes);
-    return { kty, crv, x: x as string };
-  }
-  throw new InvalidKey('the key must be P-256 (kty EC), Ed25519 or X25519 (kty OKP)');
 };
 
 /** RFC 7638: SHA-256 over the required members in lexicographic order, base64url. EC, OKP (RFC 8037 §2) and RSA. */

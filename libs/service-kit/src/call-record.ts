@@ -26,15 +26,24 @@ export class CallRecord implements PendingRecord {
     private readonly params?: object | undefined,
   ) {}
 
-  recordFor(stream: string, { data }: { data: object }): OperationRecord {
-    return this.complete({ stream, data });
+  /** @param stream, event where it is stored; absent for a message */
+  recordFor(stream?: string, event?: { data: object }): OperationRecord {
+    const { operation, context, params, details } = this;
+    const stored = stream !== undefined && event ? { stream, data: event.data } : undefined;
+    const object = details.object ?? recordedObject(operation, context, { params, ...(stored && { stored }) });
+    const metadata = stored && operation.analytics?.metadata && recordedMetadata(operation, stored.data);
+    return recordOf(operation, this.begun, {
+      ...(object && { object }),
+      ...(metadata && { metadata }),
+      ...details,
+    });
   }
 
   /** Without an event. @param endedAt RFC 3339 @param result what the call returns, where it succeeded */
   messageOf(endedAt: string, result?: unknown): OperationRecordMessage {
     const { operation, context, params } = this;
     const about = namedTenant(operation, params, result);
-    return recordMessageOf(operation, context, this.complete(), { endedAt, about });
+    return recordMessageOf(operation, context, this.recordFor(), { endedAt, about });
   }
 
   /** For an operation with effects outside its append. */
@@ -44,20 +53,9 @@ export class CallRecord implements PendingRecord {
       outcome: _,
       endedAt: __,
       ...start
-    } = recordMessageOf(operation, context, this.complete(), {
+    } = recordMessageOf(operation, context, this.recordFor(), {
       endedAt: begun.startedAt,
     });
     return { ...start, deadline: context.deadline };
-  }
-
-  private complete(stored?: { stream: string; data: object }): OperationRecord {
-    const { operation, context, params } = this;
-    const object = recordedObject(operation, context, { params, ...(stored && { stored }) });
-    const metadata = stored && recordedMetadata(operation, stored.data);
-    return recordOf(operation, this.begun, {
-      ...(object && { object }),
-      ...(metadata && { metadata }),
-      ...this.details,
-    });
   }
 }

@@ -1,6 +1,5 @@
 import type { GrantedDetail } from '../issuance-session/issuance-session.events.js';
 import type { CheckedEntry } from '../protocol/check-credentials.js';
-import { mergeClaims } from '../protocol/map-claims.js';
 
 /** Claims of one credential, merged last (specification notes, Issuance). */
 export interface ClaimSet {
@@ -56,5 +55,5 @@ export const claimsOfCredential = (
   credentialIdentifier: string | undefined,
 ): Record<string, unknown> => {
   const { claims, claimSets } = sealed as unknown as ClaimsWithSets;
-  return mergeClaims(claims, claimSets.find(({ identifier }) => identifier === credentialIdentifier)?.claims);
+  return { ...claims, ...claimSets.find(({ identifier }) => identifier === credentialIdentifier)?.claims };
 };

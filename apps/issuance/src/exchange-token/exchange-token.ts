@@ -66,8 +66,8 @@ export class ExchangeToken {
 
   execute(request: RequestOf<typeof exchangeToken>, context: HolderContext): Promise<AccessTokenResponse | HttpAnswer> {
     const raw = rawOf(request);
-    const answer = () => recordOutcome(this, exchangeToken, context, (record) => this.exchange(raw, context, record));
-    return raw.headers['dpop'] === undefined ? answer() : this.dpop.withNonce(context.tenant.id, answer);
+    const answer = recordOutcome(this, exchangeToken, context, (record) => this.exchange(raw, context, record));
+    return raw.headers['dpop'] === undefined ? answer : this.dpop.withNonce(context.tenant.id, answer);
   }
 
   private async exchange(raw: RawRequest, context: HolderContext, record: WalletRecord): Promise<AccessTokenResponse> {

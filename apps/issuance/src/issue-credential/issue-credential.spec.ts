@@ -9,10 +9,12 @@ import {
   type PublicJwk,
   type SecretMac,
 } from '@attestry/keys';
+import { claimsOfCredential } from '../claim-sets/claim-sets.js';
+import { credentialTexts, MAX_DOCUMENT_BYTES } from '../credential-issuer/credential-texts.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { addDuration } from '../formats/validity.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
-import { mapClaims, mergeClaims } from '../protocol/map-claims.js';
+import { mapClaims } from '../protocol/map-claims.js';
 import { makeNonce } from '../protocol/nonce.js';
 import { checkAccessTokenLocation } from './check-access-token-location.js';
 import { checkConfiguration } from './check-configuration.js';
@@ -22,7 +24,6 @@ import { checkContentType } from './check-content-type.js';
 import { checkDistinctKeys } from './check-distinct-keys.js';
 import { checkIssuanceLimit } from './check-issuance-limit.js';
 import { checkNonce } from './check-nonce.js';
-import { credentialTexts, MAX_DOCUMENT_BYTES } from './credential-texts.js';
 import { parseCredentialRequest } from './parse-credential-request.js';
 import { spendNonce } from './spend-nonce.js';
 import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
@@ -627,13 +628,15 @@ describe('map-claims', () => {
     [{ mapFrom: 'claims.a.n', required: true }, ['credential_request_denied', 'map-claims']],
   ])('%j', (mapping, expected) => expect(map(mapping)).toEqual(expected));
 
-  it('does not merge nested values; the later one takes precedence', () =>
-    expect(mergeClaims({ a: { x: 1 }, b: 1 }, { a: { y: 2 } })).toEqual({ a: { y: 2 }, b: 1 }));
+  const merge = (claims: object, ofSet: object) =>
+    claimsOfCredential({ claims, claimSets: [{ identifier: 'set', claims: ofSet }] }, 'set');
+  it('does not merge nested values; those of a claim set take precedence', () =>
+    expect(merge({ a: { x: 1 }, b: 1 }, { a: { y: 2 } })).toEqual({ a: { y: 2 }, b: 1 }));
 
   it('merges own members __proto__ and constructor as members like any other', () => {
     const parsed = (text: string) => JSON.parse(text) as Record<string, unknown>;
     const own = parsed('{"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}}}');
-    const merged = mergeClaims(own, parsed('{"__proto__":{"level":2}}'));
+    const merged = merge(own, parsed('{"__proto__":{"level":2}}'));
     expect(Object.getPrototypeOf(merged)).toBe(Object.prototype);
     expect(JSON.stringify(merged)).toBe('{"__proto__":{"level":2},"constructor":{"prototype":{"admin":true}}}');
     expect([merged['admin'], merged['level'], ({} as Record<string, unknown>)['admin']]).toEqual([
@@ -641,7 +644,6 @@ describe('map-claims', () => {
       undefined,
       undefined,
     ]);
-    expect(mergeClaims(own, undefined)).not.toBe(own);
     const mapping = { out: { mapFrom: 'claims.level' }, admin: { mapFrom: 'claims.admin' } };
     expect(mapClaims(mapping, { claims: merged })).toEqual({});
   });

@@ -91,15 +91,15 @@ export class DpopProofs {
   }
 
   /** Offers a nonce with every answer to a request with a proof, errors included (RFC 9449 §8.2). */
-  async withNonce<T>(tenantId: string, answer: () => Promise<T>): Promise<HttpAnswer> {
-    const offered = this.nonceHeader(tenantId);
+  async withNonce<T>(tenantId: string, answer: Promise<T>): Promise<HttpAnswer> {
     try {
-      const body = await answer();
+      const body = await answer;
+      const offered = this.nonceHeader(tenantId);
       // An encrypted response has headers of its own.
       const own = (body as Partial<HttpAnswer> | undefined)?.$http;
       return httpAnswer(own ? { ...own, headers: { ...own.headers, ...offered } } : { headers: offered, body });
     } catch (error) {
-      throw error instanceof AppError ? error.withHeaders(offered) : error;
+      throw error instanceof AppError ? error.withHeaders(this.nonceHeader(tenantId)) : error;
     }
   }
 }

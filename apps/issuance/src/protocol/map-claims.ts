@@ -9,12 +9,6 @@ export interface UserObject {
   authenticationProvider?: Pick<UserLink, 'url' | 'subjectId'>;
 }
 
-/** Shallow, later wins: the user's own claims, then the offer's; the offer's, then those of the claim set. */
-export const mergeClaims = (
-  own: Record<string, unknown> | undefined,
-  offered: Record<string, unknown> | undefined,
-): Record<string, unknown> => ({ ...own, ...offered });
-
 /**
  * Claims of the credential from these sources alone: a required one may come from another.
  */

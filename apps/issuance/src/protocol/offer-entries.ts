@@ -4,7 +4,6 @@ import { Formats } from '../formats/formats.js';
 import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
 import type { CheckedEntry } from './check-credentials.js';
 import { CurrentConfigurations } from './current-configurations.js';
-import { mergeClaims } from './map-claims.js';
 import { scopeFor } from './scope.js';
 
 /** Content of an offer. */
@@ -45,7 +44,7 @@ export class OfferEntries {
         if (fault) throw invalidBody('claims', `must not make the claims of a credential ${fault}`);
       }
       for (const [set, { claims: own }] of claimSets.entries()) {
-        const fault = faultOf(mergeClaims(claims, own));
+        const fault = faultOf({ ...claims, ...own });
         if (fault)
           throw invalidBody(
             `credentials.${index}.claimSets.${set}.claims`,

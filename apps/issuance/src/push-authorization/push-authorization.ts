@@ -45,8 +45,8 @@ export class PushAuthorization {
     context: HolderContext,
   ): Promise<PushedAuthorizationResponse | HttpAnswer> {
     const raw = rawOf(request);
-    const answer = () => recordOutcome(this, pushAuthorization, context, (record) => this.push(raw, context, record));
-    return raw.headers['dpop'] === undefined ? answer() : this.dpop.withNonce(context.tenant.id, answer);
+    const answer = recordOutcome(this, pushAuthorization, context, (record) => this.push(raw, context, record));
+    return raw.headers['dpop'] === undefined ? answer : this.dpop.withNonce(context.tenant.id, answer);
   }
 
   private async push(

@@ -39,8 +39,8 @@ export class RevokeWalletToken {
     context: HolderContext,
   ): Promise<RevokedWalletToken | HttpAnswer> {
     const raw = rawOf(request);
-    const answer = () => recordOutcome(this, revokeWalletToken, context, (record) => this.revoke(raw, context, record));
-    return raw.headers['dpop'] === undefined ? answer() : this.dpop.withNonce(context.tenant.id, answer);
+    const answer = recordOutcome(this, revokeWalletToken, context, (record) => this.revoke(raw, context, record));
+    return raw.headers['dpop'] === undefined ? answer : this.dpop.withNonce(context.tenant.id, answer);
   }
 
   private async revoke(raw: RawRequest, { tenant }: HolderContext, record: WalletRecord): Promise<RevokedWalletToken> {

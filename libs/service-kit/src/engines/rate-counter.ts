@@ -30,7 +30,7 @@ export class MemoryRateCounter extends RateCounter {
   private readonly windows = new Map<string, Window>();
 
   /** @param now milliseconds of a clock that is never set back: windows would last by as much longer, and not be removed */
-  constructor(private readonly now: () => number = () => performance.now()) {
+  constructor(private readonly now: () => number = performance.now.bind(performance)) {
     super();
   }
 

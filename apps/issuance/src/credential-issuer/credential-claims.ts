@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { oauthError, type UserLink } from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
+import { Sealing, type Sealed } from '@attestry/keys';
+import { claimsOfCredential } from '../claim-sets/claim-sets.js';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { Formats } from '../formats/formats.js';
+import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import { user, userStream } from '../user/user.state.js';
+
+/** Where the claims of a credential come from (specification notes, Issuance). */
+@Injectable()
+export class CredentialClaims {
+  constructor(
+    private readonly streams: Streams,
+    private readonly sealing: Sealing,
+    private readonly formats: Formats,
+  ) {}
+
+  /**
+   * Shallow, later wins: the user's own claims, then the offer's or the provider's, then those of the claim set; mapped by the configuration.
+   * @throws AppError credential_request_denied when they were deleted, or a required one has no value
+   */
+  async claimsOf(
+    tenantId: string,
+    session: RedeemedSession,
+    configuration: ActiveConfiguration,
+    credentialIdentifier: string | undefined,
+  ): Promise<Record<string, unknown>> {
+    const { state: person } = await this.streams.load(user, userStream(tenantId, session.userId));
+    const known = person.status === 'active' ? person : undefined;
+    // One who began with this offer may have no event yet (ADR 0071).
+    if (!known && !(person.status === 'absent' && session.newUser)) throw claimsGone();
+    const [own, ofSession, link] = await Promise.all([
+      this.openClaims(tenantId, 'user', known?.sealedClaims),
+      this.openClaims(tenantId, 'session', session.sealedClaims),
+      this.openClaims(tenantId, 'user', known?.sealedLink),
+    ]);
+    const offered = session.identifiers && ofSession ? claimsOfCredential(ofSession, credentialIdentifier) : ofSession;
+    return this.formats.byName[configuration.format].mapClaims(configuration, {
+      claims: { ...own, ...offered },
+      ...(link && { authenticationProvider: link as unknown as UserLink }),
+    });
+  }
+
+  private async openClaims(
+    tenantId: string,
+    purpose: 'user' | 'session',
+    sealed: Sealed | undefined,
+  ): Promise<Record<string, unknown> | undefined> {
+    if (sealed === undefined) return undefined;
+    const text = await this.sealing.openSealed(tenantId, purpose, sealed);
+    if (typeof text !== 'string') throw claimsGone();
+    return JSON.parse(text) as Record<string, unknown>;
+  }
+}
+
+/** The user or the session's claims were deleted. */
+export const claimsGone = () =>
+  oauthError('credential_request_denied', 'the claims of this offer are no longer available', {
+    check: 'credential-claims',
+  });
