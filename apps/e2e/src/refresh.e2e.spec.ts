@@ -63,7 +63,13 @@ afterAll(async () => {
 });
 
 const dpopOf = (key: HolderKey, path: string, at = tenant, claims: object = {}) =>
-  new SignJWT({ iat: Math.floor(Date.now() / 1000), jti: randomUUID(), htm: 'POST', htu: `${at.url}${path}`, ...claims })
+  new SignJWT({
+    iat: Math.floor(Date.now() / 1000),
+    jti: randomUUID(),
+    htm: 'POST',
+    htu: `${at.url}${path}`,
+    ...claims,
+  })
     .setProtectedHeader({ typ: 'dpop+jwt', alg: 'ES256', jwk: key.publicJwk })
     .sign(key.privateKey);
 const post = async (path: string, form: Record<string, string>, key?: HolderKey, at = tenant) =>
@@ -117,7 +123,9 @@ describe('third-party wallets', () => {
     for (let times = 0; times < 2; times++) {
       const again = await wallet.refreshedToken(metadata, token.refresh_token!);
       expect([again.token_type, again.scope, again.refresh_token]).toEqual(['DPoP', scope, undefined]);
-      const credentials = await wallet.credentials(metadata, again.access_token, configuration, [await makeHolderKey()]);
+      const credentials = await wallet.credentials(metadata, again.access_token, configuration, [
+        await makeHolderKey(),
+      ]);
       expect(credentials).toEqual([expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/)]);
     }
   });

@@ -14,18 +14,12 @@ export const issuanceService: ServiceDefinition = {
   needs: ['domain', 'keys', 'replay-guard'],
   publishes: PUBLISHED.map(({ category }) => category),
   module: IssuanceModule,
-  projections: [
-    configurations,
-    dueCertificates,
-    users,
-    sessionKeys,
-    tokenFamilies,
-    statusLists,
-    publishedLists,
-  ].map((projection) => ({
-    projection,
-    follows: 'domain',
-  })),
+  projections: [configurations, dueCertificates, users, sessionKeys, tokenFamilies, statusLists, publishedLists].map(
+    (projection) => ({
+      projection,
+      follows: 'domain',
+    }),
+  ),
 };
 export { storedContextsOf, STORED_CONTEXT_CATEGORY } from './stored-context/stored-contexts-of.js';
 /** For the benchmark of a format's own work. */

@@ -9,15 +9,17 @@ import type { RefreshTokenRequest } from './parse-token-request.js';
  * @throws AppError 400
  */
 export const checkRefreshRights = (
-  { identifiers, authorizationDetails: details, entries }: Pick<
-    RedeemedSession,
-    'identifiers' | 'authorizationDetails' | 'entries'
-  >,
+  {
+    identifiers,
+    authorizationDetails: details,
+    entries,
+  }: Pick<RedeemedSession, 'identifiers' | 'authorizationDetails' | 'entries'>,
   { scopes, authorizationDetails: requested }: Pick<RefreshTokenRequest, 'scopes' | 'authorizationDetails'>,
 ): number[] | undefined => {
   const granted = (details ?? entries).map(({ credentialConfigurationId: id }) => id);
   if (requested) {
-    if (identifiers) throw refused('authorization_details must not be sent: the issuer chose the credentials of the offer');
+    if (identifiers)
+      throw refused('authorization_details must not be sent: the issuer chose the credentials of the offer');
     if (!details) throw refused('authorization_details must not be sent: the grant has a scope only');
     const ids = requested.map(({ credentialConfigurationId: id }) => id);
     if (!ids.every((id) => granted.includes(id))) throw refused('credential_configuration_id was not granted');
@@ -38,4 +40,5 @@ export const checkRefreshRights = (
 
 const refused = (description: string) =>
   oauthError('invalid_authorization_details', description, { check: 'check-refresh-rights' });
-const invalidScope = (description: string) => oauthError('invalid_scope', description, { check: 'check-refresh-rights' });
+const invalidScope = (description: string) =>
+  oauthError('invalid_scope', description, { check: 'check-refresh-rights' });

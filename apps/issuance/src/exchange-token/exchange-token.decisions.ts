@@ -8,7 +8,12 @@ import {
   type OfferedSession,
   type Redemption,
 } from '../issuance-session/issuance-session.decisions.js';
-import type { BegunFamily, CodeRedeemed, Grant, IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
+import type {
+  BegunFamily,
+  CodeRedeemed,
+  Grant,
+  IssuanceSessionEvent,
+} from '../issuance-session/issuance-session.events.js';
 import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
 import { checkAuthorizationCode } from './check-authorization-code.js';
 import { checkAuthorizationDetails } from './check-authorization-details.js';

@@ -36,12 +36,7 @@ describe('a refresh token', () => {
     of: { family?: TokenFamilyState; session?: IssuanceSessionState; clientId?: string } = {},
   ) =>
     refusal(() =>
-      checkRefreshToken(
-        of.family ?? family,
-        of.session ?? session,
-        { clientId: of.clientId ?? 'wallet' },
-        facts(more),
-      ),
+      checkRefreshToken(of.family ?? family, of.session ?? session, { clientId: of.clientId ?? 'wallet' }, facts(more)),
     );
 
   it('is accepted from its client with its key [T351]', () => expect(check()).toEqual({ family, session }));
@@ -51,7 +46,10 @@ describe('a refresh token', () => {
     ['of a family that has ended', [{}, { family: { status: 'ended', epoch: 2, familyId: 'f1', sessionId: 's1' } }]],
     ['that has expired', [{ now: new Date('2026-05-31T10:00:00.000Z') }]],
     ['of a session that was revoked', [{}, { session: { status: 'revoked', id: 's1' } }]],
-    ['of a family that the session does not name', [{}, { session: { ...session, tokenFamily: { id: 'f2' } } as never }]],
+    [
+      'of a family that the session does not name',
+      [{}, { session: { ...session, tokenFamily: { id: 'f2' } } as never }],
+    ],
     ['of a session without family', [{}, { session: { ...session, tokenFamily: undefined } as never }]],
     ['of a person who was deleted', [{ isPersonActive: false }]],
   ])('%s is not valid [T352]', (_, given) => expect(check(...given)).toEqual(NOT_VALID));
@@ -82,7 +80,9 @@ describe('a refresh token', () => {
     const { jkt: _, ...unbound } = { ...family, instanceJkt: 'instance' };
     const client = { proof: undefined, instanceJkt: 'instance' };
     expect(check({ client: clientOf(client) }, { family: unbound })).toHaveProperty('family');
-    expect(check({ client: clientOf({ ...client, wallet: { dpopRequired: true } }) }, { family: unbound })).toEqual(missing);
+    expect(check({ client: clientOf({ ...client, wallet: { dpopRequired: true } }) }, { family: unbound })).toEqual(
+      missing,
+    );
   });
 });
 
@@ -103,7 +103,9 @@ describe('the rights of a refreshed token', () => {
     expect(checkRefreshRights(detailed, {})).toBeUndefined();
     expect(checkRefreshRights(detailed, { authorizationDetails: named('c2') })).toEqual([1]);
     expect(checkRefreshRights(detailed, { scopes: ['jwt_vc_json:A'] })).toEqual([0]);
-    expect(checkRefreshRights(detailed, { scopes: ['ldp_vc:B'], authorizationDetails: named('c2', 'c1') })).toEqual([1]);
+    expect(checkRefreshRights(detailed, { scopes: ['ldp_vc:B'], authorizationDetails: named('c2', 'c1') })).toEqual([
+      1,
+    ]);
   });
 
   it('are never more [T354]', () => {
@@ -141,7 +143,10 @@ describe('the rights of a refreshed token', () => {
 
 describe('the code of an attested wallet', () => {
   const of = (instanceJkt?: string) =>
-    ({ status: 'authorized', origin: { kind: 'authorizationRequest', instanceJkt } }) as unknown as IssuanceSessionState;
+    ({
+      status: 'authorized',
+      origin: { kind: 'authorizationRequest', instanceJkt },
+    }) as unknown as IssuanceSessionState;
 
   it('is exchanged by the instance that pushed the request [T364]', () => {
     for (const [state, instanceJkt] of [

@@ -40,7 +40,11 @@ describe('an access token from a refresh', () => {
   });
 
   it('is verified before it is decoded, and bounded', () => {
-    const never = { verifyMac: () => { throw new Error('the MAC of an oversized value was computed'); } };
+    const never = {
+      verifyMac: () => {
+        throw new Error('the MAC of an oversized value was computed');
+      },
+    };
     expect(readRefreshedToken(never as never, 't', `${'a'.repeat(8193)}.p1.${'m'.repeat(43)}`)).toBeUndefined();
     expect(readRefreshedToken({ verifyMac: () => false }, 't', `bm8.p1.${'m'.repeat(43)}`)).toBeUndefined();
   });

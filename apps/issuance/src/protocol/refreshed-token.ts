@@ -16,7 +16,14 @@ export interface RefreshedToken {
   covered?: number[];
 }
 
-type Content = [familyId: string, tokenId: string, epoch: number, expiresAt: number, jkt: string | 0, covered?: number[]];
+type Content = [
+  familyId: string,
+  tokenId: string,
+  epoch: number,
+  expiresAt: number,
+  jkt: string | 0,
+  covered?: number[],
+];
 
 const FORM = /^([A-Za-z0-9_-]{1,8192})\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{43})$/;
 const contextOf = (tenantId: string): string => `refreshedAccess:${tenantId}`;
@@ -36,7 +43,8 @@ export const readRefreshedToken = (
   value: string,
 ): RefreshedToken | undefined => {
   const [, text, pepper, mac] = FORM.exec(value) ?? [];
-  if (text === undefined || !macs.verifyMac(text, { pepper: pepper!, mac: mac! }, contextOf(tenantId))) return undefined;
+  if (text === undefined || !macs.verifyMac(text, { pepper: pepper!, mac: mac! }, contextOf(tenantId)))
+    return undefined;
   const [familyId, tokenId, epoch, expiresAt, jkt, covered] = JSON.parse(
     Buffer.from(text, 'base64url').toString(),
   ) as Content;

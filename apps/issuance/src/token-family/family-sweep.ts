@@ -162,29 +162,35 @@ export class FamilySweep extends PeriodicWork implements OnModuleInit {
     await this.sweep();
   }
 
-  /** Families that are due: repeated until their end is projected, which changes nothing. @returns their number */
+  /** Ends the families that are due; returns their number. */
   async sweep(): Promise<number> {
     if (!this.running.readsOwnVersion) return 0;
     const { db } = this.running;
     let swept = 0;
+    /** Families that could not be ended: they wait for the next run and hold up no others. */
+    const failed: string[] = [];
+    let failure: unknown;
     for (;;) {
-      const due = await db
-        .selectFrom('issuance_token_families')
-        .selectAll()
-        .where('due_at', '<=', this.clock.now().toISOString())
-        .orderBy('due_at')
-        .limit(BATCH)
-        .execute();
-      for (const { tenant_id: tenantId, id, session_id: sessionId, end_reason: reason } of due) {
-        if (reason) await this.families.endSession(tenantId, sessionId, reason, serviceContext(NAME, tenantId));
-        await db
-          .deleteFrom('issuance_token_families')
-          .where('id', '=', id)
-          .where('tenant_id', '=', tenantId)
-          .execute();
-      }
-      swept += due.length;
-      if (due.length < BATCH) return swept;
+      let next = db.selectFrom('issuance_token_families').selectAll();
+      next = next.where('due_at', '<=', this.clock.now().toISOString());
+      if (failed.length) next = next.where('id', 'not in', failed);
+      const due = await next.orderBy('due_at').limit(BATCH).execute();
+      for (const { tenant_id: tenantId, id, session_id: sessionId, end_reason: reason } of due)
+        try {
+          if (reason) await this.families.endSession(tenantId, sessionId, reason, serviceContext(NAME, tenantId));
+          await db
+            .deleteFrom('issuance_token_families')
+            .where('id', '=', id)
+            .where('tenant_id', '=', tenantId)
+            .execute();
+          swept++;
+        } catch (error) {
+          failure ??= error;
+          failed.push(id);
+        }
+      if (due.length < BATCH || failed.length >= BATCH) break;
     }
+    if (failed.length) throw new Error(`${failed.length} token families not ended`, { cause: failure });
+    return swept;
   }
 }

@@ -23,6 +23,7 @@ import {
   pushAuthorization,
   recordSubject,
   reserveIssuerKey,
+  retrievePreAuthorizedOffer,
   revokeWalletToken,
   updateOpenIdConfiguration,
   updateWallet,
@@ -198,11 +199,17 @@ const attest = async (clientId: string, key: Key, isCombined = false): Promise<R
     exp: seconds() + 300,
   }),
   ...(!isCombined && {
-    'oauth-client-attestation-pop': await signed('oauth-client-attestation-pop+jwt', key, { aud: baseOf(TENANT) }, false),
+    'oauth-client-attestation-pop': await signed(
+      'oauth-client-attestation-pop+jwt',
+      key,
+      { aud: baseOf(TENANT) },
+      false,
+    ),
   }),
 });
 
-const form = (operation: Parameters<typeof send>[0]) =>
+const form =
+  (operation: Parameters<typeof send>[0]) =>
   async <T = Record<string, unknown>>(
     parameters: Record<string, string>,
     headers: Record<string, string> = {},
@@ -248,6 +255,15 @@ const begin = async (parameters: Record<string, string> = {}, key = makeKey(), t
   const { status, body } = await token<AccessTokenResponse>(codeForm(code), { dpop }, tenantId);
   if (status !== 200) throw new Error(JSON.stringify(body));
   return { key, code, body, refreshToken: body.refresh_token!, accessToken: body.access_token };
+};
+const preAuthorized = async () => {
+  const { id, uri } = await admin(createPreAuthorizedOffer, {
+    body: { credentials: [course.get(TENANT)!], claims: { name: 'x' } },
+  });
+  const { grants } = JSON.parse(new URL(uri).searchParams.get('credential_offer')!) as {
+    grants: Record<string, Record<string, string>>;
+  };
+  return { id, code: grants[PRE_AUTHORIZED]!['pre-authorized_code']! };
 };
 type Begun = Awaited<ReturnType<typeof begin>>;
 const refresh = async (
@@ -346,14 +362,11 @@ describe('the code grant of a client with a key', () => {
     const { body } = await token(codeForm(await codeFor()));
     expect(body).toMatchObject({ token_type: 'Bearer' });
     expect(body).not.toHaveProperty('refresh_token');
-    const { uri } = await admin(createPreAuthorizedOffer, {
-      body: { credentials: [course.get(TENANT)!], claims: { name: 'x' } },
-    });
-    const { grants } = JSON.parse(new URL(uri).searchParams.get('credential_offer')!) as {
-      grants: Record<string, Record<string, string>>;
-    };
-    const code = grants[PRE_AUTHORIZED]!['pre-authorized_code']!;
-    const offered = await token({ grant_type: PRE_AUTHORIZED, 'pre-authorized_code': code }, { dpop: await prove(makeKey()) });
+    const { code } = await preAuthorized();
+    const offered = await token(
+      { grant_type: PRE_AUTHORIZED, 'pre-authorized_code': code },
+      { dpop: await prove(makeKey()) },
+    );
     expect(offered.body).toMatchObject({ token_type: 'DPoP' });
     expect(offered.body).not.toHaveProperty('refresh_token');
   });
@@ -465,7 +478,9 @@ describe('a refresh', () => {
     );
     const { body } = await refresh(begun, { scope: 'jwt_vc_json:Limited' });
     expect(body.scope).toBe('jwt_vc_json:Limited');
-    expect(await collect(body.access_token, begun.key, { credential_configuration_id: limited })).toHaveProperty('name');
+    expect(await collect(body.access_token, begun.key, { credential_configuration_id: limited })).toHaveProperty(
+      'name',
+    );
     expect(await collect(body.access_token, begun.key)).toMatchObject({ status: 403, error: 'insufficient_scope' });
     // The refresh token keeps its rights.
     expect((await refresh(begun)).body.scope?.split(' ').sort()).toEqual(['jwt_vc_json:Course', 'jwt_vc_json:Limited']);
@@ -692,7 +707,11 @@ describe('the revocation endpoint', () => {
       const accessToken = await refreshed(begun);
       const value = kind === 'refreshed' ? accessToken : begun[kind];
       const hint = { token_type_hint: kind === 'refreshToken' ? 'access_token' : 'nonsense' };
-      expect(await revoke({ token: value, client_id: 'wallet', ...hint })).toEqual({ status: 200, headers: {}, body: {} });
+      expect(await revoke({ token: value, client_id: 'wallet', ...hint })).toEqual({
+        status: 200,
+        headers: {},
+        body: {},
+      });
       expect(await refresh(begun)).toMatchObject(NOT_VALID);
       for (const ended of [accessToken, begun.accessToken]) expect(await collect(ended, begun.key)).toEqual(ENDED);
       expect(await familyOf(begun)).toMatchObject({ status: 'ended' });
@@ -706,16 +725,19 @@ describe('the revocation endpoint', () => {
     expect(await collect(body.access_token, undefined)).toHaveProperty('name');
     expect((await revoke({ token: body.access_token, client_id: 'wallet' })).status).toBe(200);
     expect(await collect(body.access_token, undefined)).toMatchObject({ status: 401, error: 'invalid_token' });
-    const { uri } = await admin(createPreAuthorizedOffer, {
-      body: { credentials: [course.get(TENANT)!], claims: { name: 'x' } },
-    });
-    const { grants } = JSON.parse(new URL(uri).searchParams.get('credential_offer')!) as {
-      grants: Record<string, Record<string, string>>;
-    };
-    const code = grants[PRE_AUTHORIZED]!['pre-authorized_code']!;
-    const offered = await token<AccessTokenResponse>({ grant_type: PRE_AUTHORIZED, 'pre-authorized_code': code });
-    expect((await revoke({ token: offered.body.access_token })).status).toBe(200);
-    expect(await collect(offered.body.access_token, undefined)).toMatchObject({ status: 401, error: 'invalid_token' });
+    for (const [credentials, state] of [
+      [0, 'EXPIRED'],
+      [1, 'CLAIMED'],
+    ] as const) {
+      const { id, code } = await preAuthorized();
+      const offered = await token<AccessTokenResponse>({ grant_type: PRE_AUTHORIZED, 'pre-authorized_code': code });
+      const { access_token } = offered.body;
+      for (let count = 0; count < credentials; count++)
+        expect(await collect(access_token, undefined)).toHaveProperty('name');
+      expect((await revoke({ token: access_token })).status).toBe(200);
+      expect(await collect(access_token, undefined)).toMatchObject({ status: 401, error: 'invalid_token' });
+      expect(await admin(retrievePreAuthorizedOffer, { params: { id } })).toMatchObject({ state });
+    }
   });
 
   it('answers 200 for tokens that are unknown or expired, and changes nothing [T361]', async () => {
