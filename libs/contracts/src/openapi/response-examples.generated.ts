@@ -274,7 +274,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         id: 'did:web:university.example#kq3Zb8XnW3',
         controller: 'did:web:university.example',
         type: 'X25519KeyAgreementKey2019',
-        publicKeyBase58: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
+        publicKeyBase58: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV',
       },
     ],
   },
@@ -364,7 +364,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: '0a4154b37a50cb9560c0dd888a053fc329418a9108e7353585f6ddd89d89f360',
+    certificateFingerprint: '480cf30b5b813e8114f02e2667e904f19ef40c63678f8f31351102524f893681',
     isManaged: true,
     crl: { number: '43', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: false,
@@ -385,7 +385,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     type: 'https://didcomm.org/revocation_notification/2.0/revoke',
     from: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
     to: ['did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK'],
-    created_time: 1795466661,
+    created_time: 1795458365,
     body: { revocation_format: 'ldp_vc', credential_id: 'urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61' },
   },
   'issuance.create-status-list-configuration': {
@@ -420,7 +420,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     scope: 'jwt_vc_json:StudentCard',
   },
   'issuance.issue-attestation-challenge': {
-    attestation_challenge: 'mwtqoant.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
+    attestation_challenge: 'mwtlqecv.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
   },
   'issuance.issue-credential': { credentials: [{ credential: 'eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl' }] },
   'issuance.issue-nonce': { c_nonce: 'mwsi0pk2.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m' },
@@ -466,7 +466,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     data: [
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-        type: 'org.example.p',
+        type: 'org.example.o',
         claimMappings: {
           'org.example.membership.1': {
             given_name: { mapFrom: 'claims.given_name', type: 'string', required: true },
@@ -513,7 +513,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     data: [
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-        type: 'org.example.v',
+        type: 'org.example.u',
         profile: 'mobile',
         format: 'mso_mdoc',
         sessionId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
@@ -551,7 +551,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           notBefore: '2026-01-15T09:30:00.000Z',
           notAfter: '2026-01-15T09:30:00.000Z',
         },
-        certificateFingerprint: 'b7ec2026b9a74e7d2552c21b1245ae992dedb18d3f88f746f43e0c9ff0d927d8',
+        certificateFingerprint: '99eba6761e31f8688eca480163ebe0ea8566f807d1662c7b3ddbd0d5c6255582',
       },
     ],
   },
@@ -569,7 +569,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           notBefore: '2026-01-15T09:30:00.000Z',
           notAfter: '2026-01-15T09:30:00.000Z',
         },
-        certificateFingerprint: '11703c4d1c22529601231aeaeeff9914e9e3b97c25ad9573dfec72c3dba290b2',
+        certificateFingerprint: '1b05839455548a2ef46c1d998e20716ab0f89ff4956dff06a384a7d26f6dc560',
       },
     ],
   },
@@ -586,7 +586,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           notBefore: '2026-01-15T09:30:00.000Z',
           notAfter: '2026-01-15T09:30:00.000Z',
         },
-        certificateFingerprint: '400bdfe5089e8680172b7024d147df333cd6284e6ac381ff7728c57d742f31d3',
+        certificateFingerprint: '829247534902a0b42d48787a7ebb36befecd62416e62011dbd8be5e14621520a',
         isManaged: false,
         crl: { number: '2', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
         crlDue: true,
@@ -611,7 +611,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
         iacaId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
         listSize: 100000,
-        list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+kq3Zb8XnW5mVt1Yc7RfL2sHd9Jp/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s+B+kq3Zb8XnW5mVt1Yc7RfL/ZwEjB+izWy/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+GQEsWEAyCD/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq',
+        list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/4OuU/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/kq3Zb8XnW5mVt1Yc7RfL2sHd9J/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA/j+OPOLb7rmm/EwdytRshb+kq3Zb8XnW5mVt1Yc7RfL/JrUrQar1uNYeAMvFc/Tig==',
       },
     ],
   },
@@ -637,7 +637,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     data: [
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-        docType: 'org.example.y',
+        docType: 'org.example.x',
         timeToLiveDuration: { days: 1 },
         expiryDuration: { days: 2 },
       },
@@ -728,8 +728,8 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       'dc+sd-jwt:StudentCard',
       'cwt:StudentCard',
       'cwt_vc:StudentCard',
-      'mso_mdoc:org.example.p',
-      'mso_mdoc:org.example.v',
+      'mso_mdoc:org.example.o',
+      'mso_mdoc:org.example.u',
       'ldp_vc:StudentCard',
       'jwt_vc_json:StudentCard',
       'dc+sd-jwt:StudentCard',
@@ -825,7 +825,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   'issuance.retrieve-credential-configuration.mobile': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-    type: 'org.example.p',
+    type: 'org.example.o',
     claimMappings: {
       'org.example.membership.1': {
         given_name: { mapFrom: 'claims.given_name', type: 'string', required: true },
@@ -885,7 +885,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: '79ec8d4647612b2ee769fe9623727793d7e0445170477445d9a00d8ede61c1d0',
+    certificateFingerprint: '5204c043a221467d2a0f64a3a48c8845a37d27b3c9f3cb9c50fc262f966c9d76',
     isManaged: true,
     crl: { number: '1', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: false,
@@ -894,7 +894,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     iacas: [
       {
         certificate:
-          'MIICQzCCAeigAwIBAgIQf+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGek+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe==',
+          'MIICQjCCAeigAwIBAgIQSmeTzVNDFNA/3xz/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd',
       },
     ],
   },
@@ -968,8 +968,8 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       'dc+sd-jwt:StudentCard',
       'cwt:StudentCard',
       'cwt_vc:StudentCard',
-      'mso_mdoc:org.example.p',
-      'mso_mdoc:org.example.v',
+      'mso_mdoc:org.example.o',
+      'mso_mdoc:org.example.u',
       'ldp_vc:StudentCard',
       'jwt_vc_json:StudentCard',
       'dc+sd-jwt:StudentCard',
@@ -1020,11 +1020,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     ],
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
-    grant_types_supported: [
-      'authorization_code',
-      'urn:ietf:params:oauth:grant-type:pre-authorized_code',
-      'refresh_token',
-    ],
+    grant_types_supported: ['authorization_code', 'urn:ietf:params:oauth:grant-type:pre-authorized_code'],
     code_challenge_methods_supported: ['S256'],
     credentials_supported: [
       {
@@ -1085,7 +1081,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     iacaId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
     listSize: 100000,
-    list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+kq3Zb8XnW5mVt1Yc7RfL2sHd9Jp/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s+B+kq3Zb8XnW5mVt1Yc7RfL/ZwEjB+izWy/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+GQEsWEAyCD/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq',
+    list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/4OuU/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG',
   },
   'issuance.retrieve-oauth-keys': { keys: [] },
   'issuance.retrieve-offer-content': {
@@ -1119,21 +1115,21 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   'issuance.retrieve-revocation-status.web-semantic': { isRevoked: false },
   'issuance.retrieve-status-list-aggregation': {
     status_lists: [
-      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token',
+      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token',
       'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token',
       'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token',
-      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token',
-      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token',
-      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token',
-      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token',
-      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token',
+      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token',
+      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token',
+      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token',
+      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token',
+      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token',
       'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b68/token',
       'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token',
     ],
   },
   'issuance.retrieve-status-list-configuration': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-    docType: 'org.example.y',
+    docType: 'org.example.x',
     timeToLiveDuration: { days: 1 },
     expiryDuration: { days: 2 },
   },
@@ -1163,7 +1159,8 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       type: 'BitstringStatusList',
       statusPurpose: 'revocation',
       ttl: 300000,
-      encodedList: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe',
+      encodedList:
+        'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb',
     },
     proof: {
       type: 'DataIntegrityProof',
@@ -1172,7 +1169,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       verificationMethod:
         'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
       proofPurpose: 'assertionMethod',
-      proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9',
+      proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd',
     },
   },
   'issuance.retrieve-type-metadata': {
@@ -1235,7 +1232,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   'issuance.update-credential-configuration.mobile': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-    type: 'org.example.p',
+    type: 'org.example.o',
     claimMappings: {
       'org.example.membership.1': {
         given_name: { mapFrom: 'claims.given_name', type: 'string', required: true },
@@ -1292,7 +1289,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: '79ec8d4647612b2ee769fe9623727793d7e0445170477445d9a00d8ede61c1d0',
+    certificateFingerprint: '5204c043a221467d2a0f64a3a48c8845a37d27b3c9f3cb9c50fc262f966c9d76',
     isManaged: true,
     crl: { number: '1', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: false,
@@ -1308,7 +1305,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: '400bdfe5089e8680172b7024d147df333cd6284e6ac381ff7728c57d742f31d3',
+    certificateFingerprint: '829247534902a0b42d48787a7ebb36befecd62416e62011dbd8be5e14621520a',
     isManaged: false,
     crl: { number: '2', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: true,
@@ -1322,7 +1319,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   'issuance.update-status-list-configuration': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-    docType: 'org.example.y',
+    docType: 'org.example.x',
     timeToLiveDuration: { days: 1 },
     expiryDuration: { days: 2 },
   },

@@ -4940,6 +4940,7 @@ export interface operations {
            *       "pushed_authorization_request_endpoint": "https://university.example/v1/oauth/par",
            *       "require_pushed_authorization_requests": false,
            *       "token_endpoint": "https://university.example/v1/oauth/token",
+           *       "revocation_endpoint": "https://university.example/v1/oauth/revoke",
            *       "jwks_uri": "https://university.example/v1/oauth/jwks",
            *       "scopes_supported": [
            *         "jwt_vc_json:StudentCard",
@@ -5013,9 +5014,15 @@ export interface operations {
            *       ],
            *       "grant_types_supported": [
            *         "authorization_code",
-           *         "urn:ietf:params:oauth:grant-type:pre-authorized_code"
+           *         "urn:ietf:params:oauth:grant-type:pre-authorized_code",
+           *         "refresh_token"
            *       ],
            *       "token_endpoint_auth_methods_supported": [
+           *         "none",
+           *         "attest_jwt_client_auth",
+           *         "attest_jwt_client_auth_dpop"
+           *       ],
+           *       "revocation_endpoint_auth_methods_supported": [
            *         "none",
            *         "attest_jwt_client_auth",
            *         "attest_jwt_client_auth_dpop"
@@ -6749,6 +6756,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /** @example {} */
           'application/json': components['schemas']['RevokedWalletToken'];
         };
       };
@@ -7193,6 +7201,7 @@ export interface operations {
            *       "allowUnregisteredWallets": true,
            *       "requirePushedAuthorizationRequests": false,
            *       "dpopNonceRequired": false,
+           *       "refreshTokenDays": 30,
            *       "encryption": {
            *         "enabled": true,
            *         "requestRequired": false,
@@ -7249,6 +7258,7 @@ export interface operations {
            *       "allowUnregisteredWallets": true,
            *       "requirePushedAuthorizationRequests": false,
            *       "dpopNonceRequired": false,
+           *       "refreshTokenDays": 30,
            *       "encryption": {
            *         "enabled": true,
            *         "requestRequired": false,
