@@ -207,11 +207,13 @@ describe('an issuance session', () => {
 
     it('names the family of its refresh token [T350]', () => {
       const tokenFamily = { id: 'f1', expiresAt: later(1000).toISOString() };
-      after([granted])
-        .when((state) =>
-          redeemAuthorizationCode(state as AuthorizedSession, { accessToken: grant('access', 300), tokenFamily }, now),
-        )
-        .thenState(expect.objectContaining({ status: 'redeemed', tokenFamily }) as never);
+      const redemption = { accessToken: grant('access', 300), tokenFamily };
+      const session = stateAfter(issuanceSession, [granted]) as AuthorizedSession;
+      expect(
+        stateAfter(issuanceSession, [granted, ...redeemAuthorizationCode(session, redemption, now)]),
+      ).toMatchObject({
+        ...{ status: 'redeemed', tokenFamily },
+      });
     });
 
     it('cannot be deleted as an offer', () => {
