@@ -107,14 +107,28 @@ export class HolderTokenRequest {
   @Optional() @IsString() @MaxLength(16_384) authorization_details?: string;
 }
 
-/** Key proofs of a credential request. */
+/** Key proofs of a credential request: exactly one of these members. */
 export class CredentialProofs {
   /** 1 to 10 key proofs of type JWT (OID4VCI 1.0 Appendix F.1), each for a different key. */
+  @Optional()
   @IsArray()
   @ArrayMaxSize(BATCH_SIZE)
   @IsString({ each: true })
   @MaxLength(MAX_PROOF_LENGTH, { each: true })
-  jwt: string[];
+  jwt?: string[];
+  /** One key attestation (OID4VCI 1.0 Appendix F.3) of at most 10 keys. Only for a configuration with `keyAttestation`. */
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(1)
+  @IsString({ each: true })
+  @MaxLength(MAX_PROOF_LENGTH, { each: true })
+  attestation?: string[];
+}
+
+/** The only key proof of a request, as in earlier drafts. */
+export class CredentialProof {
+  @IsIn(['jwt']) proof_type: 'jwt';
+  @IsString() @MaxLength(MAX_PROOF_LENGTH) jwt: string;
 }
 
 /** Public key of the wallet. */
@@ -142,7 +156,10 @@ export class CredentialRequest {
   @Optional() @IsString() @MaxLength(1024) credential_configuration_id?: string;
   /** Credential identifier from the token response. Required if it returned any. */
   @Optional() @IsString() @MaxLength(1024) credential_identifier?: string;
-  @Nested(CredentialProofs) proofs: CredentialProofs;
+  /** Required unless `proof` is sent. */
+  @Optional() @Nested(CredentialProofs) proofs?: CredentialProofs;
+  /** Of earlier drafts: counts as `proofs.jwt` with one entry. */
+  @Optional() @Nested(CredentialProof) proof?: CredentialProof;
   /** Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key. */
   @Optional() @Nested(ResponseEncryptionRequest) credential_response_encryption?: ResponseEncryptionRequest;
 }
