@@ -332,6 +332,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CompactConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       issuer: { type: 'string', description: 'DID whose key signs the credentials.' },
@@ -346,6 +356,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CompactConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:
@@ -388,6 +408,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CompactSemanticConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       issuer: { type: 'string', description: 'DID whose key signs the credentials.' },
@@ -403,6 +433,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CompactSemanticConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:
@@ -576,6 +616,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['name'],
   },
+  CredentialProof: {
+    type: 'object',
+    properties: { proof_type: { type: 'string', const: 'jwt' }, jwt: { type: 'string' } },
+    required: ['proof_type', 'jwt'],
+    description: 'The only key proof of a request, as in earlier drafts.',
+  },
   CredentialProofs: {
     type: 'object',
     properties: {
@@ -584,9 +630,14 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         items: { type: 'string' },
         description: '1 to 10 key proofs of type JWT (OID4VCI 1.0 Appendix F.1), each for a different key.',
       },
+      attestation: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'One key attestation (OID4VCI 1.0 Appendix F.3) of at most 10 keys. Only for a configuration with `keyAttestation`.',
+      },
     },
-    required: ['jwt'],
-    description: 'Key proofs of a credential request.',
+    description: 'Key proofs of a credential request: exactly one of these members.',
   },
   CredentialRequest: {
     type: 'object',
@@ -600,13 +651,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'string',
         description: 'Credential identifier from the token response. Required if it returned any.',
       },
-      proofs: { $ref: '#/components/schemas/CredentialProofs' },
+      proofs: { $ref: '#/components/schemas/CredentialProofs', description: 'Required unless `proof` is sent.' },
+      proof: {
+        $ref: '#/components/schemas/CredentialProof',
+        description: 'Of earlier drafts: counts as `proofs.jwt` with one entry.',
+      },
       credential_response_encryption: {
         $ref: '#/components/schemas/ResponseEncryptionRequest',
         description: 'Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key.',
       },
     },
-    required: ['proofs'],
     description: 'Credential request (OID4VCI 1.0 section 8.2).',
   },
   CredentialResponse: {
@@ -1119,6 +1173,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   JwtVcConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       additionalTypes: { type: 'array', items: { type: 'string' } },
@@ -1139,6 +1203,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   JwtVcConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:
@@ -1183,6 +1257,29 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
     },
     required: ['type', 'name', 'issuer', 'claimMappings'],
+  },
+  KeyAttestationRequirement: {
+    type: 'object',
+    properties: {
+      keyStorage: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any.',
+      },
+      userAuthentication: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Accepted values of `user_authentication`, as of `keyStorage`. Default: any.',
+      },
+      rootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Roots of the certificates of key attestations, PEM, each at most 4096 characters.',
+      },
+    },
+    required: ['rootCertificates'],
+    description: 'Key attestations that a configuration requires (OID4VCI 1.0 Appendix D).',
   },
   ListConfigurationsQuery: {
     type: 'object',
@@ -1354,6 +1451,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   MobileConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       claimMappings: {
@@ -1374,6 +1481,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   MobileConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:
@@ -2406,6 +2523,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   SdJwtConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       name: { type: 'string' },
@@ -2424,6 +2551,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   SdJwtConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description: "Credential type, unique among the tenant's configurations of this format.",
@@ -2908,6 +3045,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   WebSemanticConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       additionalTypes: { type: 'array', items: { type: 'string' } },
@@ -2942,6 +3089,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   WebSemanticConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:
