@@ -117,7 +117,7 @@ const verify = async (
   jwts: readonly (string | Promise<string>)[],
   requirements: KeyRequirements = required(),
 ) => {
-  const requested = { type, jwts: await Promise.all(jwts) } as unknown as RequestedProofs;
+  const requested = { type, jwts: await Promise.all(jwts.map(async (jwt) => jwt)) } as unknown as RequestedProofs;
   const expected = { issuer: ISSUER, now: NOW, windowSeconds: 300, tenantId: 't1' };
   const { holders, nonces } = await verifyProofs(requested, requirements, expected, macs as never);
   return {

@@ -186,7 +186,7 @@ describe.each(FORMATS)('a configuration of the format %s', (format) => {
   it('is refused with a root that is no CA certificate, and changes nothing [T380]', async () => {
     const { create, list } = CONFIGURATION_OPERATIONS[format];
     const type = `Refused${FORMATS.indexOf(format)}`;
-    const [leaf] = await attester.certify((await makeHolder()).jwk as JWK);
+    const [leaf] = await attester.certify(makeHolder().jwk as JWK);
     const pem = `-----BEGIN CERTIFICATE-----\n${leaf}\n-----END CERTIFICATE-----`;
     const msg = 'must be the certificate of a CA (basic constraints)';
     for (const [param, more] of [
