@@ -138,12 +138,6 @@ export class CredentialProofs {
   attestation?: string[];
 }
 
-/** The only key proof of a request, as in earlier drafts. */
-export class CredentialProof {
-  @IsIn(['jwt']) proof_type: 'jwt';
-  @IsString() @MaxLength(MAX_PROOF_LENGTH) jwt: string;
-}
-
 /** Public key of the wallet. */
 export class ResponseEncryptionKey {
   @IsIn(['EC']) kty: 'EC';
@@ -169,10 +163,8 @@ export class CredentialRequest {
   @Optional() @IsString() @MaxLength(1024) credential_configuration_id?: string;
   /** Credential identifier from the token response. Required if it returned any. */
   @Optional() @IsString() @MaxLength(1024) credential_identifier?: string;
-  /** Required unless `proof` is sent. */
-  @Optional() @Nested(CredentialProofs) proofs?: CredentialProofs;
-  /** Of earlier drafts: counts as `proofs.jwt` with one entry. */
-  @Optional() @Nested(CredentialProof) proof?: CredentialProof;
+  /** The single `proof` of earlier drafts, with `proof_type` `jwt`, counts as `proofs.jwt` with one entry. */
+  @Nested(CredentialProofs) proofs: CredentialProofs;
   /** Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key. */
   @Optional() @Nested(ResponseEncryptionRequest) credential_response_encryption?: ResponseEncryptionRequest;
 }

@@ -633,12 +633,6 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['name'],
   },
-  CredentialProof: {
-    type: 'object',
-    properties: { proof_type: { type: 'string', const: 'jwt' }, jwt: { type: 'string' } },
-    required: ['proof_type', 'jwt'],
-    description: 'The only key proof of a request, as in earlier drafts.',
-  },
   CredentialProofs: {
     type: 'object',
     properties: {
@@ -668,16 +662,17 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'string',
         description: 'Credential identifier from the token response. Required if it returned any.',
       },
-      proofs: { $ref: '#/components/schemas/CredentialProofs', description: 'Required unless `proof` is sent.' },
-      proof: {
-        $ref: '#/components/schemas/CredentialProof',
-        description: 'Of earlier drafts: counts as `proofs.jwt` with one entry.',
+      proofs: {
+        $ref: '#/components/schemas/CredentialProofs',
+        description:
+          'The single `proof` of earlier drafts, with `proof_type` `jwt`, counts as `proofs.jwt` with one entry.',
       },
       credential_response_encryption: {
         $ref: '#/components/schemas/ResponseEncryptionRequest',
         description: 'Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key.',
       },
     },
+    required: ['proofs'],
     description: 'Credential request (OID4VCI 1.0 section 8.2).',
   },
   CredentialResponse: {

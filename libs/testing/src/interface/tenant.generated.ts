@@ -2557,15 +2557,6 @@ export interface components {
       logoUrl?: string;
       name: string;
     };
-    /** @description The only key proof of a request, as in earlier drafts. */
-    CredentialProof: {
-      jwt: string;
-      /**
-       * @constant
-       * @enum {string}
-       */
-      proof_type: 'jwt';
-    };
     /** @description Key proofs of a credential request: exactly one of these members. */
     CredentialProofs: {
       /** @description One key attestation (OID4VCI 1.0 Appendix F.3) of at most 10 keys. Only for a configuration with `keyAttestation`. */
@@ -2581,10 +2572,8 @@ export interface components {
       credential_identifier?: string;
       /** @description Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key. */
       credential_response_encryption?: components['schemas']['ResponseEncryptionRequest'];
-      /** @description Of earlier drafts: counts as `proofs.jwt` with one entry. */
-      proof?: components['schemas']['CredentialProof'];
-      /** @description Required unless `proof` is sent. */
-      proofs?: components['schemas']['CredentialProofs'];
+      /** @description The single `proof` of earlier drafts, with `proof_type` `jwt`, counts as `proofs.jwt` with one entry. */
+      proofs: components['schemas']['CredentialProofs'];
     };
     CredentialResponse: {
       credentials: {
@@ -7127,7 +7116,7 @@ export interface operations {
       path?: never;
       cookie?: never;
     };
-    requestBody?: {
+    requestBody: {
       content: {
         /**
          * @example {
