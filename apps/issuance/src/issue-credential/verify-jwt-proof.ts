@@ -85,9 +85,9 @@ const holderOf = async (
 
 /** A `kid` that is no DID URL names an attested key: by the `kid` of that key, or by its position, as in the example of Appendix F.1. */
 const attestedKeyOf = (kid: unknown, { holders, kids }: KeyAttestation): HolderKey | undefined => {
+  if (typeof kid !== 'string') return undefined;
   const keys = [...holders.values()];
-  const position = typeof kid === 'string' && /^\d$/.test(kid) ? Number(kid) : -1;
-  return keys[kids.indexOf(kid)] ?? keys[position];
+  return keys[kids.indexOf(kid)] ?? (/^\d$/.test(kid) ? keys[Number(kid)] : undefined);
 };
 
 const checkClaims = (

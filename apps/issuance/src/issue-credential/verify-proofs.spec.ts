@@ -5,6 +5,7 @@ import { AppError, BATCH_SIZE, MAX_PROOF_LENGTH, type KeyRequirements } from '@a
 import { encodeDidJwk, encodeDidKey, encodeMultikey, jwkThumbprint, type PublicJwk } from '@attestry/keys';
 import { makeNonce } from '../protocol/nonce.js';
 import type { RequestedProofs } from './parse-credential-request.js';
+import { KeyAttestations } from './verify-key-attestation.js';
 import { verifyProofs } from './verify-proofs.js';
 
 cryptoProvider.set(webcrypto as unknown as Crypto);
@@ -88,7 +89,7 @@ type Changes = Record<string, unknown>;
 const sign = async (header: Changes, payload: Changes, key: KeyObject | CryptoKey) =>
   new CompactSign(Buffer.from(JSON.stringify(payload)))
     .setProtectedHeader(JSON.parse(JSON.stringify({ alg: 'ES256', ...header })) as { alg: string })
-    .sign(key, { crit: { b64: true } });
+    .sign(key, { crit: { x: true } });
 
 const attestation = (
   keys: readonly unknown[],
@@ -160,6 +161,35 @@ describe('the proof type attestation', () => {
     expect((await verify('attestation', [jwt])).holders).toEqual([A.thumbprint]);
   });
 
+  it('may have the greatest number of keys, the latest times and the greatest length [T374] [T375] [T382]', async () => {
+    const keys = Array.from({ length: BATCH_SIZE }, () => newKey().jwk);
+    const times = { iat: SECONDS + 60, nbf: SECONDS + 60, exp: SECONDS + 1 };
+    expect((await verify('attestation', [attestation(keys, nonceOf(), times)])).holders).toHaveLength(BATCH_SIZE);
+    const nonce = nonceOf();
+    const padded = (pad: number, inHeader = '') => attestation([A.jwk], nonce, { pad: 'x'.repeat(pad) }, { inHeader });
+    const pad = Math.floor(((MAX_PROOF_LENGTH - (await padded(0)).length) * 3) / 4);
+    // Base64url has no text of 4n + 1 characters: both parts are padded.
+    const around = Array.from({ length: 48 }, (_, n) => padded(pad + (n >> 2) - 8, 'xxx'.slice(n & 3)));
+    const longest = (await Promise.all(around)).find(({ length }) => length === MAX_PROOF_LENGTH)!;
+    expect((await verify('attestation', [longest])).holders).toEqual([A.thumbprint]);
+    expect(await refusalOf(verify('attestation', [padded(pad + 4)]))).toEqual([
+      ...['invalid_proof', `key attestation: must have at most ${MAX_PROOF_LENGTH} characters`],
+    ]);
+  });
+
+  it('is verified once for all proofs of a request [T371]', async () => {
+    const attestations = new KeyAttestations(required().keyAttestation!, NOW);
+    const jwt = await attestation([A.jwk], nonceOf());
+    expect(await attestations.verify(jwt, 'header')).toBe(await attestations.verify(jwt, 'header'));
+  });
+
+  it('is refused by a check that the log names', async () => {
+    const nameOf = (attempt: Promise<unknown>) => attempt.catch((error: AppError) => error.check);
+    expect(await nameOf(verify('attestation', ['a.b']))).toBe('verify-key-attestation');
+    expect(await nameOf(verify('attestation', ['a.b'], {}))).toBe('verify-proofs');
+    expect(await nameOf(verify('jwt', ['a.b']))).toBe('verify-jwt-proof');
+  });
+
   it('is refused where the configuration requires no attestation [T377]', async () =>
     expect(await refusalOf(verify('attestation', [attestation([A.jwk], nonceOf())], {}))).toEqual([
       'invalid_proof',
@@ -185,9 +215,15 @@ describe('the proof type attestation', () => {
     ],
     [
       'critical parameters [T372]',
-      () => attestation([A.jwk], nonceOf(), {}, { crit: ['b64'], b64: true }),
+      () => attestation([A.jwk], nonceOf(), {}, { crit: ['x'], x: true }),
       'critical header parameters are not supported',
     ],
+    [
+      'another encoding of the payload [T372]',
+      () => attestation([A.jwk], nonceOf(), {}, { b64: true }),
+      'critical header parameters are not supported',
+    ],
+    ['a beginning in text [T375]', () => attestation([A.jwk], nonceOf(), { nbf: '1' }), 'nbf has not been reached'],
     ['no date [T375]', () => attestation([A.jwk], nonceOf(), { iat: undefined }), 'iat is missing'],
     ['a date in text [T375]', () => attestation([A.jwk], nonceOf(), { iat: String(SECONDS) }), 'iat is missing'],
     [
@@ -378,7 +414,7 @@ describe('the proof type jwt with key_attestation', () => {
       'invalid_proof',
       'proof: the signature is invalid',
     ]);
-    for (const kid of ['3', '00', 'x', '-1'])
+    for (const kid of ['3', '00', 'x', 'x0', '0x', '-1', 0 as never, null as never])
       expect(await refusalOf(verify('jwt', [named(kid, A)]))).toEqual([
         ...['invalid_proof', 'proof: kid is not a usable DID URL'],
       ]);
@@ -441,6 +477,11 @@ describe('the proof type jwt with key_attestation', () => {
     [
       'an attestation that is no text [T372]',
       () => proof(A, nonceOf(), { key_attestation: { typ: 'x' } }),
+      'key attestation: must be a compact JWS',
+    ],
+    [
+      'an attestation in an array [T372]',
+      async () => proof(A, nonceOf(), { key_attestation: [await attestation([A.jwk], nonceOf())] }),
       'key attestation: must be a compact JWS',
     ],
     [
