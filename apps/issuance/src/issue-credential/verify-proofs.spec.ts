@@ -1,5 +1,5 @@
 import { generateKeyPairSync, webcrypto, type KeyObject } from 'node:crypto';
-import { BasicConstraintsExtension, cryptoProvider, X509CertificateGenerator } from '@peculiar/x509';
+import { BasicConstraintsExtension, cryptoProvider, Extension, X509CertificateGenerator } from '@peculiar/x509';
 import { CompactSign, exportJWK, type JWK } from 'jose';
 import { AppError, BATCH_SIZE, MAX_PROOF_LENGTH, type KeyRequirements } from '@attestry/contracts';
 import { encodeDidJwk, encodeDidKey, encodeMultikey, jwkThumbprint, type PublicJwk } from '@attestry/keys';
@@ -30,14 +30,14 @@ interface Certified {
 const certify = async (
   name: string,
   issuer?: Certified & { name: string },
-  { ends = '2027-01-01', keys, publicKey, ca = issuer === undefined }: CertifyOptions = {},
+  { ends = '2027-01-01', keys, publicKey, ca = issuer === undefined, extensions = [] }: CertifyOptions = {},
 ): Promise<Certified & { name: string }> => {
   const own = keys ?? (await newKeys());
   const certificate = await X509CertificateGenerator.create({
     ...{ subject: `CN=${name}`, issuer: `CN=${issuer?.name ?? name}`, publicKey: publicKey ?? own.publicKey },
     ...{ signingKey: (issuer?.keys ?? own).privateKey, signingAlgorithm: ECDSA },
     ...{ notBefore: new Date('2026-01-01T00:00:00Z'), notAfter: new Date(`${ends}T00:00:00Z`) },
-    extensions: ca ? [new BasicConstraintsExtension(true, undefined, true)] : [],
+    extensions: [...(ca ? [new BasicConstraintsExtension(true, undefined, true)] : []), ...extensions],
   });
   const der = Buffer.from(certificate.rawData).toString('base64');
   return { name, keys: own, pem: certificate.toString('pem'), x5c: issuer ? [der, ...issuer.x5c] : [] };
@@ -47,6 +47,7 @@ interface CertifyOptions {
   keys?: webcrypto.CryptoKeyPair;
   publicKey?: CryptoKey;
   ca?: boolean;
+  extensions?: Extension[];
 }
 
 type Authority = Awaited<ReturnType<typeof certify>>;
@@ -590,6 +591,15 @@ describe('the proof type jwt with x5c', () => {
         return withChain(leaf.x5c, leaf.keys.privateKey);
       },
       'x5c certificate 1 must not be expired: it ended at 2026-05-01T00:00:00.000Z',
+    ],
+    [
+      'critical extensions',
+      async () => {
+        const extensions = ['1.2.3.4', '1.2.3.5'].map((type) => new Extension(type, true, new Uint8Array([5, 0])));
+        const leaf = await leafWith({ extensions });
+        return withChain(leaf.x5c, leaf.keys.privateKey);
+      },
+      'x5c certificate 1 must not have the critical extension 1.2.3.4, certificate 1 must not have the critical extension 1.2.3.5',
     ],
     [
       'another root',
