@@ -411,6 +411,9 @@ describe('the proof type jwt with key_attestation', () => {
       [did, B],
     ] as const)
       expect((await verify('jwt', [named(kid, key)])).nonces).toEqual([idOf(nonce)]);
+    expect((await verify('jwt', [named(did, B)])).dids).toEqual([
+      ...[encodeDidJwk(A.jwk), encodeDidKey(B.jwk), encodeDidJwk(C.jwk)],
+    ]);
     expect(await refusalOf(verify('jwt', [named('0', B)]))).toEqual([
       'invalid_proof',
       'proof: the signature is invalid',

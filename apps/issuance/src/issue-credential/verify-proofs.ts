@@ -1,5 +1,5 @@
 import { BATCH_SIZE, oauthError, type KeyRequirements } from '@attestry/contracts';
-import type { Macs } from '@attestry/keys';
+import { jwkThumbprint, type Macs } from '@attestry/keys';
 import type { KnownNonce } from '../protocol/nonce.js';
 import { checkDistinctKeys } from './check-distinct-keys.js';
 import { checkNonce } from './check-nonce.js';
@@ -46,15 +46,17 @@ export const verifyProofs = async (
   if (proofs.length > 1) checkDistinctKeys(proofs);
   for (const { nonce } of attested) nonces.push(nonce);
   const holders: HolderKey[] = [];
-  if (attested.length) holders.push(...attestedHolders(attested));
+  if (attested.length) holders.push(...attestedHolders(attested, proofs));
   else for (const { holder } of proofs) holders.push(holder);
   return { holders, nonces: checkNonce(nonces, tenantId, now, macs) };
 };
 
 /** A credential for each attested key, whichever of them made a proof (Appendix F.1, F.3). */
-const attestedHolders = (attested: readonly KeyAttestation[]): HolderKey[] => {
+const attestedHolders = (attested: readonly KeyAttestation[], proofs: readonly VerifiedProof[]): HolderKey[] => {
   const holders = new Map(attested.flatMap((attestation) => [...attestation.holders]));
   if (holders.size > BATCH_SIZE) throw invalidProof(`key attestations must have at most ${BATCH_SIZE} keys together`);
+  // A proof may name its attested key by a DID, which the credential is then bound to.
+  for (const { holder } of proofs) holders.set(jwkThumbprint(holder.publicJwk), holder);
   return [...holders.values()];
 };
 
