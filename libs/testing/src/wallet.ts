@@ -229,12 +229,13 @@ export class Wallet {
     return (await this.client.requestNonce({ issuerMetadata: metadata })).c_nonce;
   }
 
-  /** Key proof of OID4VCI Appendix F.1. */
+  /** Key proof of OID4VCI Appendix F.1, with a key attestation where the metadata require one. */
   async proof(
     metadata: IssuerMetadataResult,
     credentialConfigurationId: string,
     key: HolderKey,
     nonce: string,
+    keyAttestationJwt?: string,
   ): Promise<string> {
     const signer = signerOf(key);
     this.keys.set(signerId(signer), key);
@@ -243,6 +244,7 @@ export class Wallet {
       credentialConfigurationId,
       signer,
       nonce,
+      ...(keyAttestationJwt !== undefined && { keyAttestationJwt }),
     });
     return jwt;
   }

@@ -3,8 +3,8 @@ import { oauthError, type AppError, type RawRequest, type TenantContext } from '
 import type { Clock } from '@attestry/event-store';
 import { Macs, type SingleUseValue } from '@attestry/keys';
 import { CLOCK, PlatformConfig } from '@attestry/service-kit';
-import { LRUCache } from 'lru-cache';
 import type { RegisteredWallet } from '../wallets/wallets.events.js';
+import { loadTrustAnchors } from './certified-key.js';
 import {
   InvalidClientAttestation,
   verifyAttestationPop,
@@ -36,11 +36,6 @@ export interface AttestedClient {
 /** Wallets that attest themselves, at the token and the PAR endpoint (attestation-based client authentication, HAIP 1.0 §4.4.1). */
 @Injectable()
 export class ClientAttestations {
-  /** Parsed root certificates, by their PEM. */
-  private readonly anchors = new LRUCache<string, ReturnType<typeof import('@attestry/certificates').readTrustAnchor>>({
-    max: 1000,
-  });
-
   constructor(
     private readonly macs: Macs,
     private readonly config: PlatformConfig,
@@ -70,7 +65,7 @@ export class ClientAttestations {
       throw attestationError('the header OAuth-Client-Attestation is required of this client');
     const now = this.clock.now();
     try {
-      const anchors = await this.anchorsOf(rootCertificates);
+      const anchors = await loadTrustAnchors(rootCertificates);
       const instance = await verifyClientAttestation(attestation, { clientId, anchors, now });
       if (dpopRequired) {
         checkCombined(instance, pop, proof);
@@ -97,16 +92,6 @@ export class ClientAttestations {
       throw attestationError('the challenge is unknown or has expired', 'use_attestation_challenge', {
         'oauth-client-attestation-challenge': this.makeChallenge(tenantId),
       });
-  }
-
-  private async anchorsOf(pems: readonly string[]) {
-    // Loaded by the first wallet that attests itself.
-    const { readTrustAnchor } = await import('@attestry/certificates');
-    return pems.map((pem) => {
-      const anchor = this.anchors.get(pem) ?? readTrustAnchor(pem);
-      this.anchors.set(pem, anchor);
-      return anchor;
-    });
   }
 }
 

@@ -134,14 +134,22 @@ export class WalletRevocationRequest {
   @Optional() @IsString() @MaxLength(MAX_WALLET_CLIENT_ID) client_id?: string;
 }
 
-/** Key proofs of a credential request. */
+/** Key proofs of a credential request: exactly one of these members. */
 export class CredentialProofs {
   /** 1 to 10 key proofs of type JWT (OID4VCI 1.0 Appendix F.1), each for a different key. */
+  @Optional()
   @IsArray()
   @ArrayMaxSize(BATCH_SIZE)
   @IsString({ each: true })
   @MaxLength(MAX_PROOF_LENGTH, { each: true })
-  jwt: string[];
+  jwt?: string[];
+  /** One key attestation (OID4VCI 1.0 Appendix F.3) of at most 10 keys. Only for a configuration with `keyAttestation`. */
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(1)
+  @IsString({ each: true })
+  @MaxLength(MAX_PROOF_LENGTH, { each: true })
+  attestation?: string[];
 }
 
 /** Public key of the wallet. */
@@ -169,6 +177,7 @@ export class CredentialRequest {
   @Optional() @IsString() @MaxLength(1024) credential_configuration_id?: string;
   /** Credential identifier from the token response. Required if it returned any. */
   @Optional() @IsString() @MaxLength(1024) credential_identifier?: string;
+  /** The single `proof` of earlier drafts, with `proof_type` `jwt`, counts as `proofs.jwt` with one entry. */
   @Nested(CredentialProofs) proofs: CredentialProofs;
   /** Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key. */
   @Optional() @Nested(ResponseEncryptionRequest) credential_response_encryption?: ResponseEncryptionRequest;

@@ -354,6 +354,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CompactConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       issuer: { type: 'string', description: 'DID whose key signs the credentials.' },
@@ -368,6 +378,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CompactConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:
@@ -410,6 +430,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CompactSemanticConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       issuer: { type: 'string', description: 'DID whose key signs the credentials.' },
@@ -425,6 +455,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CompactSemanticConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:
@@ -606,9 +646,14 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         items: { type: 'string' },
         description: '1 to 10 key proofs of type JWT (OID4VCI 1.0 Appendix F.1), each for a different key.',
       },
+      attestation: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'One key attestation (OID4VCI 1.0 Appendix F.3) of at most 10 keys. Only for a configuration with `keyAttestation`.',
+      },
     },
-    required: ['jwt'],
-    description: 'Key proofs of a credential request.',
+    description: 'Key proofs of a credential request: exactly one of these members.',
   },
   CredentialRequest: {
     type: 'object',
@@ -622,7 +667,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'string',
         description: 'Credential identifier from the token response. Required if it returned any.',
       },
-      proofs: { $ref: '#/components/schemas/CredentialProofs' },
+      proofs: {
+        $ref: '#/components/schemas/CredentialProofs',
+        description:
+          'The single `proof` of earlier drafts, with `proof_type` `jwt`, counts as `proofs.jwt` with one entry.',
+      },
       credential_response_encryption: {
         $ref: '#/components/schemas/ResponseEncryptionRequest',
         description: 'Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key.',
@@ -1152,6 +1201,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   JwtVcConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       additionalTypes: { type: 'array', items: { type: 'string' } },
@@ -1172,6 +1231,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   JwtVcConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:
@@ -1216,6 +1285,29 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
     },
     required: ['type', 'name', 'issuer', 'claimMappings'],
+  },
+  KeyAttestationRequirement: {
+    type: 'object',
+    properties: {
+      keyStorage: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any.',
+      },
+      userAuthentication: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Accepted values of `user_authentication`, as of `keyStorage`. Default: any.',
+      },
+      rootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Roots of the certificates of key attestations, PEM, each at most 4096 characters.',
+      },
+    },
+    required: ['rootCertificates'],
+    description: 'Key attestations that a configuration requires (OID4VCI 1.0 Appendix D).',
   },
   ListConfigurationsQuery: {
     type: 'object',
@@ -1387,6 +1479,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   MobileConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       claimMappings: {
@@ -1407,6 +1509,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   MobileConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:
@@ -2452,6 +2564,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   SdJwtConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       name: { type: 'string' },
@@ -2470,6 +2592,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   SdJwtConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description: "Credential type, unique among the tenant's configurations of this format.",
@@ -2967,6 +3099,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   WebSemanticConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       additionalTypes: { type: 'array', items: { type: 'string' } },
@@ -3001,6 +3143,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   WebSemanticConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:

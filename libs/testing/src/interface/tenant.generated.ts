@@ -2311,7 +2311,11 @@ export interface components {
       id: string;
       /** @description DID whose key signs the credentials. */
       issuer: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: components['schemas']['KeyAttestationRequirement'];
       maxIssuances?: number;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       revocable: boolean;
       type: string;
     };
@@ -2371,8 +2375,19 @@ export interface components {
       readonly id?: string;
       /** @description did:web of the tenant whose P-256 key signs the credentials. Default: the first one. Cannot be changed later. */
       issuer?: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: {
+        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
+        keyStorage?: string[];
+        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
+        rootCertificates: string[];
+        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
+        userAuthentication?: string[];
+      };
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       /** @description Whether each credential has an entry in a status list and in a revocation list, so that it can be revoked and restored. Default: true. A change applies to the credentials that are issued after it. */
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`. */
@@ -2388,7 +2403,11 @@ export interface components {
       id: string;
       /** @description DID whose key signs the credentials. */
       issuer: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: components['schemas']['KeyAttestationRequirement'];
       maxIssuances?: number;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       revocable: boolean;
       type: string;
     };
@@ -2450,8 +2469,19 @@ export interface components {
       readonly id?: string;
       /** @description did:web of the tenant whose P-256 key signs the credentials. Default: the first one. Cannot be changed later. */
       issuer?: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: {
+        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
+        keyStorage?: string[];
+        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
+        rootCertificates: string[];
+        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
+        userAuthentication?: string[];
+      };
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       /** @description Whether each credential has an entry in a status list and in a revocation list, so that it can be revoked and restored. Default: true. A change applies to the credentials that are issued after it. */
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`. */
@@ -2527,10 +2557,12 @@ export interface components {
       logoUrl?: string;
       name: string;
     };
-    /** @description Key proofs of a credential request. */
+    /** @description Key proofs of a credential request: exactly one of these members. */
     CredentialProofs: {
+      /** @description One key attestation (OID4VCI 1.0 Appendix F.3) of at most 10 keys. Only for a configuration with `keyAttestation`. */
+      attestation?: string[];
       /** @description 1 to 10 key proofs of type JWT (OID4VCI 1.0 Appendix F.1), each for a different key. */
-      jwt: string[];
+      jwt?: string[];
     };
     /** @description Credential request (OID4VCI 1.0 section 8.2). */
     CredentialRequest: {
@@ -2540,6 +2572,7 @@ export interface components {
       credential_identifier?: string;
       /** @description Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key. */
       credential_response_encryption?: components['schemas']['ResponseEncryptionRequest'];
+      /** @description The single `proof` of earlier drafts, with `proof_type` `jwt`, counts as `proofs.jwt` with one entry. */
       proofs: components['schemas']['CredentialProofs'];
     };
     CredentialResponse: {
@@ -2870,9 +2903,13 @@ export interface components {
       id: string;
       issuer: components['schemas']['CredentialIssuer'];
       issuerDid: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: components['schemas']['KeyAttestationRequirement'];
       maxIssuances?: number;
       name: string;
       persist: boolean;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       revocable: boolean;
       type: string;
     };
@@ -2949,16 +2986,36 @@ export interface components {
       };
       /** @description DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
       issuerDid?: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: {
+        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
+        keyStorage?: string[];
+        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
+        rootCertificates: string[];
+        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
+        userAuthentication?: string[];
+      };
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
       /** @description Display name of the credential. */
       name: string;
       /** @description Credentials of this format are not persisted: `true` is rejected. */
       persist?: boolean;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       /** @description Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
+    };
+    /** @description Key attestations that a configuration requires (OID4VCI 1.0 Appendix D). */
+    KeyAttestationRequirement: {
+      /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
+      keyStorage?: string[];
+      /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
+      rootCertificates: string[];
+      /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
+      userAuthentication?: string[];
     };
     ListedDid: {
       did: string;
@@ -3000,7 +3057,11 @@ export interface components {
       expiresIn: components['schemas']['Duration'];
       id: string;
       includeStatus: boolean;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: components['schemas']['KeyAttestationRequirement'];
       maxIssuances?: number;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       /** @description Absent without `includeStatus`. */
       statusMechanism?: components['schemas']['StatusMechanism'];
       type: string;
@@ -3084,8 +3145,19 @@ export interface components {
       readonly id?: string;
       /** @description Whether each credential has a status, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
       includeStatus?: boolean;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: {
+        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
+        keyStorage?: string[];
+        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
+        rootCertificates: string[];
+        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
+        userAuthentication?: string[];
+      };
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       /** @description Where the status is published, with `includeStatus` only: `status_list`, an entry of a Token Status List, or `identifier_list`, a list of the identifiers of suspended and revoked credentials. Default: `status_list`. A change applies to the credentials that are issued after it. */
       statusMechanism?: components['schemas']['StatusMechanism'];
       /** @description Document type, such as `org.iso.18013.5.1.mDL`, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
@@ -3548,8 +3620,12 @@ export interface components {
       id: string;
       issuer: components['schemas']['CredentialIssuer'];
       issuerDid?: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: components['schemas']['KeyAttestationRequirement'];
       maxIssuances?: number;
       name: string;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       revocable: boolean;
       type: string;
       /** @description Of the credentials that are issued now; earlier ones keep theirs. */
@@ -3620,10 +3696,21 @@ export interface components {
       };
       /** @description DID of the tenant that must exist as long as the configuration does, and whose domain must not have been withdrawn when a credential is issued. It does not sign: `iss` is the credential issuer identifier, and the key has a certificate. Cannot be changed later. */
       issuerDid?: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: {
+        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
+        keyStorage?: string[];
+        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
+        rootCertificates: string[];
+        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
+        userAuthentication?: string[];
+      };
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
       /** @description Display name of the credential. */
       name: string;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       /** @description Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's configurations of this format. */
@@ -3958,9 +4045,13 @@ export interface components {
       id: string;
       issuer: components['schemas']['CredentialIssuer'];
       issuerDid: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: components['schemas']['KeyAttestationRequirement'];
       maxIssuances?: number;
       name: string;
       persist: boolean;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       proofType: components['schemas']['ProofType'];
       revocable: boolean;
       type: string;
@@ -4040,12 +4131,23 @@ export interface components {
       };
       /** @description DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
       issuerDid?: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: {
+        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
+        keyStorage?: string[];
+        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
+        rootCertificates: string[];
+        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
+        userAuthentication?: string[];
+      };
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
       /** @description Display name of the credential. */
       name: string;
       /** @description True to keep each issued credential, sealed under the key of its user, so that it can be retrieved. Default false: only its metadata are kept. Applies to credentials issued from then on. */
       persist?: boolean;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       /** @description Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `ecdsa-rdfc-2019`, for the same model, signs with a P-256 key of the issuer DID, the others with an Ed25519 key; the kind of key cannot be changed later. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets. */
       proofType?: components['schemas']['ProofType'];
       /** @description Whether each credential has an entry in a revocation list, `credentialStatus`, so that it can be revoked: a `BitstringStatusListEntry` for VC Data Model 2.0, a `RevocationList2020Status` for 1.1. Default: false. A change applies to the credentials that are issued after it. */
