@@ -20,6 +20,8 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
+import { checkHaipTokenRequest } from '../haip/check-haip.js';
+import { HaipProfile } from '../haip/haip-profile.js';
 import type { Grant } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, type IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
@@ -54,6 +56,7 @@ export class ExchangeToken {
     private readonly dpop: DpopProofs,
     private readonly attestations: ClientAttestations,
     private readonly wallets: TenantWallets,
+    private readonly haip: HaipProfile,
     private readonly guard: ReplayGuard,
     readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
@@ -85,6 +88,7 @@ export class ExchangeToken {
     // Before the code: a request whose proof fails spends nothing and counts as no attempt.
     const proof = await this.dpop.verifyProof(raw, exchangeToken, context.tenant);
     const possession = wallet ? await this.attestations.authenticate(raw, wallet, proof, context.tenant) : [];
+    if (await this.haip.isRequired(tenantId)) checkHaipTokenRequest(wanted, wallet, proof);
     checkDpopBinding(loaded.state, wallet, proof);
     const spent = [...possession, ...(proof ? [singleUseOf(proof)] : [])];
     const used = () => (possession.length ? attestationError(POP_USED) : dpopError(PROOF_USED));

@@ -20,8 +20,9 @@ export interface AuthorizationServerMetadata {
   client_attestation_signing_alg_values_supported: string[];
   client_attestation_pop_signing_alg_values_supported: string[];
   dpop_signing_alg_values_supported: string[];
-  'pre-authorized_grant_anonymous_access_supported': true;
-  authorization_details_types_supported: string[];
+  'pre-authorized_grant_anonymous_access_supported': boolean;
+  /** Absent where `scope` selects the credentials. */
+  authorization_details_types_supported?: string[];
   authorization_response_iss_parameter_supported: true;
 }
 
@@ -29,7 +30,7 @@ export interface AuthorizationServerMetadata {
 export const authorizationServerMetadata = (
   issuer: string,
   configurations: readonly ActiveConfiguration[],
-  { requirePushedAuthorizationRequests }: Partial<OpenIdConfiguration> = {},
+  { requirePushedAuthorizationRequests, profile }: Partial<OpenIdConfiguration> = {},
 ): AuthorizationServerMetadata => ({
   issuer,
   authorization_endpoint: `${issuer}/v1/oauth/authorize`,
@@ -41,13 +42,17 @@ export const authorizationServerMetadata = (
   response_types_supported: ['code'],
   response_modes_supported: ['query'],
   code_challenge_methods_supported: ['S256'],
-  grant_types_supported: [AUTHORIZATION_CODE_GRANT, PRE_AUTHORIZED_GRANT],
-  token_endpoint_auth_methods_supported: ['none', 'attest_jwt_client_auth', 'attest_jwt_client_auth_dpop'],
+  grant_types_supported: [AUTHORIZATION_CODE_GRANT, ...(profile === 'haip' ? [] : [PRE_AUTHORIZED_GRANT])],
+  token_endpoint_auth_methods_supported: [
+    ...(profile === 'haip' ? [] : ['none']),
+    'attest_jwt_client_auth',
+    'attest_jwt_client_auth_dpop',
+  ],
   challenge_endpoint: `${issuer}/v1/oauth/challenge`,
   client_attestation_signing_alg_values_supported: ['ES256'],
   client_attestation_pop_signing_alg_values_supported: ['ES256'],
   dpop_signing_alg_values_supported: ['ES256'],
-  'pre-authorized_grant_anonymous_access_supported': true,
-  authorization_details_types_supported: ['openid_credential'],
+  'pre-authorized_grant_anonymous_access_supported': profile !== 'haip',
+  ...(profile !== 'haip' && { authorization_details_types_supported: ['openid_credential'] }),
   authorization_response_iss_parameter_supported: true,
 });

@@ -6,6 +6,10 @@ import { combine, Nested, Optional } from '../validators.js';
 const Switch = (): PropertyDecorator =>
   combine(Optional(), IsIn([true, false, null], { message: 'must be a boolean, or null for the default' }));
 
+/** Security profiles of the OID4VCI endpoints. */
+export const OPENID_PROFILES = ['default', 'haip'] as const;
+export type OpenIdProfile = (typeof OPENID_PROFILES)[number];
+
 export class EncryptionSettingsRequest {
   /** Whether requests and responses may be encrypted. Default: yes. */
   @Switch() enabled?: boolean | null;
@@ -16,6 +20,15 @@ export class EncryptionSettingsRequest {
 }
 
 export class OpenIdConfigurationRequest {
+  /**
+   * Security profile: `haip` requires what HAIP 1.0 does, of every wallet: client attestation, pushed authorization requests, DPoP, and `scope` to select
+   * credentials. Default: `default`, the rules of OID4VCI 1.0; `null` resets it.
+   */
+  @Optional()
+  @IsIn([...OPENID_PROFILES, null], {
+    message: `must be one of: ${OPENID_PROFILES.join(', ')}; or null for the default`,
+  })
+  profile?: OpenIdProfile | null;
   /** Whether wallets that are not registered may use the authorization code flow. Default: in development, not in production. */
   @Switch() allowUnregisteredWallets?: boolean | null;
   /** Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no. */
@@ -36,6 +49,7 @@ export class EncryptionPolicy {
 
 /** With the defaults of members that were never set. */
 export class OpenIdConfiguration {
+  profile: OpenIdProfile;
   allowUnregisteredWallets: boolean;
   requirePushedAuthorizationRequests: boolean;
   dpopNonceRequired: boolean;
