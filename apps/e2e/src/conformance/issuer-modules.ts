@@ -244,7 +244,7 @@ export const describeIssuerModules = (profile: Profile, issuerUnderTest: () => I
     it('oid4vci-1_0-issuer-happy-flow-additional-requests [T470]', async () => {
       const { wallet, sdJwt } = issuerUnderTest();
       const token = await wallet.obtainToken(SD_JWT_SCOPE);
-      for (const headers of [
+      for (const headers of <Record<string, string>[]>[
         { 'x-fapi-customer-ip-address': '2001:db8::1893:25c8:1946', accept: 'application/json; charset=utf-8' },
         { accept: 'application/json, application/*+json, */*' },
       ]) {

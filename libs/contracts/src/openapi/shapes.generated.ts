@@ -1517,17 +1517,29 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   OpenIdConfiguration: {
     type: 'object',
     properties: {
+      profile: { $ref: '#/components/schemas/OpenIdProfile' },
       allowUnregisteredWallets: { type: 'boolean' },
       requirePushedAuthorizationRequests: { type: 'boolean' },
       dpopNonceRequired: { type: 'boolean' },
       encryption: { $ref: '#/components/schemas/EncryptionPolicy' },
     },
-    required: ['allowUnregisteredWallets', 'requirePushedAuthorizationRequests', 'dpopNonceRequired', 'encryption'],
+    required: [
+      'profile',
+      'allowUnregisteredWallets',
+      'requirePushedAuthorizationRequests',
+      'dpopNonceRequired',
+      'encryption',
+    ],
     description: 'With the defaults of members that were never set.',
   },
   OpenIdConfigurationRequest: {
     type: 'object',
     properties: {
+      profile: {
+        anyOf: [{ $ref: '#/components/schemas/OpenIdProfile' }, { type: 'null' }],
+        description:
+          'Security profile: `haip` requires what HAIP 1.0 does, of every wallet: client attestation, pushed authorization requests, DPoP, and `scope` to select credentials. Default: `default`, the rules of OID4VCI 1.0; `null` resets it.',
+      },
       allowUnregisteredWallets: {
         type: ['boolean', 'null'],
         description:
@@ -1549,6 +1561,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
     },
   },
+  OpenIdProfile: { type: 'string', enum: ['default', 'haip'] },
   PageQuery: {
     type: 'object',
     properties: {

@@ -3165,6 +3165,7 @@ export interface components {
       allowUnregisteredWallets: boolean;
       dpopNonceRequired: boolean;
       encryption: components['schemas']['EncryptionPolicy'];
+      profile: components['schemas']['OpenIdProfile'];
       requirePushedAuthorizationRequests: boolean;
     };
     OpenIdConfigurationRequest: {
@@ -3181,11 +3182,18 @@ export interface components {
       /** @description Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change. */
       encryption?: components['schemas']['EncryptionSettingsRequest'] | null;
       /**
+       * @description Security profile: `haip` requires what HAIP 1.0 does, of every wallet: client attestation, pushed authorization requests, DPoP, and `scope` to select credentials. Default: `default`, the rules of OID4VCI 1.0; `null` resets it.
+       * @enum {unknown}
+       */
+      profile?: 'default' | 'haip' | null;
+      /**
        * @description Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no.
        * @enum {boolean|null}
        */
       requirePushedAuthorizationRequests?: true | false | null;
     };
+    /** @enum {string} */
+    OpenIdProfile: 'default' | 'haip';
     PageOfAnalyticsEvent: {
       data: components['schemas']['AnalyticsEvent'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
