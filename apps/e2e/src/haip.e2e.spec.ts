@@ -101,7 +101,7 @@ const offerCode = async () => {
 };
 const redeem = (code: string) =>
   wallet.exchange('', { grant_type: PRE_AUTHORIZED, 'pre-authorized_code': code, code: undefined });
-const collect = async (token: string, headers: Record<string, string> = {}) => {
+const collect = async (token: string, headers: Record<string, string | null> = {}) => {
   const proofs = { jwt: [await wallet.keyProof(await makeHolderKey())] };
   return wallet.requestCredential(token, { credential_configuration_id: sdJwt, proofs }, headers);
 };

@@ -169,17 +169,20 @@ export class ProtocolWallet {
     );
   }
 
-  /** @param headers in place of token and DPoP proof */
+  /** @param changed headers in place of those with token and DPoP proof; null leaves one out */
   async requestCredential<T = CredentialAnswer>(
     token: string,
     body: object | string,
-    headers: Record<string, string> = {},
+    changed: Record<string, string | null> = {},
     query = '',
   ): Promise<Answer<T & OAuthFault>> {
     const own = { authorization: `DPoP ${token}`, dpop: await this.dpop(CREDENTIAL, {}, token) };
+    const headers = Object.entries({ ...own, ...changed }).filter(
+      (entry): entry is [string, string] => entry[1] !== null,
+    );
     return new ApiClient(this.issuer).request('POST', `${CREDENTIAL}${query}`, {
       body,
-      headers: { ...own, ...headers },
+      headers: Object.fromEntries(headers),
     });
   }
 

@@ -128,7 +128,7 @@ export const describeIssuerModules = (profile: Profile, issuerUnderTest: () => I
       expect(certificates.map((pem) => leaf.verify(new X509Certificate(pem).publicKey))).toContain(true);
       expect([leaf.verify(leaf.publicKey), leaf.ca]).toEqual([false, false]);
       const { payload } = await jwtVerify(text, leaf.publicKey);
-      expect(payload).toMatchObject({ iss: tenant.url, sub: tenant.url, iat: expect.any(Number) as number });
+      expect(payload).toMatchObject({ sub: tenant.url, iat: expect.any(Number) as number });
       checkMetadata(payload as unknown as Metadata);
     });
 
