@@ -352,11 +352,12 @@ describe('the authorization endpoint', () => {
   });
 
   it('records users who return from the provider, and no request of an unregistered wallet before [T299]', async () => {
+    // Events of the tests before may be listed later.
+    const began = new Date().toISOString();
     const typesOf = async () =>
       expectStatus(await tenant.api.analytics.list({ categories: ['openid'], limit: 1000 }), 200)
-        .data.filter(({ type, metadata }) => /^OPENID_(AUTH|PAR)/.test(type) && !metadata?.['walletId'])
+        .data.filter(({ type, timestamp }) => /^OPENID_(AUTH|PAR)/.test(type) && timestamp >= began)
         .map(({ type }) => type);
-    const before = (await typesOf()).length;
     const unregistered = { client_id: 'unregistered' };
     await requestAuthorization(authorizationQuery({ ...unregistered, scope: 'none' }));
     await requestAuthorization(authorizationQuery(unregistered));
@@ -367,8 +368,8 @@ describe('the authorization endpoint', () => {
     await browser.follow(authorizeUrl(authorizationQuery({ ...unregistered, login_hint: undefined })), (url) =>
       url.startsWith(BACK),
     );
-    await waitUntil(async () => (await typesOf()).length === before + 4, { what: 'four events' });
-    expect((await typesOf()).slice(0, 4)).toEqual([
+    await waitUntil(async () => (await typesOf()).length >= 4, { what: 'four events' });
+    expect(await typesOf()).toEqual([
       'OPENID_AUTHENTICATION_CALLBACK_FAIL',
       'OPENID_AUTHENTICATION_CALLBACK_START',
       'OPENID_AUTHENTICATION_CALLBACK_SUCCESS',
