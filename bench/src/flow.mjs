@@ -142,4 +142,8 @@ const issueOne = async (http, tenant, configurationId, key) => {
 
 /** What a wallet does again and again: collects a credential of a format in the plain flow or in its own, or only requests nonces. */
 export const runOnce = (http, tenant, what, key) =>
-  typeof what === 'function' ? what(http, tenant, key) : what === 'nonce' ? requestNonce(http, tenant) : issueOne(http, tenant, tenant.configurations[what], key);
+  typeof what === 'function'
+    ? what(http, tenant, key)
+    : what === 'nonce'
+      ? requestNonce(http, tenant)
+      : issueOne(http, tenant, tenant.configurations[what], key);

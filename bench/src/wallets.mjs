@@ -127,7 +127,9 @@ try {
     ['base', 'plain'],
     ['current', 'protected'],
   ])
-    say(`  ${what}: ${describe(result.cpuMsPerCredential[name])} ms, ${describe(result.credentialsPerSecond[name])} per second`);
+    say(
+      `  ${what}: ${describe(result.cpuMsPerCredential[name])} ms, ${describe(result.credentialsPerSecond[name])} per second`,
+    );
   if (options.json) console.log(JSON.stringify({ pairs: PAIRS, most: MOST, ...result }));
   if (result.cpuRatio.median > MOST) process.exitCode = 1;
 } finally {

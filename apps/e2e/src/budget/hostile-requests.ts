@@ -271,15 +271,15 @@ const jwsHeaders = (name: string): Hostile[] =>
       line(`header ${name} of ${most} bytes: ${what}`, (size) => ({ headers: { [name]: of(size) } }), most);
     const dpop = (member: string) => `{"typ":"dpop+jwt","alg":"ES256",${member}}`;
     return [
-      made('members of the header', (size) =>
-        jws(`{${upTo(size, size - 100, (index) => `"x${index}":1`, ',')}}`),
-      ),
+      made('members of the header', (size) => jws(`{${upTo(size, size - 100, (index) => `"x${index}":1`, ',')}}`)),
       made('members of the claims', (size) =>
         jws(dpop('"jwk":{}'), `{${upTo(size, size - 100, (index) => `"x${index}":1`, ',')}}`),
       ),
       made('nested claims', (size) => jws(dpop('"jwk":{}'), nestedLists(size / 2))),
       made('a long coordinate', (size) => jws(dpop(`"jwk":{"kty":"EC","crv":"P-256","x":"${filled('A', size)}"}`))),
-      made('certificates', (size) => jws(`{"typ":"oauth-client-attestation+jwt","alg":"ES256","x5c":${certificates(size)}}`)),
+      made('certificates', (size) =>
+        jws(`{"typ":"oauth-client-attestation+jwt","alg":"ES256","x5c":${certificates(size)}}`),
+      ),
       made('dots', (size) => filled('eyJ9.', size)),
     ];
   });

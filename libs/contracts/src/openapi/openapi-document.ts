@@ -393,7 +393,9 @@ export const statusesOf = (operation: Operation): number[] => {
 const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   const { http, errors, deprecated } = operation;
   const [success, ...refusals] = statusesOf(operation);
-  const accepted = http!.acceptsHeaders ? Object.keys(schemas.schemaOf(http!.acceptsHeaders.name).properties ?? {}) : [];
+  const accepted = http!.acceptsHeaders
+    ? Object.keys(schemas.schemaOf(http!.acceptsHeaders.name).properties ?? {})
+    : [];
   const answersTo = (...names: string[]): JsonObject =>
     Object.assign({}, ...names.filter((name) => accepted.includes(name)).map((name) => ANSWERS[name])) as JsonObject;
   const extra = deprecated ? deprecationHeaderObjects(operation) : answersTo('DPoP');
