@@ -18,7 +18,6 @@ const toLoopback: LookupFunction = (_host, { all }, done) =>
   all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4);
 const CREDENTIAL = '/v1/openid/credential';
 const seconds = () => Math.floor(Date.now() / 1000);
-const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /**
  * The modules `fapi2-security-profile-final-*` that the plan for HAIP runs with scope, client attestation and DPoP. Modules on TLS are for the proxy in

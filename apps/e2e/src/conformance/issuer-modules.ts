@@ -265,7 +265,7 @@ export const describeIssuerModules = (profile: Profile, issuerUnderTest: () => I
     });
 
     it('oid4vci-1_0-issuer-batch-issuance [T470]', async () => {
-      const { wallet, sdJwt, mdoc, iaca } = issuerUnderTest();
+      const { wallet, mdoc, iaca } = issuerUnderTest();
       const { batch_size: size } = (await read<Metadata>(ISSUER_METADATA)).batch_credential_issuance;
       const keys = await Promise.all(Array.from({ length: size }, () => makeHolderKey()));
       const { credentials, verified } = await collectSdJwt(await wallet.obtainToken(SD_JWT_SCOPE), ...keys);

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Streams } from '@attestry/event-store';
+import { Formats } from '../formats/formats.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { RecentStates } from '../recent-states/recent-states.js';
@@ -13,6 +14,7 @@ export class HaipProfile {
     private readonly recent: RecentStates,
     private readonly streams: Streams,
     private readonly configurations: PublishedConfigurations,
+    private readonly formats: Formats,
   ) {}
 
   /** At most a second old. */
@@ -28,6 +30,7 @@ export class HaipProfile {
     ]);
     return {
       formats: configurations.map(({ format }) => format),
+      haipFormats: Object.values(this.formats.byName).flatMap(({ format, isOfHaip }) => (isOfHaip ? [format] : [])),
       hasAttestedWallet: state.some(({ rootCertificates }) => rootCertificates !== undefined),
     };
   }

@@ -4,13 +4,12 @@ import type { OpenIdSettings } from '../openid-settings/openid-settings.events.j
 /** Settings that HAIP 1.0 fixes (§4, §4.4.1). */
 export const HAIP_SETTINGS = { allowUnregisteredWallets: false, requirePushedAuthorizationRequests: true } as const;
 
-/** HAIP 1.0 §4: a tenant has one of them at least. */
-const HAIP_FORMATS: readonly CredentialFormat[] = ['dc+sd-jwt', 'mso_mdoc'];
-
 /** What a tenant has when it switches to HAIP. */
 export interface HaipFacts {
   /** Of its credential configurations. Each has a scope, as HAIP 1.0 §4.1 requires. */
   formats: readonly CredentialFormat[];
+  /** Of which one configuration is required at least. */
+  haipFormats: readonly CredentialFormat[];
   /** Whether a wallet has root certificates. */
   hasAttestedWallet: boolean;
 }
@@ -23,8 +22,12 @@ export const haipFaults = (settings: OpenIdSettings, facts?: HaipFacts): ErrorDe
   if (settings.profile !== 'haip') return [];
   const faults: ErrorDetail[] = [];
   const fault = (param: string, value: unknown, msg: string) => faults.push({ value, msg, param, location: 'body' });
-  if (facts && !facts.formats.some((format) => HAIP_FORMATS.includes(format)))
-    fault('profile', 'haip', `requires a credential configuration of one of the formats ${HAIP_FORMATS.join(', ')}`);
+  if (facts && !facts.formats.some((format) => facts.haipFormats.includes(format)))
+    fault(
+      'profile',
+      'haip',
+      `requires a credential configuration of one of the formats ${facts.haipFormats.join(', ')}`,
+    );
   if (facts && !facts.hasAttestedWallet) fault('profile', 'haip', 'requires a wallet with rootCertificates');
   for (const [member, required] of Object.entries(HAIP_SETTINGS) as [keyof typeof HAIP_SETTINGS, boolean][])
     if (settings[member] === !required) fault(member, !required, `must be ${required} while profile is haip`);

@@ -7,7 +7,8 @@ import type { RegisteredWallet } from '../wallets/wallets.events.js';
 import { checkHaipAuthorization, checkHaipSession, checkHaipTokenRequest } from './check-haip.js';
 import type { HaipFacts } from './haip.decisions.js';
 
-const READY: HaipFacts = { formats: ['cwt', 'mso_mdoc'], hasAttestedWallet: true };
+const haipFormats = ['dc+sd-jwt', 'mso_mdoc'] as const;
+const READY: HaipFacts = { formats: ['cwt', 'mso_mdoc'], haipFormats, hasAttestedWallet: true };
 const faultOf = (run: () => unknown) => {
   try {
     run();
@@ -50,7 +51,11 @@ describe('the profile haip', () => {
   });
 
   it('is refused with everything that contradicts it [T456]', () => {
-    const nothing: HaipFacts = { formats: ['cwt', 'ldp_vc', 'jwt_vc_json', 'cwt_vc'], hasAttestedWallet: false };
+    const nothing: HaipFacts = {
+      haipFormats,
+      formats: ['cwt', 'ldp_vc', 'jwt_vc_json', 'cwt_vc'],
+      hasAttestedWallet: false,
+    };
     const settings = { allowUnregisteredWallets: true, requirePushedAuthorizationRequests: false };
     const all = [
       ...[

@@ -1089,6 +1089,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     },
   },
   'issuance.retrieve-openid-configuration': {
+    profile: 'default',
     allowUnregisteredWallets: true,
     requirePushedAuthorizationRequests: false,
     dpopNonceRequired: false,
@@ -1303,6 +1304,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     crlDue: true,
   },
   'issuance.update-openid-configuration': {
+    profile: 'default',
     allowUnregisteredWallets: true,
     requirePushedAuthorizationRequests: false,
     dpopNonceRequired: false,

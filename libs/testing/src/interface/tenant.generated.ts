@@ -6932,6 +6932,7 @@ export interface operations {
         content: {
           /**
            * @example {
+           *       "profile": "default",
            *       "allowUnregisteredWallets": true,
            *       "requirePushedAuthorizationRequests": false,
            *       "dpopNonceRequired": false,
@@ -6988,6 +6989,7 @@ export interface operations {
         content: {
           /**
            * @example {
+           *       "profile": "default",
            *       "allowUnregisteredWallets": true,
            *       "requirePushedAuthorizationRequests": false,
            *       "dpopNonceRequired": false,
