@@ -27,6 +27,7 @@ import { DueCertificates } from './due-certificates/due-certificates.read-model.
 import { RenewCertificates } from './due-certificates/renew-certificates.worker.js';
 import { formatProviders } from './formats/formats.js';
 import { TenantContexts } from './formats/ldp-vc/tenant-contexts.js';
+import { HaipProfile } from './haip/haip-profile.js';
 import { IssuerBrands } from './protocol/issuer-brands.js';
 import { CurrentConfigurations } from './protocol/current-configurations.js';
 import { ClientAttestations } from './protocol/client-attestations.js';
@@ -90,6 +91,7 @@ import { useCases } from './use-cases.generated.js';
     CredentialErasures,
 
     // Offers and the OID4VCI protocol
+    HaipProfile,
     TenantWallets,
     DpopProofs,
     CredentialClaims,

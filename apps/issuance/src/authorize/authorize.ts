@@ -26,6 +26,7 @@ import { refusalPage } from '../authorization-request/refusal-page.js';
 import { requestedEntries } from '../authorization-request/requested-entries.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
+import { checkHaipAuthorization } from '../haip/check-haip.js';
 import { IssuerBrands } from '../protocol/issuer-brands.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
@@ -112,8 +113,10 @@ export class Authorize {
     const { id: tenantId, baseUrl: issuer } = context.tenant;
     const wallet = client.kind === 'registered' ? client.wallet : undefined;
     if (wallet) record.nameWallet(wallet);
-    checkPushed(pushed !== undefined, await this.wallets.readSettings(tenantId));
+    const settings = await this.wallets.readSettings(tenantId);
+    checkPushed(pushed !== undefined, settings);
     const parsed = parseAuthorizationRequest(parameters, issuer);
+    checkHaipAuthorization(settings, parsed);
     // That of a pushed request is the key of its DPoP proof.
     if (pushed === undefined) checkDpopParameter(wallet, parsed.dpopJkt);
     const configurations = await this.configurations.listActive(tenantId);

@@ -20,6 +20,8 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
+import { checkHaipTokenRequest } from '../haip/check-haip.js';
+import { HaipProfile } from '../haip/haip-profile.js';
 import type { Grant } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, type IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
@@ -56,6 +58,7 @@ export class ExchangeToken {
     private readonly clients: WalletClients,
     private readonly families: TokenFamilies,
     private readonly refreshGrant: RefreshGrant,
+    private readonly haip: HaipProfile,
     private readonly guard: ReplayGuard,
     readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
@@ -87,6 +90,7 @@ export class ExchangeToken {
     const client = await this.clients.authenticate(raw, exchangeToken, wanted.clientId, context.tenant);
     const { wallet, proof, spends } = client;
     checkRegistration(loaded.state, wanted.clientId, wallet);
+    if (await this.haip.isRequired(tenantId)) checkHaipTokenRequest(wanted, wallet, proof);
     checkDpopBinding(loaded.state, wallet, proof);
     checkAttestedKey(loaded.state, client.instanceJkt);
 

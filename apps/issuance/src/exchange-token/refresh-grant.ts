@@ -10,6 +10,8 @@ import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
 import { CLOCK, IDS, PlatformConfig } from '@attestry/service-kit';
 import { scopeOf } from '../issuance-session/issuance-session.decisions.js';
+import { checkHaipTokenRequest } from '../haip/check-haip.js';
+import { HaipProfile } from '../haip/haip-profile.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { restrictRights } from '../issuance-session/restrict-rights.js';
 import { grantContext, parseBearerValue } from '../protocol/bearer-value.js';
@@ -33,6 +35,7 @@ export class RefreshGrant {
     private readonly macs: Macs,
     private readonly clients: WalletClients,
     private readonly wallets: TenantWallets,
+    private readonly haip: HaipProfile,
     private readonly config: PlatformConfig,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
@@ -49,6 +52,7 @@ export class RefreshGrant {
     record.nameSession(named);
     const client = await this.clients.authenticate(raw, exchangeToken, wanted.clientId, tenant);
     checkRegistration(named, wanted.clientId, client.wallet);
+    if (await this.haip.isRequired(tenantId)) checkHaipTokenRequest(wanted, client.wallet, client.proof);
     const now = this.clock.now();
     const isPersonActive = 'userId' in named && (await this.isActive(tenantId, named.userId));
     const { family, session } = checkRefreshToken(found, named, wanted, { now, matched, isPersonActive, client });

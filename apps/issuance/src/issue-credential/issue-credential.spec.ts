@@ -118,6 +118,7 @@ describe('parse-credential-request', () => {
       selector: { configurationId: 'c1' },
       proofs: { type: 'jwt', jwts: ['a.b.c'] },
     });
+    expect(parse({ credential_identifier: 'i1', proofs })).toEqual(['unknown_credential_identifier', check]);
     expect(parse({ credential_identifier: 'i1', proofs }, true)).toEqual({
       selector: { credentialIdentifier: 'i1' },
       proofs: { type: 'jwt', jwts: ['a.b.c'] },
@@ -130,8 +131,6 @@ describe('parse-credential-request', () => {
     [{}, false],
     [{ credential_configuration_id: 'c', credential_identifier: 'i' }, false],
     [{ credential_configuration_id: 'c', credential_identifier: 'i' }, true],
-    [{ credential_identifier: 'i' }, false],
-    [{ credential_configuration_id: 'c' }, true],
   ])('refuses %j (by identifier: %j)', (names, byIdentifier) =>
     expect(parse({ ...names, proofs }, byIdentifier)).toEqual([request, check]),
   );
@@ -175,12 +174,6 @@ describe('parse-credential-request', () => {
       named({ credential_identifier: 'i' }),
       false,
       'exactly one of credential_configuration_id and credential_identifier is required',
-    ],
-    [
-      'a configuration for an identifier',
-      named({}),
-      true,
-      'credential_identifier is required, because the token response returned credential identifiers',
     ],
     [
       'an identifier for a configuration',
@@ -344,6 +337,9 @@ describe('check-configuration', () => {
     expect(await check(granted, { credentialIdentifier: 'i1' })).toBe(C1);
     for (const credentialIdentifier of ['i2', 'i3', C1])
       expect(await check(granted, { credentialIdentifier })).toEqual(['unknown_credential_identifier', at]);
+    // Only identifiers may be used; an unknown configuration is refused as such.
+    expect(await check(granted, { configurationId: C1 })).toEqual(['invalid_credential_request', at]);
+    expect(await check(granted, { configurationId: gone })).toEqual(['unknown_credential_configuration', at]);
   });
 });
 

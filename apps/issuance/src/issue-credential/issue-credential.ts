@@ -20,6 +20,8 @@ import {
 } from '@attestry/service-kit';
 import { CredentialIssuer } from '../credential-issuer/credential-issuer.js';
 import { Formats } from '../formats/formats.js';
+import { checkHaipSession } from '../haip/check-haip.js';
+import { HaipProfile } from '../haip/haip-profile.js';
 import { encryptAnswer, MessageEncryption } from '../message-encryption/message-encryption.js';
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
 import type { DpopProof } from '../protocol/dpop-proof.js';
@@ -49,6 +51,7 @@ export class IssueCredential {
     private readonly withdrawn: WithdrawnDomains,
     private readonly macs: Macs,
     private readonly encryption: MessageEncryption,
+    private readonly haip: HaipProfile,
     private readonly guard: ReplayGuard,
     private readonly dpop: DpopProofs,
     readonly recorder: OperationRecorder,
@@ -81,6 +84,7 @@ export class IssueCredential {
     try {
       if (credentials.scheme === 'dpop' || session.accessToken.jkt !== undefined)
         proof = await checkTokenBinding(credentials, session.accessToken, raw, tenant, this.dpop);
+      if (await this.haip.isRequired(tenant.id)) checkHaipSession(session);
       const opened = await this.encryption.openRequest(raw, tenant.id);
       const requested = parseCredentialRequest(opened, session.authorizationDetails !== undefined);
       const { selector, responseEncryption } = requested;

@@ -24,7 +24,7 @@ export interface CredentialRequest {
 
 /**
  * OID4VCI §8.2. Unknown members are ignored.
- * @param byIdentifier whether the token response returned credential identifiers: then only they may be used
+ * @param byIdentifier whether the token response returned credential identifiers; without them none may be used
  */
 export const parseCredentialRequest = (
   { text, isEncrypted, policy }: OpenedRequest,
@@ -59,20 +59,21 @@ const selectorOf = (body: Record<string, unknown>, byIdentifier: boolean): Crede
   const credentialIdentifier = body['credential_identifier'];
   if ((configurationId === undefined) === (credentialIdentifier === undefined))
     throw refused('exactly one of credential_configuration_id and credential_identifier is required');
-  if (byIdentifier) {
-    if (credentialIdentifier === undefined)
-      throw refused('credential_identifier is required, because the token response returned credential identifiers');
-  } else if (configurationId === undefined)
-    throw refused(
+  // As any identifier that the token response did not return (OID4VCI §8.3.1.2).
+  if (configurationId === undefined && !byIdentifier)
+    throw oauthError(
+      'unknown_credential_identifier',
       'credential_configuration_id is required, because the token response returned no credential identifiers',
+      { check: 'parse-credential-request' },
     );
-  const [member, value] = byIdentifier
-    ? ['credential_identifier', credentialIdentifier]
-    : ['credential_configuration_id', configurationId];
+  const [member, value] =
+    configurationId === undefined
+      ? ['credential_identifier', credentialIdentifier]
+      : ['credential_configuration_id', configurationId];
   if (typeof value !== 'string' || value === '') throw refused(`${member} must be a string`);
   const most = MAX_LENGTHS.get(member as string)!;
   if (value.length > most) throw refused(`${member} must have at most ${most} characters`);
-  return byIdentifier ? { credentialIdentifier: value } : { configurationId: value };
+  return configurationId === undefined ? { credentialIdentifier: value } : { configurationId: value };
 };
 
 /** `proofs`: an object with exactly one member (§8.2). */

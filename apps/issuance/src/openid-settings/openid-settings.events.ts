@@ -1,5 +1,9 @@
+import type { OpenIdProfile } from '@attestry/contracts';
+
 /** What a tenant's issuer decided about the OID4VCI endpoints. A member that was never set, or was reset, is absent and has its default. */
 export interface OpenIdSettings {
+  /** `haip` requires HAIP 1.0 of wallets (ADR 0095). Default: `default`. */
+  profile?: OpenIdProfile;
   /** Whether unregistered wallets may use the authorization code flow. Default: in development, not in production. */
   allowUnregisteredWallets?: boolean;
   /** Whether the authorization endpoint takes only references of pushed requests (RFC 9126 §5). Default: false. */

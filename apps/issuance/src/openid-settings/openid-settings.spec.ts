@@ -33,6 +33,7 @@ describe('the settings of the OID4VCI endpoints', () => {
   it('are shown with their defaults [T217] [T365]', () => {
     for (const nodeEnv of ['development', 'test', 'production'])
       expect(effectiveSettings({}, { nodeEnv })).toEqual({
+        profile: 'default',
         allowUnregisteredWallets: nodeEnv !== 'production',
         requirePushedAuthorizationRequests: false,
         dpopNonceRequired: false,

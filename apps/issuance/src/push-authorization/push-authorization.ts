@@ -13,6 +13,7 @@ import { AuthorizationOffers } from '../authorization-offer/authorization-offers
 import { parseAuthorizationRequest, parseClient } from '../authorization-request/parse-authorization-request.js';
 import { PUSHED_SECONDS, PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
 import { requestedEntries } from '../authorization-request/requested-entries.js';
+import { checkHaipAuthorization } from '../haip/check-haip.js';
 import { checkContentType } from '../protocol/check-content-type.js';
 import { attestationError, ClientAttestations, POP_USED } from '../protocol/client-attestations.js';
 import { DpopProofs, dpopError, PROOF_USED, singleUseOf } from '../protocol/dpop-proofs.js';
@@ -65,6 +66,7 @@ export class PushAuthorization {
     const proof = await this.dpop.verifyProof(raw, pushAuthorization, tenant);
     const attested = wallet ? await this.attestations.authenticate(raw, wallet, proof, tenant) : undefined;
     const parsed = parseAuthorizationRequest(form, issuer);
+    checkHaipAuthorization(await this.wallets.readSettings(tenantId), parsed);
     checkDpopParameter(wallet, parsed.dpopJkt);
     // The result is not stored: it is computed again when the reference is opened.
     const named = requestedEntries(parsed, await this.configurations.listActive(tenantId));

@@ -19,6 +19,10 @@ const WholeNumber = (min: number, max: number): PropertyDecorator => {
 
 export const MAX_REFRESH_TOKEN_DAYS = 365;
 
+/** Security profiles of the OID4VCI endpoints. */
+export const OPENID_PROFILES = ['default', 'haip'] as const;
+export type OpenIdProfile = (typeof OPENID_PROFILES)[number];
+
 export class EncryptionSettingsRequest {
   /** Whether requests and responses may be encrypted. Default: yes. */
   @Switch() enabled?: boolean | null;
@@ -29,6 +33,15 @@ export class EncryptionSettingsRequest {
 }
 
 export class OpenIdConfigurationRequest {
+  /**
+   * Security profile: `haip` requires what HAIP 1.0 does, of every wallet: client attestation, pushed authorization requests, DPoP, and `scope` to select
+   * credentials. Default: `default`, the rules of OID4VCI 1.0; `null` resets it.
+   */
+  @Optional()
+  @IsIn([...OPENID_PROFILES, null], {
+    message: `must be one of: ${OPENID_PROFILES.join(', ')}; or null for the default`,
+  })
+  profile?: OpenIdProfile | null;
   /** Whether wallets that are not registered may use the authorization code flow. Default: in development, not in production. */
   @Switch() allowUnregisteredWallets?: boolean | null;
   /** Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no. */
@@ -51,6 +64,7 @@ export class EncryptionPolicy {
 
 /** With the defaults of members that were never set. */
 export class OpenIdConfiguration {
+  profile: OpenIdProfile;
   allowUnregisteredWallets: boolean;
   requirePushedAuthorizationRequests: boolean;
   dpopNonceRequired: boolean;

@@ -1095,6 +1095,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     },
   },
   'issuance.retrieve-openid-configuration': {
+    profile: 'default',
     allowUnregisteredWallets: true,
     requirePushedAuthorizationRequests: false,
     dpopNonceRequired: false,
@@ -1311,6 +1312,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     crlDue: true,
   },
   'issuance.update-openid-configuration': {
+    profile: 'default',
     allowUnregisteredWallets: true,
     requirePushedAuthorizationRequests: false,
     dpopNonceRequired: false,

@@ -1662,6 +1662,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   OpenIdConfiguration: {
     type: 'object',
     properties: {
+      profile: { $ref: '#/components/schemas/OpenIdProfile' },
       allowUnregisteredWallets: { type: 'boolean' },
       requirePushedAuthorizationRequests: { type: 'boolean' },
       dpopNonceRequired: { type: 'boolean' },
@@ -1669,6 +1670,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       refreshTokenDays: { type: 'number' },
     },
     required: [
+      'profile',
       'allowUnregisteredWallets',
       'requirePushedAuthorizationRequests',
       'dpopNonceRequired',
@@ -1680,6 +1682,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   OpenIdConfigurationRequest: {
     type: 'object',
     properties: {
+      profile: {
+        anyOf: [{ $ref: '#/components/schemas/OpenIdProfile' }, { type: 'null' }],
+        description:
+          'Security profile: `haip` requires what HAIP 1.0 does, of every wallet: client attestation, pushed authorization requests, DPoP, and `scope` to select credentials. Default: `default`, the rules of OID4VCI 1.0; `null` resets it.',
+      },
       allowUnregisteredWallets: {
         type: ['boolean', 'null'],
         description:
@@ -1706,6 +1713,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
     },
   },
+  OpenIdProfile: { type: 'string', enum: ['default', 'haip'] },
   PageQuery: {
     type: 'object',
     properties: {

@@ -439,6 +439,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/oauth/revoke': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Revoke an access token or a refresh token of a wallet (RFC 7009)
+     * @description Ends all tokens of the same authorization. The response is also 200 if the token is unknown, expired or already revoked. `unsupported_token_type`: the value is a code.
+     */
+    post: operations['revokeWalletToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/oauth/token': {
     parameters: {
       query?: never;
@@ -449,8 +469,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Exchange an authorization code or a pre-authorized code for an access token (OID4VCI section 6)
-     * @description With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce.
+     * Exchange a code or a refresh token for an access token (OID4VCI section 6)
+     * @description With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce. A refresh token is used with the same keys, and ends when the wallet revokes it, when the person is deleted, or when the wallet is disabled or deleted.
      */
     post: operations['exchangeToken'];
     delete?: never;
@@ -2170,6 +2190,8 @@ export interface components {
       }[];
       /** @description Lifetime of the access token in seconds. */
       expires_in: number;
+      /** @description For the grant `authorization_code` of a client that sent a DPoP proof or a client attestation. It is not replaced when it is used. */
+      refresh_token?: string;
       scope?: string;
       /**
        * @description `DPoP` if the request had a DPoP proof: the token is bound to the key of the proof.
@@ -2814,22 +2836,26 @@ export interface components {
     EventTypeList: {
       data: components['schemas']['EventType'][];
     };
-    /** @description Form parameters of the token endpoint (RFC 6749 section 4.1.3, RFC 7636 section 4.5, OID4VCI section 6.1). */
+    /** @description Form parameters of the token endpoint (RFC 6749 sections 4.1.3 and 6, RFC 7636 section 4.5, OID4VCI section 6.1). */
     HolderTokenRequest: {
       /** @description JSON array of `{type: "openid_credential", credential_configuration_id}`. */
       authorization_details?: string;
-      /** @description Value of the authorization request. Required for the grant `authorization_code`, optional for the pre-authorized code grant. */
+      /** @description Value of the authorization request. Required for the grants `authorization_code` and `refresh_token`, optional for the pre-authorized code grant. */
       client_id?: string;
       /** @description Authorization code. Required for the grant `authorization_code`. */
       code?: string;
       /** @description PKCE code verifier (RFC 7636). Required for the grant `authorization_code`. */
       code_verifier?: string;
       /** @enum {string} */
-      grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+      grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:pre-authorized_code' | 'refresh_token';
       /** @description Code from the offer. Required for the pre-authorized code grant. */
       'pre-authorized_code'?: string;
       /** @description Value of the authorization request. Required for the grant `authorization_code`. */
       redirect_uri?: string;
+      /** @description Required for the grant `refresh_token`. */
+      refresh_token?: string;
+      /** @description Only for the grant `refresh_token`: values of the scope that was granted (RFC 6749 section 6). */
+      scope?: string;
       /** @description Transaction code. Required if the offer has one. */
       tx_code?: string;
     };
@@ -3237,6 +3263,8 @@ export interface components {
       allowUnregisteredWallets: boolean;
       dpopNonceRequired: boolean;
       encryption: components['schemas']['EncryptionPolicy'];
+      profile: components['schemas']['OpenIdProfile'];
+      refreshTokenDays: number;
       requirePushedAuthorizationRequests: boolean;
     };
     OpenIdConfigurationRequest: {
@@ -3253,11 +3281,20 @@ export interface components {
       /** @description Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change. */
       encryption?: components['schemas']['EncryptionSettingsRequest'] | null;
       /**
+       * @description Security profile: `haip` requires what HAIP 1.0 does, of every wallet: client attestation, pushed authorization requests, DPoP, and `scope` to select credentials. Default: `default`, the rules of OID4VCI 1.0; `null` resets it.
+       * @enum {unknown}
+       */
+      profile?: 'default' | 'haip' | null;
+      /** @description How long a refresh token can be used, in days. A change applies to tokens issued afterwards. Default: 30. */
+      refreshTokenDays?: number;
+      /**
        * @description Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no.
        * @enum {boolean|null}
        */
       requirePushedAuthorizationRequests?: true | false | null;
     };
+    /** @enum {string} */
+    OpenIdProfile: 'default' | 'haip';
     PageOfAnalyticsEvent: {
       data: components['schemas']['AnalyticsEvent'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
@@ -3610,6 +3647,8 @@ export interface components {
       revocationDate: string;
       revoked: boolean;
     };
+    /** @description Empty object: RFC 7009 section 2.2 defines no members. */
+    RevokedWalletToken: Record<string, never>;
     SdJwtConfiguration: {
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
@@ -3958,6 +3997,15 @@ export interface components {
       /** @description Roots of the certificates of client attestations, PEM, each at most 4096 characters. With them the wallet must attest itself. */
       rootCertificates?: string[];
     };
+    /** @description Form parameters of the revocation endpoint (RFC 7009 section 2.1). */
+    WalletRevocationRequest: {
+      /** @description Client that the token was issued to. Required for a token from an authorization code. */
+      client_id?: string;
+      /** @description Access token or refresh token. */
+      token: string;
+      /** @description Ignored: the kind of the token is recognized. */
+      token_type_hint?: string;
+    };
     Webhook: {
       disabled: boolean;
       events: components['schemas']['WebhookEvent'][];
@@ -4157,27 +4205,6 @@ export interface components {
     };
   };
   responses: {
-    /** @description The caller is not allowed to perform this operation. */
-    OAuthForbidden: {
-      headers: {
-        'cache-control': components['headers']['cache-control'];
-        'www-authenticate': components['headers']['www-authenticate'];
-        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
-        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
-        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
-        'x-request-id': components['headers']['x-request-id'];
-        [name: string]: unknown;
-      };
-      content: {
-        /**
-         * @example {
-         *       "error": "insufficient_scope",
-         *       "error_description": "the access token does not cover this credential configuration"
-         *     }
-         */
-        'application/json': components['schemas']['OAuthError'];
-      };
-    };
     /** @description Internal error of the platform. */
     OAuthInternal: {
       headers: {
@@ -4275,27 +4302,6 @@ export interface components {
          *       "error": "temporarily_unavailable",
          *       "error_description": "Too Many Requests",
          *       "message": "Too Many Requests"
-         *     }
-         */
-        'application/json': components['schemas']['OAuthError'];
-      };
-    };
-    /** @description Missing or invalid credentials. */
-    OAuthUnauthenticated: {
-      headers: {
-        'cache-control': components['headers']['cache-control'];
-        'www-authenticate': components['headers']['www-authenticate'];
-        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
-        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
-        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
-        'x-request-id': components['headers']['x-request-id'];
-        [name: string]: unknown;
-      };
-      content: {
-        /**
-         * @example {
-         *       "error": "access_denied",
-         *       "error_description": "Unauthorized"
          *     }
          */
         'application/json': components['schemas']['OAuthError'];
@@ -5002,6 +5008,7 @@ export interface operations {
            *       "pushed_authorization_request_endpoint": "https://university.example/v1/oauth/par",
            *       "require_pushed_authorization_requests": false,
            *       "token_endpoint": "https://university.example/v1/oauth/token",
+           *       "revocation_endpoint": "https://university.example/v1/oauth/revoke",
            *       "jwks_uri": "https://university.example/v1/oauth/jwks",
            *       "scopes_supported": [
            *         "jwt_vc_json:StudentCard",
@@ -5075,9 +5082,15 @@ export interface operations {
            *       ],
            *       "grant_types_supported": [
            *         "authorization_code",
-           *         "urn:ietf:params:oauth:grant-type:pre-authorized_code"
+           *         "urn:ietf:params:oauth:grant-type:pre-authorized_code",
+           *         "refresh_token"
            *       ],
            *       "token_endpoint_auth_methods_supported": [
+           *         "none",
+           *         "attest_jwt_client_auth",
+           *         "attest_jwt_client_auth_dpop"
+           *       ],
+           *       "revocation_endpoint_auth_methods_supported": [
            *         "none",
            *         "attest_jwt_client_auth",
            *         "attest_jwt_client_auth_dpop"
@@ -6771,6 +6784,233 @@ export interface operations {
       };
     };
   };
+  revokeWalletToken: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Proof of possession of a key (RFC 9449 section 4), compact JWS. */
+        DPoP?: string;
+        /** @description Client attestation of the wallet's provider (draft-ietf-oauth-attestation-based-client-auth), compact JWS. */
+        'OAuth-Client-Attestation'?: string;
+        /** @description Proof of possession of the attested key, compact JWS. Without it the DPoP proof counts, where the wallet uses the combined mode. */
+        'OAuth-Client-Attestation-PoP'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "token": "the refresh token",
+         *       "token_type_hint": "refresh_token",
+         *       "client_id": "wallet"
+         *     }
+         */
+        'application/x-www-form-urlencoded': components['schemas']['WalletRevocationRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /** @example {} */
+          'application/json': components['schemas']['RevokedWalletToken'];
+        };
+      };
+      /** @description The request is malformed or violates a rule. */
+      400: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          /** @description Challenge for the next proof of possession, with the error `use_attestation_challenge`. */
+          'oauth-client-attestation-challenge'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "grant_type is missing"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Missing or invalid credentials. */
+      401: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'www-authenticate': components['headers']['www-authenticate'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "access_denied",
+           *       "error_description": "Unauthorized"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The request did not arrive in time. */
+      408: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Timeout"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Payload Too Large"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Unsupported Media Type: expected application/json"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+      429: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'retry-after': components['headers']['retry-after'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "temporarily_unavailable",
+           *       "error_description": "Too Many Requests",
+           *       "message": "Too Many Requests"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Internal error of the platform. */
+      500: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "server_error",
+           *       "error_description": "Internal error"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Temporarily unavailable. Retry later. */
+      503: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "temporarily_unavailable",
+           *       "error_description": "Service temporarily unavailable"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+    };
+  };
   exchangeToken: {
     parameters: {
       query?: never;
@@ -7026,9 +7266,11 @@ export interface operations {
         content: {
           /**
            * @example {
+           *       "profile": "default",
            *       "allowUnregisteredWallets": true,
            *       "requirePushedAuthorizationRequests": false,
            *       "dpopNonceRequired": false,
+           *       "refreshTokenDays": 30,
            *       "encryption": {
            *         "enabled": true,
            *         "requestRequired": false,
@@ -7082,9 +7324,11 @@ export interface operations {
         content: {
           /**
            * @example {
+           *       "profile": "default",
            *       "allowUnregisteredWallets": true,
            *       "requirePushedAuthorizationRequests": false,
            *       "dpopNonceRequired": false,
+           *       "refreshTokenDays": 30,
            *       "encryption": {
            *         "enabled": true,
            *         "requestRequired": false,
@@ -7129,6 +7373,7 @@ export interface operations {
          *     }
          */
         'application/json': components['schemas']['CredentialRequest'];
+        /** @example eyJhbGciOiJFQ0RILUVTIn0..aXY.Y2lwaGVy.dGFn */
         'application/jwt': string;
       };
     };
@@ -7156,6 +7401,7 @@ export interface operations {
            *     }
            */
           'application/json': components['schemas']['CredentialResponse'];
+          /** @example eyJhbGciOiJFQ0RILUVTIn0..aXY.Y2lwaGVy.dGFn */
           'application/jwt': string;
         };
       };

@@ -42,6 +42,7 @@ type UnsignedSdJwt = UnsignedCredential & PreparedSdJwt;
 @Injectable()
 export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
   readonly format = 'dc+sd-jwt';
+  readonly isOfHaip = true;
   readonly profile = 'sd-jwt';
   readonly resources: Format['resources'] = {
     signer: { kind: 'issuerSigner' },

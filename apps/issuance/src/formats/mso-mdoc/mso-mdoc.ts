@@ -75,6 +75,7 @@ const IDENTIFIER_LISTS: StatusPolicy = {
 @Injectable()
 export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
   readonly format = 'mso_mdoc';
+  readonly isOfHaip = true;
   readonly profile = 'mobile';
   readonly resources: Format['resources'] = {
     signer: { kind: 'documentSigner' },
