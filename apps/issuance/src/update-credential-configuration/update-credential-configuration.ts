@@ -6,6 +6,7 @@ import {
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
+import { NamedSources } from '../claim-sources/named-sources.js';
 import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import {
   activeConfiguration,
@@ -29,6 +30,7 @@ export class UpdateCredentialConfiguration {
     private readonly statusIndexes: StatusIndexes,
     private readonly configurations: ConfigurationsReadModel,
     private readonly issuerSigners: IssuerSigners,
+    private readonly sources: NamedSources,
   ) {}
 
   async execute(
@@ -47,6 +49,7 @@ export class UpdateCredentialConfiguration {
     const change = { format, type: body.type, issuerDid, member };
     // Before anything is fetched or published for a request that is refused.
     replaceConfigurationContent(loaded.state, { ...change, content: current });
+    await this.sources.check(context.tenant.id, body);
     const content = await module.contentOf(body, current, context);
     // The configuration may be of a release in which only some formats made the signer, or the tenant's address may have changed.
     await this.issuerSigners.ensure(context.tenant.id, context.tenant.baseUrl, eventContext(context));
