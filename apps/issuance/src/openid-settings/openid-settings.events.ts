@@ -7,6 +7,23 @@ export interface OpenIdSettings {
   /** Whether a DPoP proof must have a nonce of this issuer (RFC 9449 §8). Default: no. */
   dpopNonceRequired?: boolean;
   encryption?: EncryptionSettings;
+  /** Whether a credential is denied if its claims source fails. Default: no. */
+  strictClaimsSources?: boolean;
+  interactionHook?: InteractionHookSettings;
+}
+
+/** Page of the tenant between the sign-in and the code (ADR 0093). */
+export interface InteractionHookSettings {
+  url: string;
+  /** Names of claims that it gets. Default: none. */
+  claims?: string[];
+  /** Default: 1200. */
+  sessionTimeoutInSec?: number;
+  /** Default: no. */
+  disabled?: boolean;
+  /** 32 bytes, base64; sealed under the data key `secretKeyId`. */
+  sealedSecret: string;
+  secretKeyId: string;
 }
 
 /** Encryption of credential requests and responses (OID4VCI 1.0 §10). */
@@ -24,6 +41,9 @@ export type SettingsChange<Settings> = { [Member in keyof Settings]?: Settings[M
 
 export interface OpenIdSettingsChanged {
   type: 'OpenIdSettingsChanged';
-  /** `encryption` changes only those of its members that it names. */
-  data: SettingsChange<Omit<OpenIdSettings, 'encryption'>> & { encryption?: SettingsChange<EncryptionSettings> | null };
+  /** `encryption` and `interactionHook` change only those of their members that they name. */
+  data: SettingsChange<Omit<OpenIdSettings, 'encryption' | 'interactionHook'>> & {
+    encryption?: SettingsChange<EncryptionSettings> | null;
+    interactionHook?: SettingsChange<InteractionHookSettings> | null;
+  };
 }
