@@ -31,6 +31,7 @@ export const effectiveSettings = (
   requirePushedAuthorizationRequests: false,
   dpopNonceRequired: false,
   strictClaimsSources: false,
+  refreshTokenDays: 30,
   ...settings,
   encryption: encryptionPolicy(settings),
 });

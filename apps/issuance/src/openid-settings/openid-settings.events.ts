@@ -10,6 +10,8 @@ export interface OpenIdSettings {
   /** Whether a credential is denied if its claims source fails. Default: no. */
   strictClaimsSources?: boolean;
   interactionHook?: InteractionHookSettings;
+  /** How long a refresh token can be used, days. Default: 30. */
+  refreshTokenDays?: number;
 }
 
 /** Page of the tenant between the sign-in and the code (ADR 0093). */

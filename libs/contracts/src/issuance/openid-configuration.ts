@@ -6,6 +6,19 @@ import { BoundedText, combine, Nested, Optional, Unique } from '../validators.js
 const Switch = (): PropertyDecorator =>
   combine(Optional(), IsIn([true, false, null], { message: 'must be a boolean, or null for the default' }));
 
+/** `null` resets it to its default. */
+const WholeNumber = (min: number, max: number): PropertyDecorator => {
+  const message = `must be an integer from ${min} to ${max}, or null for the default`;
+  return combine(
+    ValidateIf((_, value) => value !== undefined && value !== null),
+    IsInt({ message }),
+    Min(min, { message }),
+    Max(max, { message }),
+  );
+};
+
+export const MAX_REFRESH_TOKEN_DAYS = 365;
+
 export class EncryptionSettingsRequest {
   /** Whether requests and responses may be encrypted. Default: yes. */
   @Switch() enabled?: boolean | null;
@@ -65,6 +78,8 @@ export class OpenIdConfigurationRequest {
   @Switch() strictClaimsSources?: boolean | null;
   /** Page of the tenant that people visit after they signed in. Only its members in the request change; `null` removes it. */
   @Nullable(Nested(InteractionHookRequest)) interactionHook?: InteractionHookRequest | null;
+  /** How long a refresh token can be used, in days. A change applies to tokens issued afterwards. Default: 30. */
+  @WholeNumber(1, MAX_REFRESH_TOKEN_DAYS) refreshTokenDays?: number | null;
 }
 
 export class EncryptionPolicy {
@@ -90,6 +105,7 @@ export class OpenIdConfiguration {
   encryption: EncryptionPolicy;
   strictClaimsSources: boolean;
   interactionHook?: InteractionHook;
+  refreshTokenDays: number;
 }
 
 const errors = 'tenant' as const;

@@ -13,8 +13,9 @@ import {
   type ClaimMapping,
 } from '../credential-configurations.js';
 import { statusOperations } from '../credential-status.js';
+import { KeyRequirements } from '../key-requirements.js';
 
-export class SdJwtConfigurationRequest {
+export class SdJwtConfigurationRequest extends KeyRequirements {
   /** Credential type, unique among the tenant's configurations of this format. */
   @CredentialType() type: string;
 
@@ -63,7 +64,7 @@ export class SdJwtConfigurationRequest {
   @ClaimSourceId() claimSourceId?: string | null;
 }
 
-export class SdJwtConfiguration {
+export class SdJwtConfiguration extends KeyRequirements {
   id: string;
   type: string;
   name: string;

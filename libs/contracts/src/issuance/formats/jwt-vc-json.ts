@@ -15,8 +15,9 @@ import {
   type ClaimMapping,
 } from '../credential-configurations.js';
 import { statusOperations } from '../credential-status.js';
+import { KeyRequirements } from '../key-requirements.js';
 
-export class JwtVcConfigurationRequest {
+export class JwtVcConfigurationRequest extends KeyRequirements {
   /** Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
   @CredentialType() type: string;
 
@@ -62,7 +63,7 @@ export class JwtVcConfigurationRequest {
   @ClaimSourceId() claimSourceId?: string | null;
 }
 
-export class JwtVcConfiguration {
+export class JwtVcConfiguration extends KeyRequirements {
   id: string;
   type: string;
   additionalTypes: string[];
