@@ -15,6 +15,7 @@ export const effectiveSettings = (settings: OpenIdSettings, { nodeEnv }: { nodeE
   allowUnregisteredWallets: nodeEnv !== 'production',
   requirePushedAuthorizationRequests: false,
   dpopNonceRequired: false,
+  refreshTokenDays: 30,
   ...settings,
   ...(settings.profile === 'haip' && HAIP_SETTINGS),
   encryption: encryptionPolicy(settings),

@@ -11,6 +11,8 @@ export interface OpenIdSettings {
   /** Whether a DPoP proof must have a nonce of this issuer (RFC 9449 §8). Default: no. */
   dpopNonceRequired?: boolean;
   encryption?: EncryptionSettings;
+  /** How long a refresh token can be used, days. Default: 30. */
+  refreshTokenDays?: number;
 }
 
 /** Encryption of credential requests and responses (OID4VCI 1.0 §10). */

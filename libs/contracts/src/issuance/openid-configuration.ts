@@ -1,10 +1,23 @@
-import { IsIn, ValidateIf } from 'class-validator';
+import { IsIn, IsInt, Max, Min, ValidateIf } from 'class-validator';
 import { defineOperation, requires } from '../operation.js';
 import { combine, Nested, Optional } from '../validators.js';
 
 /** `null` resets it to its default. */
 const Switch = (): PropertyDecorator =>
   combine(Optional(), IsIn([true, false, null], { message: 'must be a boolean, or null for the default' }));
+
+/** `null` resets it to its default. */
+const WholeNumber = (min: number, max: number): PropertyDecorator => {
+  const message = `must be an integer from ${min} to ${max}, or null for the default`;
+  return combine(
+    ValidateIf((_, value) => value !== undefined && value !== null),
+    IsInt({ message }),
+    Min(min, { message }),
+    Max(max, { message }),
+  );
+};
+
+export const MAX_REFRESH_TOKEN_DAYS = 365;
 
 /** Security profiles of the OID4VCI endpoints. */
 export const OPENID_PROFILES = ['default', 'haip'] as const;
@@ -39,6 +52,8 @@ export class OpenIdConfigurationRequest {
   @ValidateIf((_, value) => value !== undefined && value !== null)
   @Nested(EncryptionSettingsRequest)
   encryption?: EncryptionSettingsRequest | null;
+  /** How long a refresh token can be used, in days. A change applies to tokens issued afterwards. Default: 30. */
+  @WholeNumber(1, MAX_REFRESH_TOKEN_DAYS) refreshTokenDays?: number | null;
 }
 
 export class EncryptionPolicy {
@@ -54,6 +69,7 @@ export class OpenIdConfiguration {
   requirePushedAuthorizationRequests: boolean;
   dpopNonceRequired: boolean;
   encryption: EncryptionPolicy;
+  refreshTokenDays: number;
 }
 
 const errors = 'tenant' as const;
