@@ -9,9 +9,9 @@ import {
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
 import { CLOCK, IDS, PlatformConfig } from '@attestry/service-kit';
+import { scopeOf } from '../issuance-session/issuance-session.decisions.js';
 import { checkHaipTokenRequest } from '../haip/check-haip.js';
 import { HaipProfile } from '../haip/haip-profile.js';
-import { scopeOf } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { restrictRights } from '../issuance-session/restrict-rights.js';
 import { grantContext, parseBearerValue } from '../protocol/bearer-value.js';

@@ -29,7 +29,11 @@ export interface AuthorizationServerMetadata {
 }
 
 /** Of the token and the revocation endpoint. */
-const AUTH_METHODS = ['none', 'attest_jwt_client_auth', 'attest_jwt_client_auth_dpop'];
+const authMethodsOf = (profile: OpenIdConfiguration['profile'] | undefined): string[] => [
+  ...(profile === 'haip' ? [] : ['none']),
+  'attest_jwt_client_auth',
+  'attest_jwt_client_auth_dpop',
+];
 
 /** RFC 8414 §2, RFC 9126 §5, RFC 9207 §3, RFC 9449 §5.1, OID4VCI §12.3. */
 export const authorizationServerMetadata = (
@@ -53,8 +57,8 @@ export const authorizationServerMetadata = (
     ...(profile === 'haip' ? [] : [PRE_AUTHORIZED_GRANT]),
     REFRESH_TOKEN_GRANT,
   ],
-  token_endpoint_auth_methods_supported: AUTH_METHODS.filter((method) => profile !== 'haip' || method !== 'none'),
-  revocation_endpoint_auth_methods_supported: AUTH_METHODS,
+  token_endpoint_auth_methods_supported: authMethodsOf(profile),
+  revocation_endpoint_auth_methods_supported: authMethodsOf(profile),
   challenge_endpoint: `${issuer}/v1/oauth/challenge`,
   client_attestation_signing_alg_values_supported: ['ES256'],
   client_attestation_pop_signing_alg_values_supported: ['ES256'],

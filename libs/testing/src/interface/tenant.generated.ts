@@ -4205,27 +4205,6 @@ export interface components {
     };
   };
   responses: {
-    /** @description The caller is not allowed to perform this operation. */
-    OAuthForbidden: {
-      headers: {
-        'cache-control': components['headers']['cache-control'];
-        'www-authenticate': components['headers']['www-authenticate'];
-        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
-        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
-        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
-        'x-request-id': components['headers']['x-request-id'];
-        [name: string]: unknown;
-      };
-      content: {
-        /**
-         * @example {
-         *       "error": "insufficient_scope",
-         *       "error_description": "the access token does not cover this credential configuration"
-         *     }
-         */
-        'application/json': components['schemas']['OAuthError'];
-      };
-    };
     /** @description Internal error of the platform. */
     OAuthInternal: {
       headers: {
@@ -4323,27 +4302,6 @@ export interface components {
          *       "error": "temporarily_unavailable",
          *       "error_description": "Too Many Requests",
          *       "message": "Too Many Requests"
-         *     }
-         */
-        'application/json': components['schemas']['OAuthError'];
-      };
-    };
-    /** @description Missing or invalid credentials. */
-    OAuthUnauthenticated: {
-      headers: {
-        'cache-control': components['headers']['cache-control'];
-        'www-authenticate': components['headers']['www-authenticate'];
-        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
-        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
-        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
-        'x-request-id': components['headers']['x-request-id'];
-        [name: string]: unknown;
-      };
-      content: {
-        /**
-         * @example {
-         *       "error": "access_denied",
-         *       "error_description": "Unauthorized"
          *     }
          */
         'application/json': components['schemas']['OAuthError'];
@@ -7415,6 +7373,7 @@ export interface operations {
          *     }
          */
         'application/json': components['schemas']['CredentialRequest'];
+        /** @example eyJhbGciOiJFQ0RILUVTIn0..aXY.Y2lwaGVy.dGFn */
         'application/jwt': string;
       };
     };
@@ -7442,6 +7401,7 @@ export interface operations {
            *     }
            */
           'application/json': components['schemas']['CredentialResponse'];
+          /** @example eyJhbGciOiJFQ0RILUVTIn0..aXY.Y2lwaGVy.dGFn */
           'application/jwt': string;
         };
       };
