@@ -9,6 +9,9 @@ import { EncryptionKeys } from './encryption-keys/encryption-keys.js';
 import { MessageEncryption } from './message-encryption/message-encryption.js';
 import { CredentialClaims } from './credential-issuer/credential-claims.js';
 import { CredentialIssuer } from './credential-issuer/credential-issuer.js';
+import { AccessTokens } from './access-token/access-tokens.js';
+import { DeferredIssuances } from './deferred-issuance/deferred-issuances.js';
+import { DeferredIssuancesReadModel } from './deferred-issuance/deferred-issuances.read-model.js';
 import { NewKeys } from './new-keys/new-keys.js';
 import { RecentStates } from './recent-states/recent-states.js';
 import { DestroyedCertificateKeys } from './certificate-keys/destroyed-certificate-keys.js';
@@ -90,6 +93,9 @@ import { useCases } from './use-cases.generated.js';
     DpopProofs,
     CredentialClaims,
     CredentialIssuer,
+    AccessTokens,
+    DeferredIssuances,
+    DeferredIssuancesReadModel,
     ClientAttestations,
     PendingAuthorizations,
     PushedAuthorizations,

@@ -6,6 +6,7 @@ import { checkCredentialConfiguration, countDomainConfigurations } from './issua
 import { retrieveCredentialDocument } from './issuance/credential-documents.js';
 import { createRevocationNotification } from './issuance/credential-status.js';
 import { listCredentials } from './issuance/credentials.js';
+import * as deferredIssuances from './issuance/deferred-issuances.js';
 import * as documentSigners from './issuance/document-signers.js';
 import {
   CONFIGURATION_OPERATIONS,
@@ -17,6 +18,7 @@ import {
 import * as iacas from './issuance/iacas.js';
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
 import * as mobileStatusLists from './issuance/mobile-status-lists.js';
+import * as notifications from './issuance/notifications.js';
 import * as offers from './issuance/offers.js';
 import * as openidConfiguration from './issuance/openid-configuration.js';
 import * as protocol from './issuance/protocol.js';
@@ -50,10 +52,12 @@ export * from './issuance/credential-registry.js';
 export * from './issuance/credential-status.js';
 export * from './issuance/credentials.js';
 export * from './issuance/contexts.js';
+export * from './issuance/deferred-issuances.js';
 export * from './issuance/document-signers.js';
 export * from './issuance/formats.js';
 export * from './issuance/iacas.js';
 export * from './issuance/mobile-status-lists.js';
+export * from './issuance/notifications.js';
 export * from './issuance/offers.js';
 export * from './issuance/openid-configuration.js';
 export * from './issuance/protocol.js';
@@ -93,6 +97,8 @@ export const OPERATIONS: readonly Operation[] = [
   openidConfiguration,
   wallets,
   protocol,
+  deferredIssuances,
+  notifications,
   statusLists,
   { retrieveContext, retrieveCredentialDocument },
   users,

@@ -1,4 +1,4 @@
-import { ArrayMaxSize, IsArray, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { calledForTenant, defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { BoundedText, combine, LanguageTag, Nested, Optional, Uuid } from '../validators.js';
@@ -132,6 +132,14 @@ export const MaxIssuances = (): PropertyDecorator =>
     Min(1, { message: 'must be at least 1' }),
     Max(1000, { message: 'must be at most 1000' }),
   );
+
+/** Whether the issuer approves each issuance. */
+export type Approval = 'automatic' | 'manual';
+const APPROVALS: readonly Approval[] = ['automatic', 'manual'];
+
+/** May be absent. */
+export const IsApproval = (): PropertyDecorator =>
+  combine(Optional(), IsIn(APPROVALS, { message: `must be one of: ${APPROVALS.join(', ')}` }));
 
 export class ConfigurationParams {
   /** Id of the credential configuration. */

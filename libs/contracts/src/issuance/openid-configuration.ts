@@ -1,10 +1,21 @@
-import { IsIn, ValidateIf } from 'class-validator';
+import { IsIn, IsInt, Max, Min, ValidateIf } from 'class-validator';
 import { defineOperation, requires } from '../operation.js';
 import { combine, Nested, Optional } from '../validators.js';
 
 /** `null` resets it to its default. */
 const Switch = (): PropertyDecorator =>
   combine(Optional(), IsIn([true, false, null], { message: 'must be a boolean, or null for the default' }));
+
+/** `null` resets it to its default. */
+const Days = (max: number): PropertyDecorator => {
+  const message = `must be an integer from 1 to ${max}, or null for the default`;
+  return combine(
+    ValidateIf((_, value) => value !== undefined && value !== null),
+    IsInt({ message }),
+    Min(1, { message }),
+    Max(max, { message }),
+  );
+};
 
 export class EncryptionSettingsRequest {
   /** Whether requests and responses may be encrypted. Default: yes. */
@@ -22,6 +33,8 @@ export class OpenIdConfigurationRequest {
   @Switch() requirePushedAuthorizationRequests?: boolean | null;
   /** Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no. */
   @Switch() dpopNonceRequired?: boolean | null;
+  /** Days in which a wallet can collect credentials whose issuance is deferred from now on (OID4VCI 1.0 section 9). Default: 30. */
+  @Days(365) deferredDays?: number | null;
   /** Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change. */
   @ValidateIf((_, value) => value !== undefined && value !== null)
   @Nested(EncryptionSettingsRequest)
@@ -39,6 +52,7 @@ export class OpenIdConfiguration {
   allowUnregisteredWallets: boolean;
   requirePushedAuthorizationRequests: boolean;
   dpopNonceRequired: boolean;
+  deferredDays: number;
   encryption: EncryptionPolicy;
 }
 

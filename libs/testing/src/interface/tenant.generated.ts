@@ -494,9 +494,89 @@ export interface paths {
     put?: never;
     /**
      * Issue credentials (OID4VCI section 8)
-     * @description An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`. The request may be encrypted (section 10): the body is then a compact JWE of this object with `Content-Type: application/jwt`, at most 64 KiB long, for the key in `credential_request_encryption` of the issuer metadata. Errors are never encrypted.
+     * @description An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`. The request may be encrypted (section 10): the body is then a compact JWE of this object with `Content-Type: application/jwt`, at most 64 KiB long, for the key in `credential_request_encryption` of the issuer metadata. Errors are never encrypted. Returns 202 if the credentials are issued later: if the configuration has `approval: manual`, or their claims are not available yet.
      */
     post: operations['issueCredential'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/deferred': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve deferred issuances
+     * @description Oldest first, until they expire. Those of deleted users and offers are not listed. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['listDeferredIssuances'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/deferred-credential': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Issue credentials that were deferred (OID4VCI section 9)
+     * @description Takes the transaction id of a 202 of the credential endpoint, with an access token of the same session, sent and encrypted as there. A token that has expired is accepted for its transaction ids until the deferral ends. Returns 202 with the same transaction id as long as the credentials are not ready, `invalid_transaction_id` after they were issued and `credential_request_denied` if they never will be.
+     */
+    post: operations['issueDeferredCredential'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/deferred/{id}/approve': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Approve a deferred issuance
+     * @description The wallet can then collect the credentials. A repeated call has no further effect. Returns 409 if the issuance was denied, and 404 if it has expired. Requires one of the roles: `admin`, `issuer`.
+     */
+    post: operations['approveDeferredIssuance'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/deferred/{id}/deny': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Deny a deferred issuance
+     * @description The wallet then gets `credential_request_denied`, also after an approval. A repeated call has no further effect. Returns 409 if the credentials were issued, and 404 if the issuance has expired. Requires one of the roles: `admin`, `issuer`.
+     */
+    post: operations['denyDeferredIssuance'];
     delete?: never;
     options?: never;
     head?: never;
@@ -557,6 +637,26 @@ export interface paths {
      * @description The header `DPoP-Nonce` has a nonce for DPoP proofs.
      */
     post: operations['issueNonce'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/notification': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Notify the issuer of what became of issued credentials (OID4VCI section 11)
+     * @description The access token is one of the session that the credentials were issued in, sent as to the credential endpoint. For credentials of the deferred credential endpoint, a token that has expired is accepted until their deferral would have ended. A repeated notification has no further effect.
+     */
+    post: operations['recordNotification'];
     delete?: never;
     options?: never;
     head?: never;
@@ -2199,6 +2299,11 @@ export interface components {
       /** @description `<PREFIX>_START`, `<PREFIX>_SUCCESS` or `<PREFIX>_FAIL`. */
       type: string;
     };
+    /**
+     * @description Whether the issuer approves each issuance.
+     * @enum {string}
+     */
+    Approval: 'automatic' | 'manual';
     AttestationChallengeResponse: {
       attestation_challenge: string;
     };
@@ -2303,6 +2408,8 @@ export interface components {
       identifier?: string;
     };
     CompactConfiguration: {
+      /** @description Absent: `automatic`. */
+      approval?: components['schemas']['Approval'];
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
@@ -2316,6 +2423,8 @@ export interface components {
       type: string;
     };
     CompactConfigurationRequest: {
+      /** @description `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it. */
+      approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
         [key: string]: {
@@ -2379,6 +2488,8 @@ export interface components {
       type: string;
     };
     CompactSemanticConfiguration: {
+      /** @description Absent: `automatic`. */
+      approval?: components['schemas']['Approval'];
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
@@ -2393,6 +2504,8 @@ export interface components {
       type: string;
     };
     CompactSemanticConfigurationRequest: {
+      /** @description `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it. */
+      approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
         [key: string]: {
@@ -2550,6 +2663,8 @@ export interface components {
               [key: string]: unknown;
             };
       }[];
+      /** @description For the notification endpoint. */
+      notification_id: string;
     };
     CredentialRevocationStatus: {
       /** @description Id of the credential. */
@@ -2600,6 +2715,44 @@ export interface components {
       readonly verificationToken?: string;
       /** @description RFC 3339 time of the verification. Absent until then. */
       readonly verifiedAt?: string;
+    };
+    /** @description Deferred credential request (OID4VCI 1.0 section 9.1); issuance applies its maxima. */
+    DeferredCredentialRequest: {
+      /** @description Only in an encrypted request. Without it the response is not encrypted, whatever the credential request had. */
+      credential_response_encryption?: components['schemas']['ResponseEncryptionRequest'];
+      /** @description Value of the response of the credential endpoint. */
+      transaction_id: string;
+    };
+    /** @description Credentials that a wallet requested and collects later. */
+    DeferredIssuance: {
+      createdAt: string;
+      credentialConfigurationId: string;
+      /** @description Version of the configuration at the time of the request. Credentials are issued with its current one. */
+      credentialConfigurationVersion: number;
+      /** @description If the offer has claim sets. */
+      credentialIdentifier?: string;
+      /** @description Number of requested credentials, each for a different key. */
+      credentials: number;
+      /** @description The wallet can collect the credentials until then. */
+      expiresAt: string;
+      /** @description Unrelated to the transaction id of the wallet. */
+      id: string;
+      /** @description Id of the offer from which the session began, if it is stored. */
+      offerId?: string;
+      sessionId: string;
+      /**
+       * @description `PENDING`: waits for approval. `APPROVED`: the wallet can collect the credentials, as soon as their claims are available. `DENIED`: they will not be issued. `ISSUED`: the wallet has collected them.
+       * @enum {string}
+       */
+      state: 'PENDING' | 'APPROVED' | 'DENIED' | 'ISSUED';
+      userId: string;
+    };
+    /** @description Response (202) if the credentials are issued later (OID4VCI section 8.3). */
+    DeferredResponse: {
+      /** @description Seconds to wait before the next request. */
+      interval: number;
+      /** @description For the deferred credential endpoint; a bearer value. */
+      transaction_id: string;
     };
     DidConfiguration: {
       '@context': string;
@@ -2860,6 +3013,8 @@ export interface components {
     };
     JwtVcConfiguration: {
       additionalTypes: string[];
+      /** @description Absent: `automatic`. */
+      approval?: components['schemas']['Approval'];
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
@@ -2879,6 +3034,8 @@ export interface components {
     JwtVcConfigurationRequest: {
       /** @description Further credential types. */
       additionalTypes?: string[];
+      /** @description `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it. */
+      approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
         [key: string]: {
@@ -2990,6 +3147,8 @@ export interface components {
       watermarkImage?: string;
     };
     MobileConfiguration: {
+      /** @description Absent: `automatic`. */
+      approval?: components['schemas']['Approval'];
       branding?: components['schemas']['MobileBranding'];
       claimMappings: {
         [key: string]: {
@@ -3008,6 +3167,8 @@ export interface components {
       validUntil?: components['schemas']['TimeMapping'];
     };
     MobileConfigurationRequest: {
+      /** @description `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it. */
+      approval?: components['schemas']['Approval'];
       /** @description The credential as wallets display it. Images are returned as they were sent. */
       branding?: {
         /** @description Color as `#rrggbb`. */
@@ -3117,6 +3278,16 @@ export interface components {
       /** @description Nonce for the key proofs of a credential request. */
       c_nonce: string;
     };
+    /** @enum {string} */
+    NotificationEvent: 'credential_accepted' | 'credential_failure' | 'credential_deleted';
+    /** @description Notification request (OID4VCI 1.0 section 11.1); issuance applies its maxima. */
+    NotificationRequest: {
+      event: components['schemas']['NotificationEvent'];
+      /** @description For developers, printable ASCII without `"` and `\`. It is checked and not stored. */
+      event_description?: string;
+      /** @description Value of the response that had the credentials. */
+      notification_id: string;
+    };
     /** @description OAuth error (RFC 6749 section 5.2). */
     OAuthError: {
       error: string;
@@ -3163,6 +3334,7 @@ export interface components {
     /** @description With the defaults of members that were never set. */
     OpenIdConfiguration: {
       allowUnregisteredWallets: boolean;
+      deferredDays: number;
       dpopNonceRequired: boolean;
       encryption: components['schemas']['EncryptionPolicy'];
       requirePushedAuthorizationRequests: boolean;
@@ -3173,6 +3345,8 @@ export interface components {
        * @enum {boolean|null}
        */
       allowUnregisteredWallets?: true | false | null;
+      /** @description Days in which a wallet can collect credentials whose issuance is deferred from now on (OID4VCI 1.0 section 9). Default: 30. */
+      deferredDays?: number;
       /**
        * @description Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no.
        * @enum {boolean|null}
@@ -3203,6 +3377,11 @@ export interface components {
     };
     PageOfCompactSemanticConfiguration: {
       data: components['schemas']['CompactSemanticConfiguration'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
+    PageOfDeferredIssuance: {
+      data: components['schemas']['DeferredIssuance'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
@@ -3539,6 +3718,8 @@ export interface components {
       revoked: boolean;
     };
     SdJwtConfiguration: {
+      /** @description Absent: `automatic`. */
+      approval?: components['schemas']['Approval'];
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
@@ -3556,6 +3737,8 @@ export interface components {
       vct: string;
     };
     SdJwtConfigurationRequest: {
+      /** @description `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it. */
+      approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. Each claim is selectively disclosable. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
         [key: string]: {
@@ -3908,6 +4091,8 @@ export interface components {
     WebhookEvent: components['schemas']['CredentialEvent'] | components['schemas']['WebhookEventName'];
     /** @enum {string} */
     WebhookEventName:
+      | 'OpenIdCredentialDeferred'
+      | 'OpenIdCredentialNotified'
       | 'CredentialStatusChanged'
       | 'DidCreated'
       | 'TenantClientCreated'
@@ -3947,6 +4132,8 @@ export interface components {
     };
     WebSemanticConfiguration: {
       additionalTypes: string[];
+      /** @description Absent: `automatic`. */
+      approval?: components['schemas']['Approval'];
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
@@ -3968,6 +4155,8 @@ export interface components {
     WebSemanticConfigurationRequest: {
       /** @description Further credential types. */
       additionalTypes?: string[];
+      /** @description `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it. */
+      approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
         [key: string]: {
@@ -6686,6 +6875,20 @@ export interface operations {
           'application/json': components['schemas']['CredentialResponse'];
         };
       };
+      /** @description The credentials are issued later. */
+      202: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DeferredResponse'];
+        };
+      };
       400: components['responses']['OAuthInvalid'];
       401: components['responses']['OAuthUnauthenticated'];
       403: components['responses']['OAuthForbidden'];
@@ -6695,6 +6898,176 @@ export interface operations {
       429: components['responses']['OAuthTooManyRequests'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
+    };
+  };
+  listDeferredIssuances: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PageOfDeferredIssuance'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  issueDeferredCredential: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "transaction_id": "the transaction id of a deferred response"
+         *     }
+         */
+        'application/json': components['schemas']['DeferredCredentialRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['CredentialResponse'];
+        };
+      };
+      /** @description The credentials are issued later. */
+      202: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DeferredResponse'];
+        };
+      };
+      400: components['responses']['OAuthInvalid'];
+      401: components['responses']['OAuthUnauthenticated'];
+      408: components['responses']['OAuthTimeout'];
+      413: components['responses']['OAuthTooLarge'];
+      415: components['responses']['OAuthUnsupportedMediaType'];
+      429: components['responses']['OAuthTooManyRequests'];
+      500: components['responses']['OAuthInternal'];
+      503: components['responses']['OAuthUnavailable'];
+    };
+  };
+  approveDeferredIssuance: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the deferred issuance. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  denyDeferredIssuance: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the deferred issuance. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
     };
   };
   retrieveIacas: {
@@ -6803,6 +7176,47 @@ export interface operations {
         };
       };
       400: components['responses']['OAuthInvalid'];
+      408: components['responses']['OAuthTimeout'];
+      413: components['responses']['OAuthTooLarge'];
+      415: components['responses']['OAuthUnsupportedMediaType'];
+      429: components['responses']['OAuthTooManyRequests'];
+      500: components['responses']['OAuthInternal'];
+      503: components['responses']['OAuthUnavailable'];
+    };
+  };
+  recordNotification: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "notification_id": "3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11",
+         *       "event": "credential_accepted"
+         *     }
+         */
+        'application/json': components['schemas']['NotificationRequest'];
+      };
+    };
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['OAuthInvalid'];
+      401: components['responses']['OAuthUnauthenticated'];
       408: components['responses']['OAuthTimeout'];
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];

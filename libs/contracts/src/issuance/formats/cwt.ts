@@ -9,6 +9,8 @@ import {
   MAX_DISPLAY_ENTRIES,
   MaxIssuances,
   type ClaimMapping,
+  IsApproval,
+  type Approval,
 } from '../credential-configurations.js';
 import { credentialDeletion } from '../credential-registry.js';
 import { revocationOperations } from '../credential-status.js';
@@ -36,6 +38,12 @@ export class CompactConfigurationRequest {
   @MaxIssuances() maxIssuances?: number;
 
   /**
+   * `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default:
+   * `automatic`. A change applies to requests after it.
+   */
+  @IsApproval() approval?: Approval;
+
+  /**
    * Whether each credential has an entry in a status list and in a revocation list, so that it can be revoked and restored. Default: true. A
    * change applies to the credentials that are issued after it.
    */
@@ -53,6 +61,8 @@ export class CompactConfiguration {
   claimMappings: Record<string, ClaimMapping>;
   expiresIn?: Duration;
   maxIssuances?: number;
+  /** Absent: `automatic`. */
+  approval?: Approval;
   revocable: boolean;
 }
 

@@ -10,6 +10,8 @@ import {
   MAX_DISPLAY_ENTRIES,
   MaxIssuances,
   type ClaimMapping,
+  IsApproval,
+  type Approval,
 } from '../credential-configurations.js';
 import { credentialDeletion } from '../credential-registry.js';
 import { statusOperations } from '../credential-status.js';
@@ -83,6 +85,12 @@ export class MobileConfigurationRequest {
   @MaxIssuances() maxIssuances?: number;
 
   /**
+   * `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default:
+   * `automatic`. A change applies to requests after it.
+   */
+  @IsApproval() approval?: Approval;
+
+  /**
    * Whether each credential has a status, so that it can be suspended and revoked. Default: false. A change applies to the credentials that
    * are issued after it.
    */
@@ -109,6 +117,8 @@ export class MobileConfiguration {
   branding?: MobileBranding;
   display?: CredentialDisplay[];
   maxIssuances?: number;
+  /** Absent: `automatic`. */
+  approval?: Approval;
   includeStatus: boolean;
   /** Absent without `includeStatus`. */
   statusMechanism?: StatusMechanism;

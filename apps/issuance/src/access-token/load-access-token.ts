@@ -69,7 +69,7 @@ export const loadAccessToken = async (
 };
 
 const NOT_VALID = 'the access token is not valid';
-const invalidToken = (isDpop: boolean) =>
+export const invalidToken = (isDpop: boolean) =>
   oauthError('invalid_token', NOT_VALID, {
     check: 'load-access-token',
     headers: (isDpop ? dpopChallenge : bearerChallenge)('invalid_token', NOT_VALID),
