@@ -4,7 +4,7 @@ import { Streams, type Ids } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
 import { IDS } from '@attestry/service-kit';
 import type { CredentialOrder } from '../credential-issuer/credential-issuer.js';
-import { deferIssuance } from '../issuance-session/deferred-issuance.decisions.js';
+import { deferIssuance, deferralOf } from '../issuance-session/deferred-issuance.decisions.js';
 import { isExpired } from '../issuance-session/issuance-session.decisions.js';
 import type { IssuanceDeferredData } from '../issuance-session/issuance-session.events.js';
 import {
@@ -76,18 +76,13 @@ export class DeferredIssuances {
   }
 
   /** The deferral of a transaction id, unless it has ended. */
-  find(
-    { id, deferrals = {} }: RedeemedSession,
-    transactionId: string,
-    tenantId: string,
-    now: Date,
-  ): DeferredIssuance | undefined {
+  find(session: RedeemedSession, transactionId: string, tenantId: string, now: Date): DeferredIssuance | undefined {
     const named = parseBearerValue(transactionId);
-    const deferral = named?.sessionId === id && Object.hasOwn(deferrals, named.tokenId) && deferrals[named.tokenId];
-    if (!named || !deferral) return undefined;
+    const deferral = named && deferralOf(session, named.tokenId);
+    if (!deferral) return undefined;
     const { mac, keyId } = deferral.transaction;
-    if (!this.macs.verifyMac(named.value, { mac, pepper: keyId }, grantContext('transaction', tenantId, id)))
-      return undefined;
+    const context = grantContext('transaction', tenantId, session.id);
+    if (!this.macs.verifyMac(named.value, { mac, pepper: keyId }, context)) return undefined;
     return isExpired(deferral.transaction, now) ? undefined : deferral;
   }
 }

@@ -62,8 +62,7 @@ export const completeDeferral = (
   { deferralId, answerId }: { deferralId: string; answerId: string },
   now: Date,
 ): IssuanceSessionEvent[] => {
-  const deferral = state.status === 'redeemed' ? state.deferrals?.[deferralId] : undefined;
-  if (deferral?.status !== 'approved') throw invalidTransactionId();
+  if (deferralOf(state, deferralId)?.status !== 'approved') throw invalidTransactionId();
   const data = { deferralId, answerId, completedAt: now.toISOString(), ...othersUntil(state, deferralId, now) };
   return [{ type: 'DeferredIssuanceCompleted', data }];
 };
@@ -90,8 +89,14 @@ const othersUntil = (state: IssuanceSessionState, id: string, now: Date): { open
   return until === undefined ? {} : { openUntil: until };
 };
 
+/** @param id any text */
+export const deferralOf = (state: IssuanceSessionState, id: string): DeferredIssuance | undefined =>
+  state.status === 'redeemed' && state.deferrals && Object.hasOwn(state.deferrals, id)
+    ? state.deferrals[id]
+    : undefined;
+
 const findDeferral = (state: IssuanceSessionState, id: string, now: Date): DeferredIssuance => {
-  const deferral = state.status === 'redeemed' ? state.deferrals?.[id] : undefined;
+  const deferral = deferralOf(state, id);
   if (!deferral || isExpired(deferral.transaction, now)) throw notFound();
   return deferral;
 };

@@ -124,7 +124,7 @@ describe('parse-credential-request', () => {
     });
   });
   it.each(['', '{', '[]', '1', 'null', 'true', '"x"'])('refuses body %j', (body) =>
-    expect(parse(body)).toEqual([request, check]),
+    expect(parse(body)).toEqual([request, 'request-object']),
   );
   it.each<[object, boolean]>([
     [{}, false],

@@ -36,6 +36,7 @@ describe('the settings of the OID4VCI endpoints', () => {
         allowUnregisteredWallets: nodeEnv !== 'production',
         requirePushedAuthorizationRequests: false,
         dpopNonceRequired: false,
+        deferredDays: 30,
         encryption: { enabled: true, requestRequired: false, responseRequired: false },
       });
     for (const allowUnregisteredWallets of [true, false])
