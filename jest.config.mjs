@@ -40,6 +40,7 @@ const settings = {
 export default {
   // Engines start and keys are generated on a busy machine: the limit ends a test that hangs.
   testTimeout: 30_000,
+  testSequencer: '<rootDir>/scripts/jest/longest-first.mjs',
   projects: Object.entries(specsByProject()).map(([displayName, specs]) => ({
     ...base,
     ...settings[displayName],

@@ -2,9 +2,9 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { MDOC_ELEMENTS, MDOC_NAMESPACE, MDOC_TYPE } from './format-work.mjs';
 
-const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+export const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const JSON_BODY = { 'content-type': 'application/json' };
-const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+export const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 /** More than the server caches, so that it imports an unknown key for each credential. */
 const KEYS = 20_000;
 
@@ -105,11 +105,10 @@ export const prepare = async (http, { managementHost, authHost, credentials }, f
 };
 
 /** A request without anything durable. */
-const requestNonce = async (http, { host }) => (await http.send('POST', host, '/v1/openid/nonce', {})).c_nonce;
+export const requestNonce = async (http, { host }) => (await http.send('POST', host, '/v1/openid/nonce', {})).c_nonce;
 
-/** One credential, from the offer to the response. */
-const issueOne = async (http, tenant, configurationId, key) => {
-  const { host, issuer, asClient } = tenant;
+/** The code of a new offer. */
+export const makeOffer = async (http, { host, asClient }, configurationId) => {
   const offer = await http.send(
     'POST',
     host,
@@ -118,7 +117,13 @@ const issueOne = async (http, tenant, configurationId, key) => {
     JSON.stringify({ credentials: [configurationId], claims: { given_name: 'Ada', family_name: 'Lovelace' } }),
   );
   const { grants } = JSON.parse(new URL(offer.uri).searchParams.get('credential_offer'));
-  const code = grants[GRANT]['pre-authorized_code'];
+  return grants[GRANT]['pre-authorized_code'];
+};
+
+/** One credential, from the offer to the response. */
+const issueOne = async (http, tenant, configurationId, key) => {
+  const { host, issuer } = tenant;
+  const code = await makeOffer(http, tenant, configurationId);
   const form = new URLSearchParams({ grant_type: GRANT, 'pre-authorized_code': code }).toString();
   const { access_token: token } = await http.send('POST', host, '/v1/oauth/token', FORM, form);
   const nonce = await requestNonce(http, tenant);
@@ -135,6 +140,10 @@ const issueOne = async (http, tenant, configurationId, key) => {
   if (credentials.length !== 1) throw new Error('no credential');
 };
 
-/** What a wallet does again and again: collects a credential of a format, or only requests nonces. */
+/** What a wallet does again and again: collects a credential of a format in the plain flow or in its own, or only requests nonces. */
 export const runOnce = (http, tenant, what, key) =>
-  what === 'nonce' ? requestNonce(http, tenant) : issueOne(http, tenant, tenant.configurations[what], key);
+  typeof what === 'function'
+    ? what(http, tenant, key)
+    : what === 'nonce'
+      ? requestNonce(http, tenant)
+      : issueOne(http, tenant, tenant.configurations[what], key);

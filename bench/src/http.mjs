@@ -70,7 +70,7 @@ export const connect = (port, connections) => {
     else free.push(connection);
   };
   return {
-    /** Resolves with the parsed JSON body. @throws on a status that is not expected */
+    /** Resolves with the parsed JSON body, or with a JWE as it is. @throws on a status that is not expected */
     async send(method, host, path, headers, body = '', expected = 200) {
       let text = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\n`;
       for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
@@ -80,7 +80,8 @@ export const connect = (port, connections) => {
       give(connection);
       if (answer.status !== expected)
         throw new Error(`${method} ${path}: ${answer.status} ${answer.text.slice(0, 300)}`);
-      return answer.text === '' ? undefined : JSON.parse(answer.text);
+      if (answer.text === '') return undefined;
+      return answer.text.startsWith('ey') ? answer.text : JSON.parse(answer.text);
     },
     close: async () => all.forEach((connection) => connection.close()),
   };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { root } from '../setup.mjs';
 
-const KINDS = ['rebuild', 'lists', 'statuses', 'webhooks', 'chain', 'against'];
+const KINDS = ['rebuild', 'lists', 'statuses', 'webhooks', 'chain', 'wallets', 'against'];
 
 /** docs/performance.md. */
 export default {
@@ -14,8 +14,9 @@ export default {
     { flags: '--statuses', about: 'measure changes of statuses, and the publication of status lists' },
     { flags: '--webhooks', about: 'measure deliveries of webhooks' },
     { flags: '--chain', about: 'measure the verification of hash chains' },
+    { flags: '--wallets', about: 'measure the flow with DPoP, attestation and encryption against the plain one' },
     { flags: '--against <ref>', about: 'compare the CPU time per credential with another version' },
-    { flags: '--pairs <n>', about: 'with --against: number of pairs of slices' },
+    { flags: '--pairs <n>', about: 'with --against or --wallets: number of pairs of slices' },
     { flags: '--only <names>', about: 'for example jwt_vc_json:64,ldp_vc:1, with --rebuild a history' },
     { flags: '--quick', about: 'fewer and shorter measurements, to try the command' },
   ],

@@ -337,11 +337,16 @@ describe('a call with one role [T56]', () => {
   const cases = withAccess('roles').flatMap(([name, operation]) =>
     ROLES.map((role) => [name, role, operation] as const),
   );
+  /** Of the operation whose tests run: what is refused changes nothing, so that it can be sent again. */
+  let unchanged: [name: string, parts: OperationParts] | undefined;
   it.each(cases)('%s as %s', async (name, role, operation) => {
     const { access } = operation as { access: Extract<Operation['access'], { kind: 'roles' }> };
-    const answer = await call(operation, await rowOf(name).right(world), world.tokenOf[role]);
-    if (access.roles.includes(role))
-      expect([answer.status, answer.text]).toEqual([operation.http!.success, expect.anything()]);
+    const isAllowed = access.roles.includes(role);
+    if (unchanged?.[0] !== name) unchanged = undefined;
+    const parts = unchanged?.[1] ?? (await rowOf(name).right(world));
+    unchanged = isAllowed ? undefined : [name, parts];
+    const answer = await call(operation, parts, world.tokenOf[role]);
+    if (isAllowed) expect([answer.status, answer.text]).toEqual([operation.http!.success, expect.anything()]);
     else {
       expect(answer.status).toBe(403);
       expectErrorShape(operation, answer);

@@ -95,6 +95,18 @@ describe('the chain of a signer', () => {
     expect(refusalOf([direct])).toHaveLength(1);
   });
 
+  it('is refused after it was accepted: once a certificate has ended, and under other roots', async () => {
+    const [root, other] = await Promise.all([make({ extensions: [CA()] }), make({ extensions: [CA()] })]);
+    const made = await make({ by: root, notAfter: new Date('2026-06-30T00:00:00Z') });
+    const verifyAt = (time: string) => verifyCertificateChain([made.text], [anchorOf(root)], new Date(time));
+    for (let n = 0; n < 2; n++)
+      expect(verifyAt('2026-06-29T00:00:00Z').node.raw).toEqual(Buffer.from(made.text, 'base64'));
+    const ended = ['certificate 1 must not be expired: it ended at 2026-06-30T00:00:00.000Z'];
+    expect(faultsOf(() => verifyAt('2026-06-30T00:00:01Z'))).toEqual(ended);
+    expect(refusalOf([made], other)).toHaveLength(1);
+    expect(refusalOf([made])).toHaveLength(1);
+  });
+
   it('has neither its anchor nor a self-signed signer', async () => {
     const root = await make({ extensions: [CA()] });
     const signer = await make({ by: root });

@@ -6,12 +6,12 @@ import type { DtoClass, Operation } from './operation.js';
 import { OPERATIONS } from './registry.js';
 
 /**
- * Every class whose members a caller sends: parts of requests, and what raw bodies and queries are declared to hold. Classes of operations
+ * Every class whose members a caller sends: parts of requests, and what raw bodies, queries and headers are declared to hold. Classes of operations
  * between services have no shape here; the compiler of service-kit refuses them without maxima.
  */
 const requestClasses = ({ params, query, body, http }: Operation): DtoClass[] =>
   http
-    ? [params, query, body, http.acceptsQuery, ...Object.values(http.accepts ?? {})].filter(
+    ? [params, query, body, http.acceptsQuery, http.acceptsHeaders, ...Object.values(http.accepts ?? {})].filter(
         (type) => type !== undefined,
       )
     : [];

@@ -88,6 +88,10 @@ export interface HttpBinding {
   accepts?: Readonly<Record<string, DtoClass>>;
   /** Shape of the query of a raw request, for the interface definition. */
   acceptsQuery?: DtoClass;
+  /** Shape of the headers of a raw request, for the interface definition. With `DPoP` the response has a header `DPoP-Nonce`. */
+  acceptsHeaders?: DtoClass;
+  /** The JSON of a raw request, and of its response, may be encrypted (OID4VCI 1.0 §10). */
+  mayBeEncrypted?: true;
   /** Instead of the success it may return a page (200) on which the person at the browser decides (ADR 0085). */
   mayShowPage?: true;
   /** Shape of a 202, which it may return instead of the success: the credentials are issued later (OID4VCI 1.0 section 8.3). */

@@ -60,16 +60,12 @@ export const importPublicJwk = (value: unknown): ImportedKey => {
   }
 };
 
-/** RFC 7638: SHA-256 over the required members in lexicographic order, base64url. EC, OKP (RFC 8037 §2) and RSA. */
-export const jwkThumbprint = (jwk: PublicJwk | { kty: 'RSA'; e: string; n: string }): string =>
-  hash(
-    'sha256',
-    jwk.kty === 'RSA' ? JSON.stringify({ e: jwk.e, kty: jwk.kty, n: jwk.n }) : canonicalJwk(jwk),
-    'base64url',
-  );
+/** Required members of EC, OKP (RFC 8037 §2) and RSA keys: JSON.stringify writes those of a key in this order. */
+const CANONICAL = ['crv', 'e', 'kty', 'n', 'x', 'y'];
 
-const canonicalJwk = ({ kty, crv, x, y }: PublicJwk): string =>
-  JSON.stringify(kty === 'EC' ? { crv, kty, x, y } : { crv, kty, x });
+/** RFC 7638: SHA-256 over the required members in lexicographic order, base64url. */
+export const jwkThumbprint = (jwk: PublicJwk | { kty: 'RSA'; e: string; n: string }): string =>
+  hash('sha256', JSON.stringify(jwk, CANONICAL), 'base64url');
 
 // --- multikeys and did:key
 
@@ -145,7 +141,7 @@ export const decodeDidKey = (did: string): PublicJwk => {
 
 /** base64url of the JWK's public members in lexicographic order, so that one key has one did:jwk here. */
 export const encodeDidJwk = (jwk: PublicJwk): string =>
-  `did:jwk:${Buffer.from(canonicalJwk(jwk)).toString('base64url')}`;
+  `did:jwk:${Buffer.from(JSON.stringify(jwk, CANONICAL)).toString('base64url')}`;
 
 /** Other implementations may order or add members; only the key in it counts. @throws InvalidKey */
 export const decodeDidJwk = (did: string): PublicJwk => {

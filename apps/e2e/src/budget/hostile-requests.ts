@@ -1,4 +1,4 @@
-import type { JsonSchema, Operation } from '@attestry/contracts';
+import { SHAPES, type JsonSchema, type Operation } from '@attestry/contracts';
 import type { OperationParts } from '@attestry/testing';
 import { shapeOf, type Member, type MemberPath } from './request-shapes.js';
 
@@ -261,6 +261,29 @@ const anyJwe: Hostile[] = [45_000, MAX_TEXT / 2].flatMap((most) => [
   ),
 ]);
 
+const jws = (header: string, claims = '{}'): string =>
+  `${[header, claims].map((text) => Buffer.from(text).toString('base64url')).join('.')}.AAAA`;
+const certificates: Text = (size) => `[${upTo(size / 8, size, () => '"MIIBAA=="', ',')}]`;
+/** Headers with a compact JWS, each within the limit of 16 KiB and far beyond it, whose signature is nobody's. */
+const jwsHeaders = (name: string): Hostile[] =>
+  [11_000, 30_000].flatMap((most) => {
+    const made = (what: string, of: Text) =>
+      line(`header ${name} of ${most} bytes: ${what}`, (size) => ({ headers: { [name]: of(size) } }), most);
+    const dpop = (member: string) => `{"typ":"dpop+jwt","alg":"ES256",${member}}`;
+    return [
+      made('members of the header', (size) => jws(`{${upTo(size, size - 100, (index) => `"x${index}":1`, ',')}}`)),
+      made('members of the claims', (size) =>
+        jws(dpop('"jwk":{}'), `{${upTo(size, size - 100, (index) => `"x${index}":1`, ',')}}`),
+      ),
+      made('nested claims', (size) => jws(dpop('"jwk":{}'), nestedLists(size / 2))),
+      made('a long coordinate', (size) => jws(dpop(`"jwk":{"kty":"EC","crv":"P-256","x":"${filled('A', size)}"}`))),
+      made('certificates', (size) =>
+        jws(`{"typ":"oauth-client-attestation+jwt","alg":"ES256","x5c":${certificates(size)}}`),
+      ),
+      made('dots', (size) => filled('eyJ9.', size)),
+    ];
+  });
+
 const line = (name: string, of: (size: number) => HostileParts, size = LINE, part?: number): Hostile =>
   hostile(name, size, part, (_right, wanted) => of(wanted));
 const inHeader = (name: string, pattern: string) =>
@@ -288,7 +311,7 @@ const anyLine: Hostile[] = [
 /** Everything hostile that fits an operation, from its declaration: an operation added later has its own at once. */
 export const hostileRequests = (operation: Operation): Hostile[] => {
   const { bodies, query, params } = shapeOf(operation);
-  const { method, body = 'json', alsoAt = [] } = operation.http!;
+  const { method, body = 'json', alsoAt = [], acceptsHeaders } = operation.http!;
   const inAddress = [
     ...alsoAt
       .filter((path) => path.startsWith('*'))
@@ -319,6 +342,7 @@ export const hostileRequests = (operation: Operation): Hostile[] => {
   return [
     ...anyLine,
     ...inAddress,
+    ...(acceptsHeaders ? Object.keys(SHAPES[acceptsHeaders.name]!.properties!).flatMap(jwsHeaders) : []),
     // Also input that it does not accept, which is refused before it is read or parsed in vain.
     ...anyJson,
     ...(types.includes(FORM) || body === 'form' || body === 'raw' ? anyForm : anyForm.slice(0, 1)),

@@ -17,6 +17,19 @@ const PRE_AUTHORIZED_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:pre-authoriz
 /** Prefix of the reference that a pushed authorization request gets (RFC 9126 section 2.2). */
 export const REQUEST_URI_PREFIX = 'urn:ietf:params:oauth:request_uri:';
 
+export class DpopHeaders {
+  /** Proof of possession of a key (RFC 9449 section 4), compact JWS. */
+  @Optional() @IsString() @MaxLength(MAX_PROOF_LENGTH) DPoP?: string;
+}
+
+/** Headers with which a wallet authenticates itself and proves its key. */
+export class ClientHeaders extends DpopHeaders {
+  /** Client attestation of the wallet's provider (draft-ietf-oauth-attestation-based-client-auth), compact JWS. */
+  @Optional() @IsString() @MaxLength(MAX_PROOF_LENGTH) 'OAuth-Client-Attestation'?: string;
+  /** Proof of possession of the attested key, compact JWS. Without it the DPoP proof counts, where the wallet uses the combined mode. */
+  @Optional() @IsString() @MaxLength(MAX_PROOF_LENGTH) 'OAuth-Client-Attestation-PoP'?: string;
+}
+
 /** Parameters of an authorization request that may be omitted, and `client_id`, which never may. Others are ignored, or forwarded to the provider if so configured. */
 class AuthorizationParameters {
   /** `clientId` of a registered wallet; any value for one that is not registered, where the tenant allows that. */
@@ -222,6 +235,7 @@ export const pushAuthorization = defineOperation({
     success: 201,
     body: 'raw',
     accepts: { 'application/x-www-form-urlencoded': PushedAuthorizationRequest },
+    acceptsHeaders: ClientHeaders,
     maxBodyBytes: 65_536,
   },
   example: {
@@ -303,6 +317,7 @@ export const exchangeToken = defineOperation({
     success: 200,
     body: 'raw',
     accepts: { 'application/x-www-form-urlencoded': HolderTokenRequest },
+    acceptsHeaders: ClientHeaders,
     maxBodyBytes: 65_536,
   },
   example: {
@@ -354,6 +369,8 @@ export const issueCredential = defineOperation({
     deferred: DeferredResponse,
     body: 'raw',
     accepts: { 'application/json': CredentialRequest },
+    acceptsHeaders: DpopHeaders,
+    mayBeEncrypted: true,
     // Ten proofs of maximum length, and the same again for the other members.
     maxBodyBytes: 2 * BATCH_SIZE * MAX_PROOF_LENGTH,
   },

@@ -242,6 +242,11 @@ const parametersOf = (operation: Operation, path: string, schemas: Schemas): Jso
     for (const [name, schema] of Object.entries(properties))
       parameters.push(parameter(name, 'query', required.includes(name), schema));
   }
+  if (http!.acceptsHeaders) {
+    const { properties = {}, required = [] } = schemas.schemaOf(http!.acceptsHeaders.name);
+    for (const [name, schema] of Object.entries(properties))
+      parameters.push(parameter(name, 'header', required.includes(name), schema));
+  }
   if (idempotent)
     parameters.push({
       name: 'Idempotency-Key',
@@ -267,7 +272,7 @@ const parametersOf = (operation: Operation, path: string, schemas: Schemas): Jso
 const hasHandling = (operation: Operation): boolean =>
   refusesUnknown(operation) && (operation.body !== undefined || operation.query !== undefined);
 
-const parameter = (name: string, place: 'path' | 'query', required: boolean, schema: JsonSchema): Json => {
+const parameter = (name: string, place: 'path' | 'query' | 'header', required: boolean, schema: JsonSchema): Json => {
   const { description, ...rest } = schema;
   // A list may be one parameter repeated or one with commas; this is the first.
   const isList = schema.type === 'array';
@@ -283,6 +288,10 @@ const parameter = (name: string, place: 'path' | 'query', required: boolean, sch
 
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
+/** OID4VCI 1.0 §10. */
+const ENCRYPTED = {
+  'application/jwt': { schema: { type: 'string', description: 'Compact JWE of the JSON object.' } },
+};
 const MEDIA_TYPES = {
   none: [],
   json: [JSON_TYPE],
@@ -304,15 +313,18 @@ const requestBody = (operation: Operation, schemas: Schemas): Json | undefined =
   if (refusesUnknown(operation)) schemas.close(body!.name, operation);
   return {
     required: types.some(([, dto]) => schemas.isRequired(dto)),
-    content: Object.fromEntries(
-      types.map(([type, dto]) => [
-        type,
-        {
-          schema: schemas.reference(dto) as JsonObject,
-          ...(example !== undefined && { example: example as JsonObject }),
-        },
-      ]),
-    ),
+    content: {
+      ...Object.fromEntries(
+        types.map(([type, dto]) => [
+          type,
+          {
+            schema: schemas.reference(dto) as JsonObject,
+            ...(example !== undefined && { example: example as JsonObject }),
+          },
+        ]),
+      ),
+      ...(http!.mayBeEncrypted && ENCRYPTED),
+    },
   };
 };
 
@@ -336,6 +348,16 @@ const HEADERS: Record<string, JsonObject> = {
     const: 'handling=lenient',
   }),
   'cache-control': header('Whether and how long the response may be cached.', { type: 'string' }),
+};
+/** Headers of responses to a request that may have the header. */
+const ANSWERS: Record<string, Record<string, JsonObject>> = {
+  DPoP: { 'dpop-nonce': header('Nonce for the next DPoP proof (RFC 9449 section 8).', { type: 'string' }) },
+  'OAuth-Client-Attestation': {
+    'oauth-client-attestation-challenge': header(
+      'Challenge for the next proof of possession, with the error `use_attestation_challenge`.',
+      { type: 'string' },
+    ),
+  },
 };
 const LOCATION = header('Redirect target.', { type: 'string', format: 'uri' });
 const EVERY_ANSWER = [
@@ -371,7 +393,12 @@ export const statusesOf = (operation: Operation): number[] => {
 const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   const { http, errors, deprecated } = operation;
   const [success, ...refusals] = statusesOf(operation);
-  const extra = deprecated ? deprecationHeaderObjects(operation) : {};
+  const accepted = http!.acceptsHeaders
+    ? Object.keys(schemas.schemaOf(http!.acceptsHeaders.name).properties ?? {})
+    : [];
+  const answersTo = (...names: string[]): JsonObject =>
+    Object.assign({}, ...names.filter((name) => accepted.includes(name)).map((name) => ANSWERS[name])) as JsonObject;
+  const extra = deprecated ? deprecationHeaderObjects(operation) : answersTo('DPoP');
   const isEmpty = success === 204 || success === REDIRECT || http!.noContent;
   const content = isEmpty ? undefined : answerSchema(operation, schemas);
   const ownHeaders = success === REDIRECT ? ['location'] : hasHandling(operation) ? ['preference-applied'] : [];
@@ -387,6 +414,7 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
             { schema: content as JsonObject, ...(type.endsWith('json') && exampleOf(operation.name)) },
           ]),
         ),
+        ...(http!.mayBeEncrypted && ENCRYPTED),
       },
     }),
   };
@@ -405,9 +433,10 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
       const { content: bodies, ...response } = errorResponse(operation, status);
       return [String(status), { ...response, content: { ...(bodies as JsonObject), ...page } }];
     }
-    if (!deprecated) return [String(status), { $ref: `#/components/responses/${name}` }];
+    const own = { ...extra, ...(status === 400 && answersTo('OAuth-Client-Attestation')) };
+    if (Object.keys(own).length === 0) return [String(status), { $ref: `#/components/responses/${name}` }];
     const { headers, ...response } = errorResponse(operation, status);
-    return [String(status), { ...response, headers: { ...(headers as JsonObject), ...extra } }];
+    return [String(status), { ...response, headers: { ...(headers as JsonObject), ...own } }];
   });
   return { ...asking, [String(success)]: good, ...deferred, ...Object.fromEntries(refused) };
 };

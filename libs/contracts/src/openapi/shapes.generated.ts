@@ -326,6 +326,23 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['clientId', 'clientSecret'],
   },
+  ClientHeaders: {
+    type: 'object',
+    properties: {
+      DPoP: { type: 'string', description: 'Proof of possession of a key (RFC 9449 section 4), compact JWS.' },
+      'OAuth-Client-Attestation': {
+        type: 'string',
+        description:
+          "Client attestation of the wallet's provider (draft-ietf-oauth-attestation-based-client-auth), compact JWS.",
+      },
+      'OAuth-Client-Attestation-PoP': {
+        type: 'string',
+        description:
+          'Proof of possession of the attested key, compact JWS. Without it the DPoP proof counts, where the wallet uses the combined mode.',
+      },
+    },
+    description: 'Headers with which a wallet authenticates itself and proves its key.',
+  },
   ClientParams: {
     type: 'object',
     properties: {
@@ -886,6 +903,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       origin: { type: 'string', description: 'Scheme, host and port, for example `https://acme.example`.' },
     },
     required: ['id', 'origin'],
+  },
+  DpopHeaders: {
+    type: 'object',
+    properties: {
+      DPoP: { type: 'string', description: 'Proof of possession of a key (RFC 9449 section 4), compact JWS.' },
+    },
   },
   Duration: {
     type: 'object',

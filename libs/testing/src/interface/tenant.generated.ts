@@ -6626,7 +6626,14 @@ export interface operations {
   pushAuthorization: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Proof of possession of a key (RFC 9449 section 4), compact JWS. */
+        DPoP?: string;
+        /** @description Client attestation of the wallet's provider (draft-ietf-oauth-attestation-based-client-auth), compact JWS. */
+        'OAuth-Client-Attestation'?: string;
+        /** @description Proof of possession of the attested key, compact JWS. Without it the DPoP proof counts, where the wallet uses the combined mode. */
+        'OAuth-Client-Attestation-PoP'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -6650,6 +6657,8 @@ export interface operations {
       201: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -6666,20 +6675,200 @@ export interface operations {
           'application/json': components['schemas']['PushedAuthorizationResponse'];
         };
       };
-      400: components['responses']['OAuthInvalid'];
-      401: components['responses']['OAuthUnauthenticated'];
-      408: components['responses']['OAuthTimeout'];
-      413: components['responses']['OAuthTooLarge'];
-      415: components['responses']['OAuthUnsupportedMediaType'];
-      429: components['responses']['OAuthTooManyRequests'];
-      500: components['responses']['OAuthInternal'];
-      503: components['responses']['OAuthUnavailable'];
+      /** @description The request is malformed or violates a rule. */
+      400: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          /** @description Challenge for the next proof of possession, with the error `use_attestation_challenge`. */
+          'oauth-client-attestation-challenge'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "grant_type is missing"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Missing or invalid credentials. */
+      401: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'www-authenticate': components['headers']['www-authenticate'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "access_denied",
+           *       "error_description": "Unauthorized"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The request did not arrive in time. */
+      408: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Timeout"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Payload Too Large"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Unsupported Media Type: expected application/json"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+      429: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'retry-after': components['headers']['retry-after'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "temporarily_unavailable",
+           *       "error_description": "Too Many Requests",
+           *       "message": "Too Many Requests"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Internal error of the platform. */
+      500: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "server_error",
+           *       "error_description": "Internal error"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Temporarily unavailable. Retry later. */
+      503: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "temporarily_unavailable",
+           *       "error_description": "Service temporarily unavailable"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
     };
   };
   exchangeToken: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Proof of possession of a key (RFC 9449 section 4), compact JWS. */
+        DPoP?: string;
+        /** @description Client attestation of the wallet's provider (draft-ietf-oauth-attestation-based-client-auth), compact JWS. */
+        'OAuth-Client-Attestation'?: string;
+        /** @description Proof of possession of the attested key, compact JWS. Without it the DPoP proof counts, where the wallet uses the combined mode. */
+        'OAuth-Client-Attestation-PoP'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -6699,6 +6888,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -6717,14 +6908,187 @@ export interface operations {
           'application/json': components['schemas']['AccessTokenResponse'];
         };
       };
-      400: components['responses']['OAuthInvalid'];
-      401: components['responses']['OAuthUnauthenticated'];
-      408: components['responses']['OAuthTimeout'];
-      413: components['responses']['OAuthTooLarge'];
-      415: components['responses']['OAuthUnsupportedMediaType'];
-      429: components['responses']['OAuthTooManyRequests'];
-      500: components['responses']['OAuthInternal'];
-      503: components['responses']['OAuthUnavailable'];
+      /** @description The request is malformed or violates a rule. */
+      400: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          /** @description Challenge for the next proof of possession, with the error `use_attestation_challenge`. */
+          'oauth-client-attestation-challenge'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "grant_type is missing"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Missing or invalid credentials. */
+      401: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'www-authenticate': components['headers']['www-authenticate'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "access_denied",
+           *       "error_description": "Unauthorized"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The request did not arrive in time. */
+      408: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Timeout"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Payload Too Large"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Unsupported Media Type: expected application/json"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+      429: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'retry-after': components['headers']['retry-after'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "temporarily_unavailable",
+           *       "error_description": "Too Many Requests",
+           *       "message": "Too Many Requests"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Internal error of the platform. */
+      500: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "server_error",
+           *       "error_description": "Internal error"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Temporarily unavailable. Retry later. */
+      503: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "temporarily_unavailable",
+           *       "error_description": "Service temporarily unavailable"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
     };
   };
   retrieveOpenidConfiguration: {
@@ -6832,7 +7196,10 @@ export interface operations {
   issueCredential: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Proof of possession of a key (RFC 9449 section 4), compact JWS. */
+        DPoP?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -6849,6 +7216,7 @@ export interface operations {
          *     }
          */
         'application/json': components['schemas']['CredentialRequest'];
+        'application/jwt': string;
       };
     };
     responses: {
@@ -6856,6 +7224,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -6873,6 +7243,7 @@ export interface operations {
            *     }
            */
           'application/json': components['schemas']['CredentialResponse'];
+          'application/jwt': string;
         };
       };
       /** @description The credentials are issued later. */
@@ -6889,15 +7260,208 @@ export interface operations {
           'application/json': components['schemas']['DeferredResponse'];
         };
       };
-      400: components['responses']['OAuthInvalid'];
-      401: components['responses']['OAuthUnauthenticated'];
-      403: components['responses']['OAuthForbidden'];
-      408: components['responses']['OAuthTimeout'];
-      413: components['responses']['OAuthTooLarge'];
-      415: components['responses']['OAuthUnsupportedMediaType'];
-      429: components['responses']['OAuthTooManyRequests'];
-      500: components['responses']['OAuthInternal'];
-      503: components['responses']['OAuthUnavailable'];
+      /** @description The request is malformed or violates a rule. */
+      400: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "grant_type is missing"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Missing or invalid credentials. */
+      401: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'www-authenticate': components['headers']['www-authenticate'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "access_denied",
+           *       "error_description": "Unauthorized"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The caller is not allowed to perform this operation. */
+      403: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'www-authenticate': components['headers']['www-authenticate'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "insufficient_scope",
+           *       "error_description": "the access token does not cover this credential configuration"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The request did not arrive in time. */
+      408: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Timeout"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Payload Too Large"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Unsupported Media Type: expected application/json"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+      429: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'retry-after': components['headers']['retry-after'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "temporarily_unavailable",
+           *       "error_description": "Too Many Requests",
+           *       "message": "Too Many Requests"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Internal error of the platform. */
+      500: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "server_error",
+           *       "error_description": "Internal error"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Temporarily unavailable. Retry later. */
+      503: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "temporarily_unavailable",
+           *       "error_description": "Service temporarily unavailable"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
     };
   };
   listDeferredIssuances: {
