@@ -1333,7 +1333,9 @@ export const ROWS: Record<string, Row> = {
   },
   'issuance.issue-deferred-credential': {
     right: async (world) => {
-      const { token, transactionId } = await deferredRequest(world.tenant.api, world.own.approvedJwtVc);
+      const { api } = world.tenant;
+      const { id, token, transactionId } = await deferredRequest(api, world.own.approvedJwtVc);
+      expectStatus(await api.deferred.approve(id), 204);
       return { token, body: { transaction_id: transactionId } };
     },
     wrong: () => ({ token: 'not-a-token', body: {} }),

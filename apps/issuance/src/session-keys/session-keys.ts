@@ -50,7 +50,6 @@ const rightsEndAt = (event: IssuanceSessionEvent): string | undefined => {
     case 'OfferDeleted':
     case 'TransactionCodeRefused':
     case 'ClaimSetsBound':
-    // They have an end of their own, see deferredUntil.
     case 'IssuanceDeferred':
     case 'DeferredIssuanceApproved':
     case 'DeferredIssuanceDenied':

@@ -2,7 +2,7 @@ import { IsString, MaxLength } from 'class-validator';
 import { defineOperation, holderAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { Nested, Optional, Uuid } from '../validators.js';
-import { CredentialResponse, DeferredResponse, ResponseEncryptionRequest } from './protocol.js';
+import { CredentialResponse, DeferredResponse, DpopHeaders, ResponseEncryptionRequest } from './protocol.js';
 
 /** Characters of a transaction id. */
 export const MAX_TRANSACTION_ID = 256;
@@ -64,6 +64,8 @@ export const issueDeferredCredential = defineOperation({
     deferred: DeferredResponse,
     body: 'raw',
     accepts: { 'application/json': DeferredCredentialRequest },
+    acceptsHeaders: DpopHeaders,
+    mayBeEncrypted: true,
     maxBodyBytes: 65_536,
   },
   example: { transaction_id: 'the transaction id of a deferred response' },

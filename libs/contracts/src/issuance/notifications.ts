@@ -1,6 +1,7 @@
 import { IsIn, IsString, Matches, MaxLength } from 'class-validator';
 import { defineOperation, holderAccess } from '../operation.js';
 import { Optional } from '../validators.js';
+import { DpopHeaders } from './protocol.js';
 
 /** What a wallet reports of the credentials of one response (OID4VCI 1.0 section 11.1). */
 export const NOTIFICATION_EVENTS = ['credential_accepted', 'credential_failure', 'credential_deleted'] as const;
@@ -27,6 +28,7 @@ export const recordNotification = defineOperation({
     success: 204,
     body: 'raw',
     accepts: { 'application/json': NotificationRequest },
+    acceptsHeaders: DpopHeaders,
     maxBodyBytes: 16_384,
   },
   example: { notification_id: '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11', event: 'credential_accepted' as const },

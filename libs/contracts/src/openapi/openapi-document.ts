@@ -424,7 +424,12 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
     202: {
       description: 'The credentials are issued later.',
       headers: headersOf(),
-      content: { 'application/json': { schema: schemas.reference(http!.deferred.name) as JsonObject } },
+      content: {
+        'application/json': {
+          schema: schemas.reference(http!.deferred.name) as JsonObject,
+          example: { transaction_id: 'the transaction id', interval: 30 },
+        },
+      },
     },
   };
   const refused = refusals.map((status): [string, Json] => {

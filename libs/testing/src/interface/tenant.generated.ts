@@ -7258,6 +7258,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['DeferredResponse'];
+          'application/jwt': string;
         };
       };
       /** @description The request is malformed or violates a rule. */
@@ -7507,7 +7508,10 @@ export interface operations {
   issueDeferredCredential: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Proof of possession of a key (RFC 9449 section 4), compact JWS. */
+        DPoP?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -7519,6 +7523,7 @@ export interface operations {
          *     }
          */
         'application/json': components['schemas']['DeferredCredentialRequest'];
+        'application/jwt': string;
       };
     };
     responses: {
@@ -7526,6 +7531,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -7534,6 +7541,7 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['CredentialResponse'];
+          'application/jwt': string;
         };
       };
       /** @description The credentials are issued later. */
@@ -7548,16 +7556,188 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['DeferredResponse'];
+          'application/jwt': string;
         };
       };
-      400: components['responses']['OAuthInvalid'];
-      401: components['responses']['OAuthUnauthenticated'];
-      408: components['responses']['OAuthTimeout'];
-      413: components['responses']['OAuthTooLarge'];
-      415: components['responses']['OAuthUnsupportedMediaType'];
-      429: components['responses']['OAuthTooManyRequests'];
-      500: components['responses']['OAuthInternal'];
-      503: components['responses']['OAuthUnavailable'];
+      /** @description The request is malformed or violates a rule. */
+      400: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "grant_type is missing"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Missing or invalid credentials. */
+      401: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'www-authenticate': components['headers']['www-authenticate'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "access_denied",
+           *       "error_description": "Unauthorized"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The request did not arrive in time. */
+      408: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Timeout"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Payload Too Large"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Unsupported Media Type: expected application/json"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+      429: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'retry-after': components['headers']['retry-after'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "temporarily_unavailable",
+           *       "error_description": "Too Many Requests",
+           *       "message": "Too Many Requests"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Internal error of the platform. */
+      500: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "server_error",
+           *       "error_description": "Internal error"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Temporarily unavailable. Retry later. */
+      503: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "temporarily_unavailable",
+           *       "error_description": "Service temporarily unavailable"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
     };
   };
   approveDeferredIssuance: {
@@ -7751,7 +7931,10 @@ export interface operations {
   recordNotification: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Proof of possession of a key (RFC 9449 section 4), compact JWS. */
+        DPoP?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -7771,6 +7954,8 @@ export interface operations {
       204: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -7779,14 +7964,185 @@ export interface operations {
         };
         content?: never;
       };
-      400: components['responses']['OAuthInvalid'];
-      401: components['responses']['OAuthUnauthenticated'];
-      408: components['responses']['OAuthTimeout'];
-      413: components['responses']['OAuthTooLarge'];
-      415: components['responses']['OAuthUnsupportedMediaType'];
-      429: components['responses']['OAuthTooManyRequests'];
-      500: components['responses']['OAuthInternal'];
-      503: components['responses']['OAuthUnavailable'];
+      /** @description The request is malformed or violates a rule. */
+      400: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "grant_type is missing"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Missing or invalid credentials. */
+      401: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'www-authenticate': components['headers']['www-authenticate'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "access_denied",
+           *       "error_description": "Unauthorized"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The request did not arrive in time. */
+      408: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Timeout"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Payload Too Large"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Unsupported Media Type: expected application/json"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+      429: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'retry-after': components['headers']['retry-after'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "temporarily_unavailable",
+           *       "error_description": "Too Many Requests",
+           *       "message": "Too Many Requests"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Internal error of the platform. */
+      500: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "server_error",
+           *       "error_description": "Internal error"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Temporarily unavailable. Retry later. */
+      503: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "temporarily_unavailable",
+           *       "error_description": "Service temporarily unavailable"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
     };
   };
   createOffer: {
