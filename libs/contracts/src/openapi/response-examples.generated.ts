@@ -364,7 +364,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: '155d900b41a3ba2565ccd8fbe67ae2b208e16604444b04aed0ee696262bf0b23',
+    certificateFingerprint: '00f1837cdc792462dc4faca08371d9ed7ccf030fe2e4706f2ca23aa809b0327c',
     isManaged: true,
     crl: { number: '43', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: false,
@@ -385,7 +385,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     type: 'https://didcomm.org/revocation_notification/2.0/revoke',
     from: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
     to: ['did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK'],
-    created_time: 1795468085,
+    created_time: 1795468541,
     body: { revocation_format: 'ldp_vc', credential_id: 'urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61' },
   },
   'issuance.create-status-list-configuration': {
@@ -420,9 +420,13 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     scope: 'jwt_vc_json:StudentCard',
   },
   'issuance.issue-attestation-challenge': {
-    attestation_challenge: 'mwtriq9q.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
+    attestation_challenge: 'mwtrsivq.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
   },
   'issuance.issue-credential': {
+    credentials: [{ credential: 'eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl' }],
+    notification_id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+  },
+  'issuance.issue-deferred-credential': {
     credentials: [{ credential: 'eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl' }],
     notification_id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
   },
@@ -571,7 +575,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           notBefore: '2026-01-15T09:30:00.000Z',
           notAfter: '2026-01-15T09:30:00.000Z',
         },
-        certificateFingerprint: '856d802e781fb7640c3bf38d31feb7f2aba78f270b323b3898e457ad82e75933',
+        certificateFingerprint: '9e4b79727021003bad5d91328c6d987eedcc7bbdd4d09e07fa0ac81533280da7',
       },
     ],
   },
@@ -589,7 +593,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           notBefore: '2026-01-15T09:30:00.000Z',
           notAfter: '2026-01-15T09:30:00.000Z',
         },
-        certificateFingerprint: '8e0e2151640e78f14548231b26a7d4329b22864dd389d923810f3339e4bc5c73',
+        certificateFingerprint: 'b497b9a9f54911daab511d2784fa3e2ea114a3c101b2041968386abf57d1fa42',
       },
     ],
   },
@@ -606,7 +610,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           notBefore: '2026-01-15T09:30:00.000Z',
           notAfter: '2026-01-15T09:30:00.000Z',
         },
-        certificateFingerprint: '365d757243f21123d2b9b3aadc0f412c2eea5e9e0012550020afe40486d57637',
+        certificateFingerprint: '65817334ba97b26daa62e317e5cd18e0e77b98908bca31ca5263f480a84e123c',
         isManaged: false,
         crl: { number: '2', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
         crlDue: true,
@@ -631,7 +635,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
         iacaId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
         listSize: 100000,
-        list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+dMLl5h+vJ8/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe//kq3Zb8XnW5mVt1Yc7RfL2sHd9J/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7Rf//hkBLFhAjVlc/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7==',
+        list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9/Rn//kq3Zb8XnW5mVt1Yc7RfL2sHd9J/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1/+GQEsWEB034IH9O/HXehEEr7iawyUkU4+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA',
       },
     ],
   },
@@ -702,7 +706,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
         name: 'Wallet',
-        clientId: 'wallet-z',
+        clientId: 'wallet-10',
         redirectUris: ['https://wallet.example/back'],
         rootCertificates: ['-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'],
         dpopRequired: false,
@@ -716,7 +720,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
         name: 'Wallet',
-        clientId: 'wallet-z',
+        clientId: 'wallet-10',
         redirectUris: ['https://wallet.example/back'],
         rootCertificates: ['-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'],
         dpopRequired: false,
@@ -900,7 +904,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: '81e95295f54364f801019ca261b4bc2c345b463490fecad86cf85615ae0a7724',
+    certificateFingerprint: '30f421ebb6521977e3116e04d9369db74fccb46d5f699d1741426b979361522e',
     isManaged: true,
     crl: { number: '1', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: false,
@@ -909,7 +913,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     iacas: [
       {
         certificate:
-          'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq+jpoyYq60jlIXJlpp9hC+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq=',
+          'kq3Zb8XnW5mVt1Yc7RfL2sHd9Jp/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV/zKX5Uc4cbwYK/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7Rf/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/iYq0aqIo3/ZJub2JvK0GK9n/SvU43wbSzNQMbpLQ==',
       },
     ],
   },
@@ -1099,7 +1103,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     iacaId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
     listSize: 100000,
-    list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+dMLl5h+vJ8/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV/h/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u+rRkdfSUk/1eq7Pw==',
+    list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8/AlRl2hwOvL9jS+oRvcZeTw==',
   },
   'issuance.retrieve-oauth-keys': { keys: [] },
   'issuance.retrieve-offer-content': {
@@ -1134,15 +1138,15 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   'issuance.retrieve-status-list-aggregation': {
     status_lists: [
       'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token',
-      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token',
-      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token',
+      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token',
+      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token',
       'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token',
-      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token',
+      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token',
       'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token',
       'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token',
       'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token',
       'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b68/token',
-      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token',
+      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token',
     ],
   },
   'issuance.retrieve-status-list-configuration': {
@@ -1177,8 +1181,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       type: 'BitstringStatusList',
       statusPurpose: 'revocation',
       ttl: 300000,
-      encodedList:
-        'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Z',
+      encodedList: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe',
     },
     proof: {
       type: 'DataIntegrityProof',
@@ -1208,7 +1211,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   'issuance.retrieve-wallet.attested': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     name: 'Wallet',
-    clientId: 'wallet-z',
+    clientId: 'wallet-10',
     redirectUris: ['https://wallet.example/back'],
     rootCertificates: ['-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'],
     dpopRequired: false,
@@ -1306,7 +1309,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: '81e95295f54364f801019ca261b4bc2c345b463490fecad86cf85615ae0a7724',
+    certificateFingerprint: '30f421ebb6521977e3116e04d9369db74fccb46d5f699d1741426b979361522e',
     isManaged: true,
     crl: { number: '1', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: false,
@@ -1322,7 +1325,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: '365d757243f21123d2b9b3aadc0f412c2eea5e9e0012550020afe40486d57637',
+    certificateFingerprint: '65817334ba97b26daa62e317e5cd18e0e77b98908bca31ca5263f480a84e123c',
     isManaged: false,
     crl: { number: '2', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: true,
@@ -1710,7 +1713,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     data: [
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-        name: 'other',
+        name: 'Example University',
         subdomain: 'university.example',
         environmentId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
         environment: {

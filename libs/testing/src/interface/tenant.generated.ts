@@ -5092,6 +5092,7 @@ export interface operations {
            *       "jwks_uri": "https://university.example/v1/oauth/jwks",
            *       "scopes_supported": [
            *         "jwt_vc_json:StudentCard",
+           *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
@@ -5101,24 +5102,24 @@ export interface operations {
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.o",
-           *         "mso_mdoc:org.example.u",
+           *         "mso_mdoc:org.example.q",
+           *         "mso_mdoc:org.example.w",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.1o",
+           *         "mso_mdoc:org.example.1q",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.1t",
+           *         "mso_mdoc:org.example.1v",
            *         "jwt_vc_json:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.1y",
-           *         "mso_mdoc:org.example.1z",
+           *         "mso_mdoc:org.example.20",
+           *         "mso_mdoc:org.example.21",
            *         "ldp_vc:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
@@ -5128,7 +5129,7 @@ export interface operations {
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.2b",
+           *         "mso_mdoc:org.example.2d",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
@@ -5139,14 +5140,14 @@ export interface operations {
            *         "mso_mdoc:org.example.membership",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.35",
+           *         "mso_mdoc:org.example.37",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.3l",
+           *         "mso_mdoc:org.example.3n",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard"
@@ -5221,6 +5222,8 @@ export interface operations {
            * @example {
            *       "credential_issuer": "https://university.example",
            *       "credential_endpoint": "https://university.example/v1/openid/credential",
+           *       "deferred_credential_endpoint": "https://university.example/v1/openid/deferred-credential",
+           *       "notification_endpoint": "https://university.example/v1/openid/notification",
            *       "nonce_endpoint": "https://university.example/v1/openid/nonce",
            *       "batch_credential_issuance": {
            *         "batch_size": 10
@@ -5290,6 +5293,7 @@ export interface operations {
            *       "jwks_uri": "https://university.example/v1/oauth/jwks",
            *       "scopes_supported": [
            *         "jwt_vc_json:StudentCard",
+           *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
@@ -5299,24 +5303,24 @@ export interface operations {
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.o",
-           *         "mso_mdoc:org.example.u",
+           *         "mso_mdoc:org.example.q",
+           *         "mso_mdoc:org.example.w",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.1o",
+           *         "mso_mdoc:org.example.1q",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.1t",
+           *         "mso_mdoc:org.example.1v",
            *         "jwt_vc_json:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.1y",
-           *         "mso_mdoc:org.example.1z",
+           *         "mso_mdoc:org.example.20",
+           *         "mso_mdoc:org.example.21",
            *         "ldp_vc:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
@@ -5326,7 +5330,7 @@ export interface operations {
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.2b",
+           *         "mso_mdoc:org.example.2d",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
@@ -5337,14 +5341,14 @@ export interface operations {
            *         "mso_mdoc:org.example.membership",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.35",
+           *         "mso_mdoc:org.example.37",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.3l",
+           *         "mso_mdoc:org.example.3n",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard"
@@ -6572,7 +6576,7 @@ export interface operations {
         content: {
           /**
            * @example {
-           *       "attestation_challenge": "mwtlqecv.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *       "attestation_challenge": "mwtrsivq.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
            *     }
            */
           'application/json': components['schemas']['AttestationChallengeResponse'];
@@ -7116,6 +7120,7 @@ export interface operations {
            *       "allowUnregisteredWallets": true,
            *       "requirePushedAuthorizationRequests": false,
            *       "dpopNonceRequired": false,
+           *       "deferredDays": 30,
            *       "encryption": {
            *         "enabled": true,
            *         "requestRequired": false,
@@ -7172,6 +7177,7 @@ export interface operations {
            *       "allowUnregisteredWallets": true,
            *       "requirePushedAuthorizationRequests": false,
            *       "dpopNonceRequired": false,
+           *       "deferredDays": 30,
            *       "encryption": {
            *         "enabled": true,
            *         "requestRequired": false,
@@ -7239,7 +7245,8 @@ export interface operations {
            *         {
            *           "credential": "eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl"
            *         }
-           *       ]
+           *       ],
+           *       "notification_id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
            *     }
            */
           'application/json': components['schemas']['CredentialResponse'];
@@ -7257,8 +7264,13 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "transaction_id": "the transaction id",
+           *       "interval": 30
+           *     }
+           */
           'application/json': components['schemas']['DeferredResponse'];
-          'application/jwt': string;
         };
       };
       /** @description The request is malformed or violates a rule. */
@@ -7494,6 +7506,24 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "state": "PENDING",
+           *           "credentialConfigurationId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "credentialConfigurationVersion": 1,
+           *           "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *           "sessionId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63",
+           *           "offerId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63",
+           *           "credentials": 1,
+           *           "createdAt": "2026-01-15T09:30:00.000Z",
+           *           "expiresAt": "2026-01-15T09:30:00.000Z"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfDeferredIssuance'];
         };
       };
@@ -7540,6 +7570,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "credentials": [
+           *         {
+           *           "credential": "eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl"
+           *         }
+           *       ],
+           *       "notification_id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
+           *     }
+           */
           'application/json': components['schemas']['CredentialResponse'];
           'application/jwt': string;
         };
@@ -7555,8 +7595,13 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "transaction_id": "the transaction id",
+           *       "interval": 30
+           *     }
+           */
           'application/json': components['schemas']['DeferredResponse'];
-          'application/jwt': string;
         };
       };
       /** @description The request is malformed or violates a rule. */
@@ -7838,7 +7883,7 @@ export interface operations {
            * @example {
            *       "iacas": [
            *         {
-           *           "certificate": "MIICQjCCAeigAwIBAgIQSmeTzVNDFNA/3xz/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9Jp/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV/zKX5Uc4cbwYK/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7Rf/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/iYq0aqIo3/ZJub2JvK0GK9n/SvU43wbSzNQMbpLQ=="
            *         }
            *       ]
            *     }
@@ -8529,7 +8574,7 @@ export interface operations {
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "name": "Wallet",
-           *           "clientId": "wallet-z",
+           *           "clientId": "wallet-10",
            *           "redirectUris": [
            *             "https://wallet.example/back"
            *           ],
@@ -8597,7 +8642,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "name": "State wallet",
-           *       "clientId": "wallet-3b",
+           *       "clientId": "wallet-3d",
            *       "rootCertificates": [
            *         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
            *       ],
@@ -8649,7 +8694,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "name": "Wallet",
-           *       "clientId": "wallet-z",
+           *       "clientId": "wallet-10",
            *       "redirectUris": [
            *         "https://wallet.example/back"
            *       ],
@@ -8717,7 +8762,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "name": "State wallet",
-           *       "clientId": "wallet-3d",
+           *       "clientId": "wallet-3f",
            *       "rootCertificates": [
            *         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
            *       ],
@@ -8812,7 +8857,7 @@ export interface operations {
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "name": "Wallet",
-           *           "clientId": "wallet-z",
+           *           "clientId": "wallet-10",
            *           "redirectUris": [
            *             "https://wallet.example/back"
            *           ],
@@ -8880,7 +8925,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "name": "City wallet",
-           *       "clientId": "wallet-3c",
+           *       "clientId": "wallet-3e",
            *       "redirectUris": [
            *         "https://wallet.example.com/back"
            *       ],
@@ -8998,7 +9043,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "name": "City wallet",
-           *       "clientId": "wallet-3e",
+           *       "clientId": "wallet-3g",
            *       "redirectUris": [
            *         "https://wallet.example.com/back"
            *       ],
@@ -10241,7 +10286,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "type": "org.example.u",
+           *           "type": "org.example.w",
            *           "profile": "mobile",
            *           "format": "mso_mdoc",
            *           "sessionId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
@@ -11435,15 +11480,16 @@ export interface operations {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "type": "StudentCard",
            *           "additionalTypes": [],
-           *           "name": "University degree",
+           *           "name": "Test credential",
            *           "issuer": {
-           *             "name": "Example University"
+           *             "name": "Test issuer"
            *           },
            *           "claimMappings": {
            *             "given_name": {
            *               "mapFrom": "claims.given_name"
            *             }
            *           },
+           *           "approval": "manual",
            *           "issuerDid": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "revocable": false,
            *           "persist": false
@@ -11880,7 +11926,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "type": "org.example.o",
+           *           "type": "org.example.q",
            *           "claimMappings": {
            *             "org.example.membership.1": {
            *               "given_name": {
@@ -12038,7 +12084,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "type": "org.example.o",
+           *       "type": "org.example.q",
            *       "claimMappings": {
            *         "org.example.membership.1": {
            *           "given_name": {
@@ -12131,7 +12177,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "type": "org.example.o",
+           *       "type": "org.example.q",
            *       "claimMappings": {
            *         "org.example.membership.1": {
            *           "given_name": {
@@ -12250,7 +12296,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "99eba6761e31f8688eca480163ebe0ea8566f807d1662c7b3ddbd0d5c6255582"
+           *           "certificateFingerprint": "9e4b79727021003bad5d91328c6d987eedcc7bbdd4d09e07fa0ac81533280da7"
            *         }
            *       ]
            *     }
@@ -12554,7 +12600,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "829247534902a0b42d48787a7ebb36befecd62416e62011dbd8be5e14621520a",
+           *           "certificateFingerprint": "65817334ba97b26daa62e317e5cd18e0e77b98908bca31ca5263f480a84e123c",
            *           "isManaged": false,
            *           "crl": {
            *             "number": "2",
@@ -12626,7 +12672,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "480cf30b5b813e8114f02e2667e904f19ef40c63678f8f31351102524f893681",
+           *       "certificateFingerprint": "00f1837cdc792462dc4faca08371d9ed7ccf030fe2e4706f2ca23aa809b0327c",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "43",
@@ -12686,7 +12732,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "5204c043a221467d2a0f64a3a48c8845a37d27b3c9f3cb9c50fc262f966c9d76",
+           *       "certificateFingerprint": "30f421ebb6521977e3116e04d9369db74fccb46d5f699d1741426b979361522e",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -12755,7 +12801,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "5204c043a221467d2a0f64a3a48c8845a37d27b3c9f3cb9c50fc262f966c9d76",
+           *       "certificateFingerprint": "30f421ebb6521977e3116e04d9369db74fccb46d5f699d1741426b979361522e",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -12898,7 +12944,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "829247534902a0b42d48787a7ebb36befecd62416e62011dbd8be5e14621520a",
+           *       "certificateFingerprint": "65817334ba97b26daa62e317e5cd18e0e77b98908bca31ca5263f480a84e123c",
            *       "isManaged": false,
            *       "crl": {
            *         "number": "2",
@@ -13003,7 +13049,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "1b05839455548a2ef46c1d998e20716ab0f89ff4956dff06a384a7d26f6dc560"
+           *           "certificateFingerprint": "b497b9a9f54911daab511d2784fa3e2ea114a3c101b2041968386abf57d1fa42"
            *         }
            *       ]
            *     }
@@ -13255,7 +13301,7 @@ export interface operations {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *           "listSize": 100000,
-           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/4OuU/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/kq3Zb8XnW5mVt1Yc7RfL2sHd9J/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA/j+OPOLb7rmm/EwdytRshb+kq3Zb8XnW5mVt1Yc7RfL/JrUrQar1uNYeAMvFc/Tig=="
+           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9/Rn//kq3Zb8XnW5mVt1Yc7RfL2sHd9J/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1/+GQEsWEB034IH9O/HXehEEr7iawyUkU4+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA"
            *         }
            *       ]
            *     }
@@ -13299,7 +13345,7 @@ export interface operations {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *       "listSize": 100000,
-           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/4OuU/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG"
+           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8/AlRl2hwOvL9jS+oRvcZeTw=="
            *     }
            */
           'application/json': components['schemas']['MobileStatusList'];
@@ -13384,7 +13430,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "docType": "org.example.x",
+           *           "docType": "org.example.y",
            *           "timeToLiveDuration": {
            *             "days": 1
            *           },
@@ -13501,7 +13547,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "docType": "org.example.x",
+           *       "docType": "org.example.y",
            *       "timeToLiveDuration": {
            *         "days": 1
            *       },
@@ -13566,7 +13612,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "docType": "org.example.x",
+           *       "docType": "org.example.y",
            *       "timeToLiveDuration": {
            *         "days": 1
            *       },
@@ -14134,16 +14180,16 @@ export interface operations {
           /**
            * @example {
            *       "status_lists": [
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token",
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token",
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b68/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token"
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b68/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token"
            *       ]
            *     }
            */
@@ -14461,7 +14507,7 @@ export interface operations {
            *       "to": [
            *         "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
            *       ],
-           *       "created_time": 1795458365,
+           *       "created_time": 1795468541,
            *       "body": {
            *         "revocation_format": "ldp_vc",
            *         "credential_id": "urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
@@ -14846,7 +14892,7 @@ export interface operations {
            *         "type": "BitstringStatusList",
            *         "statusPurpose": "revocation",
            *         "ttl": 300000,
-           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb"
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe"
            *       },
            *       "proof": {
            *         "type": "DataIntegrityProof",
@@ -14854,7 +14900,7 @@ export interface operations {
            *         "created": "2026-01-15T09:30:00.000Z",
            *         "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *         "proofPurpose": "assertionMethod",
-           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *       }
            *     }
            */
@@ -14879,7 +14925,7 @@ export interface operations {
            *         "type": "BitstringStatusList",
            *         "statusPurpose": "revocation",
            *         "ttl": 300000,
-           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb"
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe"
            *       },
            *       "proof": {
            *         "type": "DataIntegrityProof",
@@ -14887,7 +14933,7 @@ export interface operations {
            *         "created": "2026-01-15T09:30:00.000Z",
            *         "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *         "proofPurpose": "assertionMethod",
-           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *       }
            *     }
            */
