@@ -108,7 +108,7 @@ describe('docs/guides', () => {
       { TENANT_TOKEN: tenant.api.client.token!, CREDENTIAL: '' },
     );
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
-    expect(output.slice(2, 5).map((text) => text.trim())).toEqual(['false', 'true\nfalse', 'true\n1']);
+    expect(output.slice(2, 7).map((text) => text.trim())).toEqual(['false', 'true\nfalse', 'true\n1', '90', '{}']);
     expect(expectStatus(await tenant.api.wallets.list(), 200).data).toEqual([]);
     expect(expectStatus(await tenant.api.openIdConfiguration.retrieve(), 200)).toMatchObject({
       allowUnregisteredWallets: false,

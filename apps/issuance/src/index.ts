@@ -6,6 +6,7 @@ import { dueCertificates } from './due-certificates/due-certificates.read-model.
 import { sessionKeys } from './session-keys/session-keys.js';
 import { publishedLists } from './status-list/published-lists.read-model.js';
 import { statusLists } from './status-list/status-lists.read-model.js';
+import { tokenFamilies } from './token-family/family-sweep.js';
 import { users } from './user/users.read-model.js';
 
 export const issuanceService: ServiceDefinition = {
@@ -13,10 +14,12 @@ export const issuanceService: ServiceDefinition = {
   needs: ['domain', 'keys', 'replay-guard'],
   publishes: PUBLISHED.map(({ category }) => category),
   module: IssuanceModule,
-  projections: [configurations, dueCertificates, users, sessionKeys, statusLists, publishedLists].map((projection) => ({
-    projection,
-    follows: 'domain',
-  })),
+  projections: [configurations, dueCertificates, users, sessionKeys, tokenFamilies, statusLists, publishedLists].map(
+    (projection) => ({
+      projection,
+      follows: 'domain',
+    }),
+  ),
 };
 export { storedContextsOf, STORED_CONTEXT_CATEGORY } from './stored-context/stored-contexts-of.js';
 /** For the benchmark of a format's own work. */

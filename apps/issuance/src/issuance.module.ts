@@ -34,6 +34,7 @@ import { IssuerBrands } from './protocol/issuer-brands.js';
 import { CurrentConfigurations } from './protocol/current-configurations.js';
 import { ClientAttestations } from './protocol/client-attestations.js';
 import { DpopProofs } from './protocol/dpop-proofs.js';
+import { WalletClients } from './protocol/wallet-clients.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedConfigurations } from './protocol/published-configurations.js';
 import { SignedInUsers } from './user/signed-in-users.js';
@@ -42,6 +43,9 @@ import { KnownUsers } from './known-users/known-users.js';
 import { CredentialErasures } from './persisted-credential/credential-erasures.js';
 import { PersistedCredentials } from './persisted-credential/persisted-credentials.js';
 import { SessionKeys } from './session-keys/session-keys.js';
+import { FamilySweep } from './token-family/family-sweep.js';
+import { TokenFamilies } from './token-family/token-families.js';
+import { RefreshGrant } from './exchange-token/refresh-grant.js';
 import { PublishStatusLists } from './status-list/publish-status-lists.worker.js';
 import { PublishedListsReadModel } from './status-list/published-lists.read-model.js';
 import { StatusIndexes } from './status-list/status-indexes.js';
@@ -97,6 +101,10 @@ import { useCases } from './use-cases.generated.js';
     DeferredIssuances,
     DeferredIssuancesReadModel,
     ClientAttestations,
+    WalletClients,
+    TokenFamilies,
+    RefreshGrant,
+    FamilySweep,
     PendingAuthorizations,
     PushedAuthorizations,
     PendingConsents,

@@ -88,10 +88,8 @@ describe('the chain of a signer', () => {
       expect(Buffer.from(signer.node.raw).toString('base64')).toBe(chain[0]!.text);
     }
     expect(refusalOf([deep, upper], root)).toEqual(['certificate 1 must be issued by the certificate that follows it']);
-    expect(refusalOf([deep, lower], root)).toEqual([
-      'must be issued by a root certificate of the wallet that is valid',
-    ]);
-    expect(refusalOf([direct], other)).toEqual(['must be issued by a root certificate of the wallet that is valid']);
+    expect(refusalOf([deep, lower], root)).toEqual(['must be issued by a configured root certificate that is valid']);
+    expect(refusalOf([direct], other)).toEqual(['must be issued by a configured root certificate that is valid']);
     expect(refusalOf([direct])).toHaveLength(1);
   });
 
@@ -122,9 +120,7 @@ describe('the chain of a signer', () => {
     const [below, under] = [await make({ by: noCa }), await make({ by: root, extensions: [CA()] })];
     expect(refusalOf([below, noCa], root)).toEqual(['certificate 2 must be the certificate of a CA']);
     const leaf = await make({ by: under });
-    expect(refusalOf([leaf, under], root)).toEqual([
-      'must be issued by a root certificate of the wallet that is valid',
-    ]);
+    expect(refusalOf([leaf, under], root)).toEqual(['must be issued by a configured root certificate that is valid']);
     const wide = await make({ extensions: [CA()] });
     const narrow = await make({ by: wide, extensions: [CA(0)] });
     const middle = await make({ by: narrow, extensions: [CA()] });
@@ -148,7 +144,7 @@ describe('the chain of a signer', () => {
     expect(refusalOf([later], root)).toEqual(['certificate 1 must be valid: it begins at 2026-06-01T00:00:01.000Z']);
     const old = await make({ extensions: [CA()], notAfter: new Date('2026-05-01T00:00:00Z') });
     expect(refusalOf([await make({ by: old })], old)).toEqual([
-      'must be issued by a root certificate of the wallet that is valid',
+      'must be issued by a configured root certificate that is valid',
     ]);
   });
 

@@ -67,7 +67,7 @@ export const verifyCertificateChain = (
       authorityFaults(anchor, certificates.length - 1).length === 0 &&
       periodFaults(anchor.x509, now).length === 0,
   );
-  if (!trusted) throw new CertificateFault(['must be issued by a root certificate of the wallet that is valid']);
+  if (!trusted) throw new CertificateFault(['must be issued by a configured root certificate that is valid']);
   const path = [...certificates, trusted].map(({ x509 }) => x509);
   verified.set(key, {
     signer,

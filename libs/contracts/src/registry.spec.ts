@@ -13,6 +13,7 @@ const WITHOUT_OBJECT: ReadonlySet<string> = new Set([
   'issuance.push-authorization',
   'issuance.complete-authorization',
   'issuance.exchange-token',
+  'issuance.revoke-wallet-token',
   'issuance.issue-credential',
   'issuance.issue-deferred-credential',
   'issuance.record-notification',

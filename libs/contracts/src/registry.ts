@@ -56,6 +56,7 @@ export * from './issuance/deferred-issuances.js';
 export * from './issuance/document-signers.js';
 export * from './issuance/formats.js';
 export * from './issuance/iacas.js';
+export * from './issuance/key-requirements.js';
 export * from './issuance/mobile-status-lists.js';
 export * from './issuance/notifications.js';
 export * from './issuance/offers.js';

@@ -12,7 +12,8 @@ import { DpopProofs, dpopResourceError, PROOF_USED, singleUseOf } from '../proto
 import type { WalletRecord } from '../protocol/record-outcome.js';
 import { checkAccessTokenLocation } from './check-access-token-location.js';
 import { checkTokenBinding } from './check-token-binding.js';
-import { invalidToken, loadAccessToken } from './load-access-token.js';
+import { loadAccessToken } from './load-access-token.js';
+import { invalidToken } from './presented-token.js';
 
 /** Every token is still valid then: what its end means is decided by the endpoint. */
 const BEFORE_EVERY_END = new Date(0);

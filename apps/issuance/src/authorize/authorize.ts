@@ -41,6 +41,8 @@ interface ClassifiedRequest {
   parameters: URLSearchParams;
   /** Id of the pushed request. */
   pushed?: string;
+  /** Thumbprint of the attested key of the wallet that pushed it. */
+  instanceJkt?: string;
 }
 
 /**
@@ -93,11 +95,16 @@ export class Authorize {
     const parameters = opened?.parameters ?? query;
     const requesting = parseClient(parameters);
     const client = await this.wallets.classifyClient(tenantId, requesting, opened !== undefined);
-    return { requesting, client, parameters, ...(opened && { pushed: opened.id }) };
+    const { id: pushed, instanceJkt } = opened ?? {};
+    return {
+      ...{ requesting, client, parameters },
+      ...(pushed !== undefined && { pushed }),
+      ...(instanceJkt !== undefined && { instanceJkt }),
+    };
   }
 
   private async accept(
-    { requesting, client, parameters, pushed }: ClassifiedRequest,
+    { requesting, client, parameters, pushed, instanceJkt }: ClassifiedRequest,
     headers: ReturnType<typeof rawOf>['headers'],
     context: HolderContext,
     record: WalletRecord,
@@ -118,6 +125,7 @@ export class Authorize {
       clientKind: client.kind,
       codeChallenge,
       ...(dpopJkt !== undefined && { dpopJkt }),
+      ...(instanceJkt !== undefined && { instanceJkt }),
       ...requested,
       issuer,
       ...(pushed !== undefined && { pushed }),

@@ -62,6 +62,7 @@ const READ: ReadonlySet<string> = new Set<(IssuanceSessionEvent | UserEvent)['ty
   'DeferredIssuanceDenied',
   'DeferredIssuanceCompleted',
   'AuthorizationCodeReplayed',
+  'TokensRevoked',
   'OfferDeleted',
   'UserDeleted',
   'UserExpired',
@@ -102,6 +103,7 @@ const projectEvent = async (trx: Transaction<DeferredIssuanceTables>, stored: Re
         .execute();
       break;
     case 'AuthorizationCodeReplayed':
+    case 'TokensRevoked':
     case 'OfferDeleted':
       await remove(trx, tenantId).where('session_id', '=', event.data.sessionId).execute();
   }

@@ -1,6 +1,7 @@
 import type { Aggregate } from '@attestry/event-store';
 import type {
   AuthorizationRequestOrigin,
+  BegunFamily,
   CredentialIssuedData,
   CredentialIssuedV1,
   Grant,
@@ -49,6 +50,8 @@ export type IssuanceSessionState =
       /** The current one. */
       accessToken: Grant;
       authorizationDetails?: GrantedDetail[];
+      /** Of the refresh token. */
+      tokenFamily?: BegunFamily;
       /** Credentials issued so far, by configuration id. */
       issued: Record<string, number>;
       /** By id; absent before the first. */
@@ -109,7 +112,7 @@ const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): Issua
     case 'AuthorizationCodeRedeemed': {
       if (state.status !== 'authorized') return state;
       const { code, ...facts } = state;
-      const { accessToken, authorizationDetails } = event.data;
+      const { accessToken, authorizationDetails, tokenFamily } = event.data;
       return {
         ...facts,
         status: 'redeemed',
@@ -117,9 +120,11 @@ const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): Issua
         accessToken,
         issued: {},
         ...(authorizationDetails && { authorizationDetails }),
+        ...(tokenFamily && { tokenFamily }),
       };
     }
     case 'AuthorizationCodeReplayed':
+    case 'TokensRevoked':
       return { status: 'revoked', id: event.data.sessionId };
     case 'CredentialIssued': {
       if (state.status !== 'redeemed') return state;
@@ -180,6 +185,7 @@ export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEve
     AuthorizationGranted: 2,
     AuthorizationCodeRedeemed: 2,
     AuthorizationCodeReplayed: 1,
+    TokensRevoked: 1,
     CredentialIssued: 2,
     IssuanceDeferred: 1,
     DeferredIssuanceApproved: 1,

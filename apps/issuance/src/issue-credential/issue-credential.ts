@@ -33,16 +33,13 @@ import { WithdrawnDomains } from '../withdrawn-domains/withdrawn-domains.directo
 import { checkAccessTokenLocation } from '../access-token/check-access-token-location.js';
 import { checkConfiguration } from './check-configuration.js';
 import { checkContentType } from '../message-encryption/check-content-type.js';
-import { checkDistinctKeys } from './check-distinct-keys.js';
 import { checkIssuanceLimit } from '../credential-issuer/check-issuance-limit.js';
 import { checkIssuerDomain } from '../credential-issuer/check-issuer-domain.js';
-import { checkNonce } from './check-nonce.js';
 import { checkTokenBinding } from '../access-token/check-token-binding.js';
-import type { HolderKey } from './holder-key.js';
 import { loadAccessToken } from '../access-token/load-access-token.js';
 import { parseCredentialRequest } from './parse-credential-request.js';
 import { spendNonce } from './spend-nonce.js';
-import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
+import { verifyProofs } from './verify-proofs.js';
 
 /** Credential endpoint, OID4VCI §8: the checks in their order. */
 @Operation(issueCredential)
@@ -99,19 +96,10 @@ export class IssueCredential {
       const expected = {
         issuer: session.issuer,
         ...(session.origin.kind === 'authorizationRequest' && { clientId: session.origin.clientId }),
-        now,
-        windowSeconds: this.config.proofWindowSeconds,
+        ...{ tenantId: tenant.id, now, windowSeconds: this.config.proofWindowSeconds },
       };
-      const proofs: VerifiedProof[] = [];
-      const holders: HolderKey[] = [];
-      for (const jwt of requested.proofs) {
-        const verified = verifyJwtProof(jwt, expected);
-        proofs.push(verified);
-        holders.push(verified.holder);
-      }
-      if (proofs.length > 1) checkDistinctKeys(proofs);
-      const nonces = checkNonce(proofs, tenant.id, now, this.macs);
-      checkIssuanceLimit(session, configuration, proofs.length, now);
+      const { holders, nonces } = await verifyProofs(requested.proofs, configuration.content, expected, this.macs);
+      checkIssuanceLimit(session, configuration, holders.length, now);
       const order = {
         ...{ tenant, session, configuration, holders, now },
         ...{ stream: presented.stream, loaded: presented.loaded, tokenId: presented.tokenId },

@@ -13,6 +13,7 @@ export const effectiveSettings = (settings: OpenIdSettings, { nodeEnv }: { nodeE
   allowUnregisteredWallets: nodeEnv !== 'production',
   requirePushedAuthorizationRequests: false,
   dpopNonceRequired: false,
+  refreshTokenDays: 30,
   deferredDays: 30,
   ...settings,
   encryption: encryptionPolicy(settings),

@@ -9,6 +9,8 @@ export interface OpenIdSettings {
   /** Days in which deferred credentials can be collected. Default: 30. */
   deferredDays?: number;
   encryption?: EncryptionSettings;
+  /** How long a refresh token can be used, days. Default: 30. */
+  refreshTokenDays?: number;
 }
 
 /** Encryption of credential requests and responses (OID4VCI 1.0 §10). */

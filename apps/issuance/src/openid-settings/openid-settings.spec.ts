@@ -30,7 +30,7 @@ describe('the settings of the OID4VCI endpoints', () => {
     expect(stateAfter(openIdSettings, [ON, changed({ allowUnregisteredWallets: null })])).toEqual({});
   });
 
-  it('are shown with their defaults [T217]', () => {
+  it('are shown with their defaults [T217] [T365]', () => {
     for (const nodeEnv of ['development', 'test', 'production'])
       expect(effectiveSettings({}, { nodeEnv })).toEqual({
         allowUnregisteredWallets: nodeEnv !== 'production',
@@ -38,6 +38,7 @@ describe('the settings of the OID4VCI endpoints', () => {
         dpopNonceRequired: false,
         deferredDays: 30,
         encryption: { enabled: true, requestRequired: false, responseRequired: false },
+        refreshTokenDays: 30,
       });
     for (const allowUnregisteredWallets of [true, false])
       for (const nodeEnv of ['development', 'production'])

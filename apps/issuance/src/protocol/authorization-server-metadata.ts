@@ -1,5 +1,5 @@
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import { AUTHORIZATION_CODE_GRANT, PRE_AUTHORIZED_GRANT } from './offer-document.js';
+import { AUTHORIZATION_CODE_GRANT, PRE_AUTHORIZED_GRANT, REFRESH_TOKEN_GRANT } from './offer-document.js';
 import type { OpenIdConfiguration } from '@attestry/contracts';
 import { scopeFor } from './scope.js';
 
@@ -9,6 +9,7 @@ export interface AuthorizationServerMetadata {
   pushed_authorization_request_endpoint: string;
   require_pushed_authorization_requests: boolean;
   token_endpoint: string;
+  revocation_endpoint: string;
   jwks_uri: string;
   scopes_supported: string[];
   response_types_supported: string[];
@@ -16,6 +17,7 @@ export interface AuthorizationServerMetadata {
   code_challenge_methods_supported: string[];
   grant_types_supported: string[];
   token_endpoint_auth_methods_supported: string[];
+  revocation_endpoint_auth_methods_supported: string[];
   challenge_endpoint: string;
   client_attestation_signing_alg_values_supported: string[];
   client_attestation_pop_signing_alg_values_supported: string[];
@@ -24,6 +26,9 @@ export interface AuthorizationServerMetadata {
   authorization_details_types_supported: string[];
   authorization_response_iss_parameter_supported: true;
 }
+
+/** Of the token and the revocation endpoint. */
+const AUTH_METHODS = ['none', 'attest_jwt_client_auth', 'attest_jwt_client_auth_dpop'];
 
 /** RFC 8414 §2, RFC 9126 §5, RFC 9207 §3, RFC 9449 §5.1, OID4VCI §12.3. */
 export const authorizationServerMetadata = (
@@ -36,13 +41,15 @@ export const authorizationServerMetadata = (
   pushed_authorization_request_endpoint: `${issuer}/v1/oauth/par`,
   require_pushed_authorization_requests: requirePushedAuthorizationRequests === true,
   token_endpoint: `${issuer}/v1/oauth/token`,
+  revocation_endpoint: `${issuer}/v1/oauth/revoke`,
   jwks_uri: `${issuer}/v1/oauth/jwks`,
   scopes_supported: [...new Set(configurations.map(scopeFor))],
   response_types_supported: ['code'],
   response_modes_supported: ['query'],
   code_challenge_methods_supported: ['S256'],
-  grant_types_supported: [AUTHORIZATION_CODE_GRANT, PRE_AUTHORIZED_GRANT],
-  token_endpoint_auth_methods_supported: ['none', 'attest_jwt_client_auth', 'attest_jwt_client_auth_dpop'],
+  grant_types_supported: [AUTHORIZATION_CODE_GRANT, PRE_AUTHORIZED_GRANT, REFRESH_TOKEN_GRANT],
+  token_endpoint_auth_methods_supported: AUTH_METHODS,
+  revocation_endpoint_auth_methods_supported: AUTH_METHODS,
   challenge_endpoint: `${issuer}/v1/oauth/challenge`,
   client_attestation_signing_alg_values_supported: ['ES256'],
   client_attestation_pop_signing_alg_values_supported: ['ES256'],

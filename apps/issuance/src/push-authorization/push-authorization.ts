@@ -63,7 +63,7 @@ export class PushAuthorization {
     const wallet = client.kind === 'registered' ? client.wallet : undefined;
     if (wallet) record.nameWallet(wallet);
     const proof = await this.dpop.verifyProof(raw, pushAuthorization, tenant);
-    const attested = wallet ? await this.attestations.authenticate(raw, wallet, proof, tenant) : [];
+    const attested = wallet ? await this.attestations.authenticate(raw, wallet, proof, tenant) : undefined;
     const parsed = parseAuthorizationRequest(form, issuer);
     checkDpopParameter(wallet, parsed.dpopJkt);
     // The result is not stored: it is computed again when the reference is opened.
@@ -76,9 +76,11 @@ export class PushAuthorization {
       form.set('dpop_jkt', proof.jkt);
       checkSize(form.toString());
     }
-    const spent = [...attested, ...(proof ? [singleUseOf(proof)] : [])];
+    const possession = attested?.spends ?? [];
+    const spent = [...possession, ...(proof ? [singleUseOf(proof)] : [])];
     if (spent.length > 0 && !(await this.guard.spendAll(tenantId, spent)))
-      throw attested.length ? attestationError(POP_USED) : dpopError(PROOF_USED);
-    return { request_uri: await this.pushed.store(tenantId, form.toString()), expires_in: PUSHED_SECONDS };
+      throw possession.length ? attestationError(POP_USED) : dpopError(PROOF_USED);
+    const requestUri = await this.pushed.store(tenantId, form.toString(), attested?.instanceJkt);
+    return { request_uri: requestUri, expires_in: PUSHED_SECONDS };
   }
 }

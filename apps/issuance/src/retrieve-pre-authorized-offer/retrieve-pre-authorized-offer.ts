@@ -60,6 +60,9 @@ const stateOf = (events: readonly IssuanceSessionEvent[], now: Date): PreAuthori
     case 'redeemed':
       if (Object.keys(session.issued).length > 0) return 'CLAIMED';
       return hasRights(session, now) ? 'REDEEMED' : 'EXPIRED';
+    // The wallet revoked its token.
+    case 'revoked':
+      return events.some(({ type }) => type === 'CredentialIssued') ? 'CLAIMED' : 'EXPIRED';
     case 'locked':
       return 'LOCKED';
     default:

@@ -7,15 +7,17 @@ const Switch = (): PropertyDecorator =>
   combine(Optional(), IsIn([true, false, null], { message: 'must be a boolean, or null for the default' }));
 
 /** `null` resets it to its default. */
-const Days = (max: number): PropertyDecorator => {
-  const message = `must be an integer from 1 to ${max}, or null for the default`;
+const WholeNumber = (min: number, max: number): PropertyDecorator => {
+  const message = `must be an integer from ${min} to ${max}, or null for the default`;
   return combine(
     ValidateIf((_, value) => value !== undefined && value !== null),
     IsInt({ message }),
-    Min(1, { message }),
+    Min(min, { message }),
     Max(max, { message }),
   );
 };
+
+export const MAX_REFRESH_TOKEN_DAYS = 365;
 
 export class EncryptionSettingsRequest {
   /** Whether requests and responses may be encrypted. Default: yes. */
@@ -34,11 +36,13 @@ export class OpenIdConfigurationRequest {
   /** Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no. */
   @Switch() dpopNonceRequired?: boolean | null;
   /** Days in which a wallet can collect credentials whose issuance is deferred from now on (OID4VCI 1.0 section 9). Default: 30. */
-  @Days(365) deferredDays?: number | null;
+  @WholeNumber(1, 365) deferredDays?: number | null;
   /** Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change. */
   @ValidateIf((_, value) => value !== undefined && value !== null)
   @Nested(EncryptionSettingsRequest)
   encryption?: EncryptionSettingsRequest | null;
+  /** How long a refresh token can be used, in days. A change applies to tokens issued afterwards. Default: 30. */
+  @WholeNumber(1, MAX_REFRESH_TOKEN_DAYS) refreshTokenDays?: number | null;
 }
 
 export class EncryptionPolicy {
@@ -54,6 +58,7 @@ export class OpenIdConfiguration {
   dpopNonceRequired: boolean;
   deferredDays: number;
   encryption: EncryptionPolicy;
+  refreshTokenDays: number;
 }
 
 const errors = 'tenant' as const;

@@ -18,6 +18,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description: '`DPoP` if the request had a DPoP proof: the token is bound to the key of the proof.',
       },
       expires_in: { type: 'number', description: 'Lifetime of the access token in seconds.' },
+      refresh_token: {
+        type: 'string',
+        description:
+          'For the grant `authorization_code` of a client that sent a DPoP proof or a client attestation. It is not replaced when it is used.',
+      },
       scope: { type: 'string' },
       authorization_details: {
         type: 'array',
@@ -354,6 +359,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CompactConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       issuer: { type: 'string', description: 'DID whose key signs the credentials.' },
@@ -369,6 +384,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CompactConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:
@@ -416,6 +441,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CompactSemanticConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       issuer: { type: 'string', description: 'DID whose key signs the credentials.' },
@@ -432,6 +467,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CompactSemanticConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:
@@ -618,9 +663,14 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         items: { type: 'string' },
         description: '1 to 10 key proofs of type JWT (OID4VCI 1.0 Appendix F.1), each for a different key.',
       },
+      attestation: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'One key attestation (OID4VCI 1.0 Appendix F.3) of at most 10 keys. Only for a configuration with `keyAttestation`.',
+      },
     },
-    required: ['jwt'],
-    description: 'Key proofs of a credential request.',
+    description: 'Key proofs of a credential request: exactly one of these members.',
   },
   CredentialRequest: {
     type: 'object',
@@ -634,7 +684,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'string',
         description: 'Credential identifier from the token response. Required if it returned any.',
       },
-      proofs: { $ref: '#/components/schemas/CredentialProofs' },
+      proofs: {
+        $ref: '#/components/schemas/CredentialProofs',
+        description:
+          'The single `proof` of earlier drafts, with `proof_type` `jwt`, counts as `proofs.jwt` with one entry.',
+      },
       credential_response_encryption: {
         $ref: '#/components/schemas/ResponseEncryptionRequest',
         description: 'Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key.',
@@ -1077,13 +1131,13 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       grant_type: {
         type: 'string',
-        enum: ['authorization_code', 'urn:ietf:params:oauth:grant-type:pre-authorized_code'],
+        enum: ['authorization_code', 'urn:ietf:params:oauth:grant-type:pre-authorized_code', 'refresh_token'],
       },
       code: { type: 'string', description: 'Authorization code. Required for the grant `authorization_code`.' },
       client_id: {
         type: 'string',
         description:
-          'Value of the authorization request. Required for the grant `authorization_code`, optional for the pre-authorized code grant.',
+          'Value of the authorization request. Required for the grants `authorization_code` and `refresh_token`, optional for the pre-authorized code grant.',
       },
       redirect_uri: {
         type: 'string',
@@ -1098,6 +1152,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description: 'Code from the offer. Required for the pre-authorized code grant.',
       },
       tx_code: { type: 'string', description: 'Transaction code. Required if the offer has one.' },
+      refresh_token: { type: 'string', description: 'Required for the grant `refresh_token`.' },
+      scope: {
+        type: 'string',
+        description: 'Only for the grant `refresh_token`: values of the scope that was granted (RFC 6749 section 6).',
+      },
       authorization_details: {
         type: 'string',
         description: 'JSON array of `{type: "openid_credential", credential_configuration_id}`.',
@@ -1105,7 +1164,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['grant_type'],
     description:
-      'Form parameters of the token endpoint (RFC 6749 section 4.1.3, RFC 7636 section 4.5, OID4VCI section 6.1).',
+      'Form parameters of the token endpoint (RFC 6749 sections 4.1.3 and 6, RFC 7636 section 4.5, OID4VCI section 6.1).',
   },
   Iaca: {
     type: 'object',
@@ -1224,6 +1283,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   JwtVcConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       additionalTypes: { type: 'array', items: { type: 'string' } },
@@ -1245,6 +1314,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   JwtVcConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:
@@ -1294,6 +1373,29 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
     },
     required: ['type', 'name', 'issuer', 'claimMappings'],
+  },
+  KeyAttestationRequirement: {
+    type: 'object',
+    properties: {
+      keyStorage: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any.',
+      },
+      userAuthentication: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Accepted values of `user_authentication`, as of `keyStorage`. Default: any.',
+      },
+      rootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Roots of the certificates of key attestations, PEM, each at most 4096 characters.',
+      },
+    },
+    required: ['rootCertificates'],
+    description: 'Key attestations that a configuration requires (OID4VCI 1.0 Appendix D).',
   },
   ListConfigurationsQuery: {
     type: 'object',
@@ -1465,6 +1567,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   MobileConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       claimMappings: {
@@ -1486,6 +1598,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   MobileConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:
@@ -1653,6 +1775,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       dpopNonceRequired: { type: 'boolean' },
       deferredDays: { type: 'number' },
       encryption: { $ref: '#/components/schemas/EncryptionPolicy' },
+      refreshTokenDays: { type: 'number' },
     },
     required: [
       'allowUnregisteredWallets',
@@ -1660,6 +1783,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       'dpopNonceRequired',
       'deferredDays',
       'encryption',
+      'refreshTokenDays',
     ],
     description: 'With the defaults of members that were never set.',
   },
@@ -1689,6 +1813,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         anyOf: [{ $ref: '#/components/schemas/EncryptionSettingsRequest' }, { type: 'null' }],
         description:
           'Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change.',
+      },
+      refreshTokenDays: {
+        type: ['number', 'null'],
+        description:
+          'How long a refresh token can be used, in days. A change applies to tokens issued afterwards. Default: 30.',
       },
     },
   },
@@ -2521,6 +2650,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['revoked', 'revocationDate', 'crlDue'],
   },
   RevokedToken: { type: 'object', description: 'Empty object: RFC 7009 section 2.2 defines no members.' },
+  RevokedWalletToken: { type: 'object', description: 'Empty object: RFC 7009 section 2.2 defines no members.' },
   Role: {
     type: 'string',
     enum: [
@@ -2560,6 +2690,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   SdJwtConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       name: { type: 'string' },
@@ -2579,6 +2719,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   SdJwtConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description: "Credential type, unique among the tenant's configurations of this format.",
@@ -3065,9 +3215,32 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['clientId', 'name'],
   },
+  WalletRevocationRequest: {
+    type: 'object',
+    properties: {
+      token: { type: 'string', description: 'Access token or refresh token.' },
+      token_type_hint: { type: 'string', description: 'Ignored: the kind of the token is recognized.' },
+      client_id: {
+        type: 'string',
+        description: 'Client that the token was issued to. Required for a token from an authorization code.',
+      },
+    },
+    required: ['token'],
+    description: 'Form parameters of the revocation endpoint (RFC 7009 section 2.1).',
+  },
   WebSemanticConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       additionalTypes: { type: 'array', items: { type: 'string' } },
@@ -3103,6 +3276,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   WebSemanticConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:
