@@ -73,7 +73,10 @@ export class IssueDeferredCredential {
       await this.encryption.openRequest(raw, tenant.id),
     );
     const found = this.deferred.find(session, transactionId, tenant.id, now);
-    if (!found || found.status === 'completed') {
+    // A token from a refresh may cover less than that of the credential request (§9).
+    const covered = session.authorizationDetails ?? session.entries;
+    const isCovered = (id: string) => covered.some(({ credentialConfigurationId }) => credentialConfigurationId === id);
+    if (!found || found.status === 'completed' || !isCovered(found.credentialConfigurationId)) {
       authorized.requireCurrent();
       throw invalidTransactionId();
     }
