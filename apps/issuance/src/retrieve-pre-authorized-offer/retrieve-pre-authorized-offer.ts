@@ -8,7 +8,7 @@ import {
 } from '@attestry/contracts';
 import { EventStore, readEvent, Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
-import { isExpired } from '../issuance-session/issuance-session.decisions.js';
+import { hasRights, isExpired } from '../issuance-session/issuance-session.decisions.js';
 import type { CredentialIssuedData, IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { user, userStream } from '../user/user.state.js';
@@ -59,7 +59,7 @@ const stateOf = (events: readonly IssuanceSessionEvent[], now: Date): PreAuthori
       return isExpired(session.code, now) ? 'EXPIRED' : 'CREATED';
     case 'redeemed':
       if (Object.keys(session.issued).length > 0) return 'CLAIMED';
-      return isExpired(session.accessToken, now) ? 'EXPIRED' : 'REDEEMED';
+      return hasRights(session, now) ? 'REDEEMED' : 'EXPIRED';
     // The wallet revoked its token.
     case 'revoked':
       return events.some(({ type }) => type === 'CredentialIssued') ? 'CLAIMED' : 'EXPIRED';
