@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthorizationOffers } from './authorization-offer/authorization-offers.js';
+import { OfferReferences } from './authorization-offer/offer-references.js';
 import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
 import { PushedAuthorizations } from './authorization-request/pushed-authorizations.js';
 import { PendingConsents } from './authorization-request/pending-consents.js';
@@ -20,6 +21,7 @@ import { TypeClaims } from './credential-configuration/type-claims.js';
 import { Erasures } from './user/erasures.js';
 import { UserClaims } from './user/user-claims.js';
 import { UsersReadModel } from './user/users.read-model.js';
+import { UserSearchReadModel } from './user-search/user-search.read-model.js';
 import { DeliveryInterest } from './delivery-interest/delivery-interest.directory.js';
 import { Crls } from './document-signers/crls.js';
 import { DocumentSigners } from './document-signers/document-signers.js';
@@ -35,6 +37,8 @@ import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedConfigurations } from './protocol/published-configurations.js';
 import { SignedInUsers } from './user/signed-in-users.js';
 import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
+import { QrCodes } from './offer-qr-codes/qr-codes.js';
+import { PreAuthorizedOffersReadModel } from './pre-authorized-offers/pre-authorized-offers.read-model.js';
 import { KnownUsers } from './known-users/known-users.js';
 import { CredentialErasures } from './persisted-credential/credential-erasures.js';
 import { PersistedCredentials } from './persisted-credential/persisted-credentials.js';
@@ -81,6 +85,7 @@ import { useCases } from './use-cases.generated.js';
     KnownUsers,
     UserClaims,
     UsersReadModel,
+    UserSearchReadModel,
     Erasures,
     PersistedCredentials,
     CredentialErasures,
@@ -96,6 +101,9 @@ import { useCases } from './use-cases.generated.js';
     PendingConsents,
     ProviderSignIn,
     AuthorizationOffers,
+    OfferReferences,
+    PreAuthorizedOffersReadModel,
+    QrCodes,
     SignedInUsers,
     ...formatProviders,
     RecentStates,
