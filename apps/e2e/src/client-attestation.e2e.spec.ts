@@ -200,7 +200,7 @@ describe('a wallet that attests itself', () => {
       async () => ({ attestation: await otherProvider.attest(SEPARATE, key.publicJwk), pop: await popOf() }),
       401,
       'invalid_client',
-      'client attestation: x5c must be issued by a root certificate of the wallet that is valid',
+      'client attestation: x5c must be issued by a configured root certificate that is valid',
     ],
     [
       'the proof of another key',

@@ -167,16 +167,6 @@ if (missing !== undefined) skipSuite(suite, missing);
       await expectAccessible(second);
     }));
 
-  it('is not approved by a click that meant another window [T232]', () =>
-    inBrowser(async (page, requested) => {
-      await page.goto(authorizeUrl());
-      const { x, y, width, height } = (await page.getByRole('button', { name: 'Continue and sign in' }).boundingBox())!;
-      await page.mouse.click(x + width / 2, y + height / 2);
-      await page.waitForTimeout(300);
-      expect(requested.filter((url) => url.includes('/consent'))).toEqual([]);
-      await approve(page);
-    }));
-
   it('is not accepted from a page of another site, and not framed by one [T232]', () =>
     inBrowser(async (page, _requested, context) => {
       await page.goto(authorizeUrl());

@@ -23,6 +23,7 @@ import {
   verifySdJwt,
   waitUntil,
   Wallet,
+  WalletProvider,
   WebhookReceiver,
   type PlatformProcess,
 } from '@attestry/testing';
@@ -108,11 +109,29 @@ describe('docs/guides', () => {
       { TENANT_TOKEN: tenant.api.client.token!, CREDENTIAL: '' },
     );
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
-    expect(output.slice(2, 5).map((text) => text.trim())).toEqual(['false', 'true\nfalse', 'true\n1']);
+    expect(output.slice(2, 7).map((text) => text.trim())).toEqual(['false', 'true\nfalse', 'true\n1', '90', '{}']);
     expect(expectStatus(await tenant.api.wallets.list(), 200).data).toEqual([]);
     expect(expectStatus(await tenant.api.openIdConfiguration.retrieve(), 200)).toMatchObject({
       allowUnregisteredWallets: false,
     });
+  });
+
+  it('haip.md leads to a tenant that requires HAIP 1.0, and back', async () => {
+    const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'haip-guide');
+    const folder = await mkdtemp(join(tmpdir(), 'attestry-haip-'));
+    const root = join(folder, 'root.pem');
+    await writeFile(root, (await WalletProvider.create()).rootCertificate);
+    const [helpers] = blocksOf('first-tenant.md', 'sh');
+    const { code, output, errors } = await run([helpers!, `TENANT=${tenant.url}`, ...blocksOf('haip.md', 'sh')], {
+      ...{ TENANT_TOKEN: tenant.api.client.token!, CREDENTIAL: '', ROOT_PEM: root },
+    });
+    await rm(folder, { recursive: true });
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    const [, , attestationRequired, on, metadata, uri, off] = output.map((text) => text.trim());
+    expect([attestationRequired, on, off]).toEqual(['true', 'haip', 'default']);
+    const methods = 'attest_jwt_client_auth,attest_jwt_client_auth_dpop';
+    expect(metadata!.split('\n')).toEqual(['true', methods, 'false', 'dc+sd-jwt:Pass']);
+    expect(uri).toMatch(/^openid-credential-offer:/);
   });
 
   it('cwt.md leads to a CWT and a Semantic CWT, whose key is in the DID document', async () => {

@@ -264,7 +264,7 @@ describe('the wire', () => {
     expect(await requestCredential((await offer()).uri, id, await makeHolderKey('EdDSA'))).toEqual([
       400,
       'invalid_proof',
-      'proof: alg must be ES256 for this credential configuration',
+      'proof: the key must be a P-256 key (ES256) for this credential configuration',
     ]));
 
   it('denies what no credential can be [T123, T124]', async () => {

@@ -1286,6 +1286,11 @@ export const ROWS: Record<string, Row> = {
     wrong: () => ({ body: form({ grant_type: 'password', username: 'a', password: 'b' }) }),
     refusal: { status: 400, error: 'unsupported_grant_type' },
   },
+  'issuance.revoke-wallet-token': {
+    right: () => ({ body: form({ token: 'not-a-token' }) }),
+    wrong: () => ({ body: form({ client_id: 'wallet' }) }),
+    refusal: { status: 400, error: 'invalid_request' },
+  },
   'issuance.issue-attestation-challenge': {
     right: () => ({}),
     wrong: () => ({ method: 'GET' }),

@@ -241,7 +241,7 @@ describe('the wire', () => {
     expect(await requestCredential(id, await makeHolderKey('EdDSA'))).toEqual([
       400,
       'invalid_proof',
-      'proof: alg must be ES256 for this credential configuration',
+      'proof: the key must be a P-256 key (ES256) for this credential configuration',
     ]));
 
   it('denies a credential that would outlive the certificate of its signer', async () => {

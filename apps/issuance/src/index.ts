@@ -7,6 +7,7 @@ import { preAuthorizedOffers } from './pre-authorized-offers/pre-authorized-offe
 import { sessionKeys } from './session-keys/session-keys.js';
 import { publishedLists } from './status-list/published-lists.read-model.js';
 import { statusLists } from './status-list/status-lists.read-model.js';
+import { tokenFamilies } from './token-family/family-sweep.js';
 import { users } from './user/users.read-model.js';
 import { userSearchTables } from './user-search/user-search.read-model.js';
 
@@ -22,6 +23,7 @@ export const issuanceService: ServiceDefinition = {
     userSearchTables,
     preAuthorizedOffers,
     sessionKeys,
+    tokenFamilies,
     statusLists,
     publishedLists,
   ].map((projection) => ({

@@ -29,10 +29,12 @@ import { DueCertificates } from './due-certificates/due-certificates.read-model.
 import { RenewCertificates } from './due-certificates/renew-certificates.worker.js';
 import { formatProviders } from './formats/formats.js';
 import { TenantContexts } from './formats/ldp-vc/tenant-contexts.js';
+import { HaipProfile } from './haip/haip-profile.js';
 import { IssuerBrands } from './protocol/issuer-brands.js';
 import { CurrentConfigurations } from './protocol/current-configurations.js';
 import { ClientAttestations } from './protocol/client-attestations.js';
 import { DpopProofs } from './protocol/dpop-proofs.js';
+import { WalletClients } from './protocol/wallet-clients.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedConfigurations } from './protocol/published-configurations.js';
 import { SignedInUsers } from './user/signed-in-users.js';
@@ -43,6 +45,9 @@ import { KnownUsers } from './known-users/known-users.js';
 import { CredentialErasures } from './persisted-credential/credential-erasures.js';
 import { PersistedCredentials } from './persisted-credential/persisted-credentials.js';
 import { SessionKeys } from './session-keys/session-keys.js';
+import { FamilySweep } from './token-family/family-sweep.js';
+import { TokenFamilies } from './token-family/token-families.js';
+import { RefreshGrant } from './exchange-token/refresh-grant.js';
 import { PublishStatusLists } from './status-list/publish-status-lists.worker.js';
 import { PublishedListsReadModel } from './status-list/published-lists.read-model.js';
 import { StatusIndexes } from './status-list/status-indexes.js';
@@ -91,11 +96,16 @@ import { useCases } from './use-cases.generated.js';
     CredentialErasures,
 
     // Offers and the OID4VCI protocol
+    HaipProfile,
     TenantWallets,
     DpopProofs,
     CredentialClaims,
     CredentialIssuer,
     ClientAttestations,
+    WalletClients,
+    TokenFamilies,
+    RefreshGrant,
+    FamilySweep,
     PendingAuthorizations,
     PushedAuthorizations,
     PendingConsents,

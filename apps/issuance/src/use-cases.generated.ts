@@ -67,6 +67,7 @@ import { RetrieveTypeMetadata } from './retrieve-type-metadata/retrieve-type-met
 import { RetrieveUser } from './retrieve-user/retrieve-user.js';
 import { RetrieveWallet } from './retrieve-wallet/retrieve-wallet.js';
 import { RevokeDocumentSigner } from './revoke-document-signer/revoke-document-signer.js';
+import { RevokeWalletToken } from './revoke-wallet-token/revoke-wallet-token.js';
 import { SearchUsers } from './search-users/search-users.js';
 import { SetCredentialStatus } from './set-credential-status/set-credential-status.js';
 import { SetRevocationStatus } from './set-revocation-status/set-revocation-status.js';
@@ -151,6 +152,7 @@ export const useCases = [
   RetrieveJwtVcIssuer,
   RetrieveOauthKeys,
   RetrieveTypeMetadata,
+  RevokeWalletToken,
   SubmitConsent,
   RetrieveStatusListAggregation,
   RetrieveContext,

@@ -88,11 +88,21 @@ describe('the chain of a signer', () => {
       expect(Buffer.from(signer.node.raw).toString('base64')).toBe(chain[0]!.text);
     }
     expect(refusalOf([deep, upper], root)).toEqual(['certificate 1 must be issued by the certificate that follows it']);
-    expect(refusalOf([deep, lower], root)).toEqual([
-      'must be issued by a root certificate of the wallet that is valid',
-    ]);
-    expect(refusalOf([direct], other)).toEqual(['must be issued by a root certificate of the wallet that is valid']);
+    expect(refusalOf([deep, lower], root)).toEqual(['must be issued by a configured root certificate that is valid']);
+    expect(refusalOf([direct], other)).toEqual(['must be issued by a configured root certificate that is valid']);
     expect(refusalOf([direct])).toHaveLength(1);
+  });
+
+  it('is refused after it was accepted: once a certificate has ended, and under other roots', async () => {
+    const [root, other] = await Promise.all([make({ extensions: [CA()] }), make({ extensions: [CA()] })]);
+    const made = await make({ by: root, notAfter: new Date('2026-06-30T00:00:00Z') });
+    const verifyAt = (time: string) => verifyCertificateChain([made.text], [anchorOf(root)], new Date(time));
+    for (let n = 0; n < 2; n++)
+      expect(verifyAt('2026-06-29T00:00:00Z').node.raw).toEqual(Buffer.from(made.text, 'base64'));
+    const ended = ['certificate 1 must not be expired: it ended at 2026-06-30T00:00:00.000Z'];
+    expect(faultsOf(() => verifyAt('2026-06-30T00:00:01Z'))).toEqual(ended);
+    expect(refusalOf([made], other)).toHaveLength(1);
+    expect(refusalOf([made])).toHaveLength(1);
   });
 
   it('has neither its anchor nor a self-signed signer', async () => {
@@ -110,9 +120,7 @@ describe('the chain of a signer', () => {
     const [below, under] = [await make({ by: noCa }), await make({ by: root, extensions: [CA()] })];
     expect(refusalOf([below, noCa], root)).toEqual(['certificate 2 must be the certificate of a CA']);
     const leaf = await make({ by: under });
-    expect(refusalOf([leaf, under], root)).toEqual([
-      'must be issued by a root certificate of the wallet that is valid',
-    ]);
+    expect(refusalOf([leaf, under], root)).toEqual(['must be issued by a configured root certificate that is valid']);
     const wide = await make({ extensions: [CA()] });
     const narrow = await make({ by: wide, extensions: [CA(0)] });
     const middle = await make({ by: narrow, extensions: [CA()] });
@@ -136,7 +144,7 @@ describe('the chain of a signer', () => {
     expect(refusalOf([later], root)).toEqual(['certificate 1 must be valid: it begins at 2026-06-01T00:00:01.000Z']);
     const old = await make({ extensions: [CA()], notAfter: new Date('2026-05-01T00:00:00Z') });
     expect(refusalOf([await make({ by: old })], old)).toEqual([
-      'must be issued by a root certificate of the wallet that is valid',
+      'must be issued by a configured root certificate that is valid',
     ]);
   });
 

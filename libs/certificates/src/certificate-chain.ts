@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto';
 import { BasicConstraintsExtension, KeyUsageFlags, KeyUsagesExtension, type X509Certificate } from '@peculiar/x509';
+import { LRUCache } from 'lru-cache';
 import { parseDer, parsePem, type ParsedCertificate } from './certificate.js';
 import { CertificateFault } from './certificate-fault.js';
 
@@ -13,6 +15,16 @@ const KNOWN_CRITICAL: readonly string[] = [
   '2.5.29.19', // basic constraints
   '2.5.29.37', // extended key usage
 ];
+
+interface VerifiedChain {
+  signer: ParsedCertificate;
+  /** All certificates of the path are valid from then and up to then, milliseconds since 1970. */
+  from: number;
+  until: number;
+}
+
+/** By chain and anchors. Everyone who uses one product presents its chain, and verifying one costs more than the signature of a JWS. */
+const verified = new LRUCache<string, VerifiedChain>({ max: 1000 });
 
 /** A trust anchor that was checked when it was stored. */
 export const readTrustAnchor = (pem: string): ParsedCertificate => parsePem(pem);
@@ -30,6 +42,9 @@ export const verifyCertificateChain = (
 ): ParsedCertificate => {
   if (chain.length === 0 || chain.length > MAX_CHAIN)
     throw new CertificateFault([`must have 1 to ${MAX_CHAIN} certificates`]);
+  const key = hash('sha256', JSON.stringify([chain, anchors.map(({ node }) => node.fingerprint256)]), 'base64url');
+  const known = verified.get(key);
+  if (known && known.from <= now.getTime() && now.getTime() <= known.until) return known.signer;
   const certificates = chain.map((text, position) => parseEntry(text, position));
   const [signer] = certificates as [ParsedCertificate];
   for (const [position, certificate] of certificates.entries()) {
@@ -46,13 +61,19 @@ export const verifyCertificateChain = (
     if (!isIssuedBy(certificate, authority)) refuse(position, ['must be issued by the certificate that follows it']);
   }
   const last = certificates.at(-1)!;
-  const trusted = anchors.some(
+  const trusted = anchors.find(
     (anchor) =>
       isIssuedBy(last, anchor) &&
       authorityFaults(anchor, certificates.length - 1).length === 0 &&
       periodFaults(anchor.x509, now).length === 0,
   );
-  if (!trusted) throw new CertificateFault(['must be issued by a root certificate of the wallet that is valid']);
+  if (!trusted) throw new CertificateFault(['must be issued by a configured root certificate that is valid']);
+  const path = [...certificates, trusted].map(({ x509 }) => x509);
+  verified.set(key, {
+    signer,
+    from: Math.max(...path.map(({ notBefore }) => notBefore.getTime())),
+    until: Math.min(...path.map(({ notAfter }) => notAfter.getTime())),
+  });
   return signer;
 };
 

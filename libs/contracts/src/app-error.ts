@@ -184,13 +184,14 @@ export const conflict = (message: string, details?: ErrorDetail[]): AppError =>
 export const unavailable = (message = 'Service temporarily unavailable', cause?: unknown): AppError =>
   new AppError('unavailable', message, { cause });
 
-/** Error codes of RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, RFC 8707 §2, RFC 9101 §6, RFC 9396 §5, RFC 9449 §5 and §8, OID4VCI §6.3 and §8.3.1.2. */
+/** Error codes of RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, RFC 7009 §2.2.1, RFC 8707 §2, RFC 9101 §6, RFC 9396 §5, RFC 9449 §5 and §8, OID4VCI §6.3 and §8.3.1.2. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
   | 'invalid_grant'
   | 'unauthorized_client'
   | 'unsupported_grant_type'
+  | 'unsupported_token_type'
   | 'unsupported_response_type'
   | 'request_not_supported'
   | 'invalid_request_uri'

@@ -13,6 +13,7 @@ const WITHOUT_OBJECT: ReadonlySet<string> = new Set([
   'issuance.push-authorization',
   'issuance.complete-authorization',
   'issuance.exchange-token',
+  'issuance.revoke-wallet-token',
   'issuance.issue-credential',
 ]);
 /** Prefixes of the events of every recorded operation on credentials (specification notes). Written out, so that no table proves itself. */

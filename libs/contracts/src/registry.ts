@@ -53,6 +53,7 @@ export * from './issuance/contexts.js';
 export * from './issuance/document-signers.js';
 export * from './issuance/formats.js';
 export * from './issuance/iacas.js';
+export * from './issuance/key-requirements.js';
 export * from './issuance/mobile-status-lists.js';
 export * from './issuance/offers.js';
 export * from './issuance/openid-configuration.js';

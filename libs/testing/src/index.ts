@@ -37,6 +37,7 @@ export * from './describe-on-postgres.js';
 export * from './platform-process.js';
 export * from './postgres-engines.js';
 export * from './postgres-server.js';
+export * from './protocol-wallet.js';
 export { isRecording, writeExamples } from './record-examples.js';
 export * from './redirect-browser.js';
 export * from './register-wallet.js';

@@ -1,6 +1,6 @@
 import { webcrypto } from 'node:crypto';
 import { BasicConstraintsExtension, cryptoProvider, X509CertificateGenerator } from '@peculiar/x509';
-import { SignJWT, type JWK, type JWTHeaderParameters, type JWTPayload } from 'jose';
+import { importJWK, SignJWT, type JWK, type JWTHeaderParameters, type JWTPayload } from 'jose';
 
 const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const DAY_MS = 86_400_000;
@@ -12,6 +12,8 @@ export class WalletProvider {
     readonly rootCertificate: string,
     private readonly x5c: string[],
     private readonly key: CryptoKey,
+    /** `x5c` with a certificate of the key, under the root. */
+    readonly certify: (publicJwk: JWK) => Promise<string[]>,
   ) {}
 
   static async create(): Promise<WalletProvider> {
@@ -26,11 +28,16 @@ export class WalletProvider {
         ...{ signingAlgorithm: ECDSA, notBefore, notAfter, extensions },
       });
     const ca = await certificate('CN=Wallet provider', root.publicKey, [new BasicConstraintsExtension(true, 0, true)]);
-    const signer = await certificate('CN=Attester', attester.publicKey);
+    const chainOf = async (subject: string, publicKey: CryptoKey) => {
+      const { rawData } = await certificate(subject, publicKey);
+      return [Buffer.from(rawData).toString('base64')];
+    };
     return new WalletProvider(
       ca.toString('pem'),
-      [Buffer.from(signer.rawData).toString('base64')],
+      await chainOf('CN=Attester', attester.publicKey),
       attester.privateKey,
+      async (publicJwk) =>
+        chainOf('CN=Holder', (await importJWK(publicJwk, 'ES256', { extractable: true })) as CryptoKey),
     );
   }
 
@@ -46,6 +53,19 @@ export class WalletProvider {
       ...claims,
     })
       .setProtectedHeader({ typ: 'oauth-client-attestation+jwt', alg: 'ES256', x5c: this.x5c, ...header })
+      .sign(this.key);
+  }
+
+  /** Key attestation of OID4VCI 1.0 Appendix D.1; claims and header parameters may be replaced. */
+  attestKeys(
+    attested_keys: readonly JWK[],
+    nonce: string,
+    claims: JWTPayload = {},
+    header: Partial<JWTHeaderParameters> = {},
+  ) {
+    const seconds = Math.floor(Date.now() / 1000);
+    return new SignJWT({ iat: seconds, exp: seconds + 300, attested_keys, nonce, ...claims })
+      .setProtectedHeader({ typ: 'key-attestation+jwt', alg: 'ES256', x5c: this.x5c, ...header })
       .sign(this.key);
   }
 }

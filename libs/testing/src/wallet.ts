@@ -63,6 +63,7 @@ export interface AuthorizeOptions {
 export interface TokenAnswer {
   access_token: string;
   token_type: string;
+  refresh_token?: string;
   scope?: string;
   authorization_details?: { credential_configuration_id: string; credential_identifiers: string[] }[];
 }
@@ -213,16 +214,28 @@ export class Wallet {
     return accessTokenResponse as TokenAnswer;
   }
 
+  /** With the keys of the token request that returned the refresh token. */
+  async refreshedToken(metadata: IssuerMetadataResult, refreshToken: string): Promise<TokenAnswer> {
+    const { accessTokenResponse, dpop } = await this.oauth.retrieveRefreshTokenAccessToken({
+      authorizationServerMetadata: metadata.authorizationServers[0]!,
+      refreshToken,
+      dpop: this.dpop,
+    });
+    this.dpop = dpop;
+    return accessTokenResponse as TokenAnswer;
+  }
+
   async nonce(metadata: IssuerMetadataResult): Promise<string> {
     return (await this.client.requestNonce({ issuerMetadata: metadata })).c_nonce;
   }
 
-  /** Key proof of OID4VCI Appendix F.1. */
+  /** Key proof of OID4VCI Appendix F.1, with a key attestation where the metadata require one. */
   async proof(
     metadata: IssuerMetadataResult,
     credentialConfigurationId: string,
     key: HolderKey,
     nonce: string,
+    keyAttestationJwt?: string,
   ): Promise<string> {
     const signer = signerOf(key);
     this.keys.set(signerId(signer), key);
@@ -231,6 +244,7 @@ export class Wallet {
       credentialConfigurationId,
       signer,
       nonce,
+      ...(keyAttestationJwt !== undefined && { keyAttestationJwt }),
     });
     return jwt;
   }

@@ -8,6 +8,7 @@ export const PROJECTIONS = [
   ['read', 'issuance.due-certificates'],
   ['read', 'issuance.users'],
   ['read', 'issuance.session-keys'],
+  ['read', 'issuance.token-families'],
   ['read', 'issuance.status-lists'],
   ['read', 'issuance.status-list-tokens'],
   ['read', 'webhooks.webhooks'],

@@ -3,10 +3,7 @@ import { createHash } from 'node:crypto';
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 export const escaped = (text: string): string => text.replace(/[&<>"']/g, (it) => ESCAPES[it]!);
 
-/**
- * Contrast of at least 4.5 to 1 in both schemes, focus that shows, no width that must scroll at 320 px (WCAG 2.2 AA). A mouse can press a
- * button only after it has been over the page for a moment: the second click of a double click that another window asked for does nothing.
- */
+/** Contrast of at least 4.5 to 1 in both schemes, focus that shows, no width that must scroll at 320 px (WCAG 2.2 AA). */
 const STYLE = `
 :root{color-scheme:light dark;--text:#1b1f24;--back:#fff;--weak:#4b5563;--line:#d5d9df;--strong:#0b5394;--on-strong:#fff;--note:#fff4d6;--edge:#8a5a00}
 @media (prefers-color-scheme:dark){:root{--text:#e6e8eb;--back:#15181c;--weak:#aab2bb;--line:#3a4149;--strong:#8cc4ff;--on-strong:#10151a;--note:#2e2612;--edge:#e0b14a}}
@@ -29,8 +26,6 @@ dd{margin:0 0 .5rem}
 .note{margin:0 0 1.5rem;padding:.75rem 1rem;background:var(--note);border-left:4px solid var(--edge);border-radius:.25rem}
 .choices{display:flex;flex-wrap:wrap;gap:.75rem;margin:0 0 1rem}
 button{flex:1 1 12rem;min-height:2.75rem;padding:.6rem 1.25rem;font:inherit;font-weight:600;border:2px solid var(--strong);border-radius:.375rem;background:var(--strong);color:var(--on-strong);cursor:pointer}
-@media (hover:hover) and (pointer:fine){button{pointer-events:none}main:hover button{pointer-events:auto;animation:arm .7s}}
-@keyframes arm{from,to{pointer-events:none}}
 button.second{background:transparent;color:var(--strong)}
 a{color:var(--strong)}
 :focus-visible{outline:3px solid var(--strong);outline-offset:2px}

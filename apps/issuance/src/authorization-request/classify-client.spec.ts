@@ -54,6 +54,20 @@ describe('a registered wallet', () => {
     ]);
   });
 
+  it('attests itself under the profile haip, whose rules no other class can meet [T458]', () => {
+    const settings = { profile: 'haip' as const };
+    const attested = { ...wallet, rootCertificates: ['PEM'] };
+    expect(classify('city', BACK, rules({ wallets: [attested], settings }))).toBe('registered');
+    expect(classify('city', BACK, rules({ wallets: [wallet], settings }))).toEqual([
+      ...['invalid', 'unauthorized_client', 'client_id must be the one of a wallet that attests itself (HAIP 1.0)'],
+    ]);
+    for (const more of [{}, { allowUnregisteredWallets: true }])
+      for (const isPushed of [true, false]) {
+        const given = rules({ settings: { ...settings, ...more }, isPushed }, 'development', [BACK]);
+        expect(classify('unknown', BACK, given)).toEqual(unknown);
+      }
+  });
+
   it('without addresses has none', () => {
     const { redirectUris: _, ...rest } = wallet;
     expect(classify('city', BACK, rules({ wallets: [{ ...rest, rootCertificates: ['PEM'] }] }))).toEqual(

@@ -34,6 +34,7 @@ export const classifyClient = (
   { wallets, settings, config, isPushed }: ClientRules,
 ): ClientClass => {
   if (!isUsableRedirect(redirectUri)) throw refused(`redirect_uri ${REDIRECT_FAULT}`);
+  const isHaip = settings.profile === 'haip';
   const wallet = wallets.find((one) => one.clientId === clientId);
   if (wallet) {
     // RFC 9126 §2.4: an authenticated wallet may push an address that is not registered.
@@ -41,21 +42,19 @@ export const classifyClient = (
     if (!isFree && !isRegisteredRedirect(redirectUri, wallet.redirectUris ?? []))
       throw refused('redirect_uri must be one of the redirect URIs that are registered for the wallet');
     checkEnabled(wallet);
+    if (isHaip && !wallet.rootCertificates)
+      throw unauthorized('client_id must be the one of a wallet that attests itself (HAIP 1.0)');
     return { kind: 'registered', wallet };
   }
-  const isListApplied = wallets.length === 0 && settings.allowUnregisteredWallets === undefined;
+  const isListApplied = !isHaip && wallets.length === 0 && settings.allowUnregisteredWallets === undefined;
   if (isListApplied && config.walletRedirectUris?.includes(redirectUri)) return { kind: 'listed' };
   if (!effectiveSettings(settings, config).allowUnregisteredWallets)
-    throw oauthError(
-      'unauthorized_client',
-      'client_id must be the one of a wallet that is registered with this issuer',
-      {
-        check: 'classify-client',
-      },
-    );
+    throw unauthorized('client_id must be the one of a wallet that is registered with this issuer');
   if (!/^https:/i.test(redirectUri))
     throw refused('redirect_uri must be an https URL, because the wallet is not registered with this issuer');
   return { kind: 'unregistered' };
 };
 
+const unauthorized = (description: string) =>
+  oauthError('unauthorized_client', description, { check: 'classify-client' });
 const refused = (description: string) => oauthError('invalid_request', description, { check: 'classify-client' });

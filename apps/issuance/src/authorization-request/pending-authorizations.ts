@@ -28,6 +28,8 @@ export interface AcceptedRequest extends RequestingClient, RequestedEntries {
   clientKind: ClientClass['kind'];
   codeChallenge: string;
   dpopJkt?: string;
+  /** Of a pushed request: thumbprint of the wallet's attested key, of which the token request must have a proof. */
+  instanceJkt?: string;
   /** Pinned when the request begins, so that a change of the custom domain does not alter it (ADR 0056). */
   issuer: string;
   /** Id of the pushed request that it is for, which gets one code (`PushedAuthorizations`). */

@@ -15,7 +15,12 @@ export interface PushedAuthorization {
   /** Digest of the reference. */
   id: string;
   parameters: URLSearchParams;
+  /** Thumbprint of the attested key of the wallet that pushed it. */
+  instanceJkt?: string;
 }
+
+/** Stored beside the parameters; one that a wallet sends is dropped. */
+const INSTANCE_JKT = 'attested_instance_jkt';
 
 const REFERENCE = /^[A-Za-z0-9_-]{43}$/;
 const idOf = (reference: string): string => createHash('sha256').update(reference).digest('base64url');
@@ -36,9 +41,12 @@ export class PushedAuthorizations {
   ) {}
 
   /** @returns the `request_uri`, of which only a digest is stored */
-  async store(tenantId: string, parameters: string): Promise<string> {
+  async store(tenantId: string, parameters: string, instanceJkt?: string): Promise<string> {
+    const stored = new URLSearchParams(parameters);
+    stored.delete(INSTANCE_JKT);
+    if (instanceJkt !== undefined) stored.set(INSTANCE_JKT, instanceJkt);
     const reference = randomBytes(32).toString('base64url');
-    await this.state.write(tenantId, nameOf(idOf(reference)), parameters, this.expiresIn(PUSHED_SECONDS));
+    await this.state.write(tenantId, nameOf(idOf(reference)), stored.toString(), this.expiresIn(PUSHED_SECONDS));
     return `${REQUEST_URI_PREFIX}${reference}`;
   }
 
@@ -69,7 +77,9 @@ export class PushedAuthorizations {
     const parameters = new URLSearchParams(found.text);
     if (parameters.get('client_id') !== query.get('client_id'))
       throw refused('invalid_request', 'client_id must be the one of the pushed request');
-    return { id, parameters };
+    const instanceJkt = parameters.get(INSTANCE_JKT);
+    parameters.delete(INSTANCE_JKT);
+    return { id, parameters, ...(instanceJkt !== null && { instanceJkt }) };
   }
 
   /** Ends a pushed request. False when it ended before: of concurrent sign-ins one succeeds. */

@@ -26,6 +26,7 @@ import { refusalPage } from '../authorization-request/refusal-page.js';
 import { requestedEntries } from '../authorization-request/requested-entries.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
+import { checkHaipAuthorization } from '../haip/check-haip.js';
 import { IssuerBrands } from '../protocol/issuer-brands.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
@@ -41,6 +42,8 @@ interface ClassifiedRequest {
   parameters: URLSearchParams;
   /** Id of the pushed request. */
   pushed?: string;
+  /** Thumbprint of the attested key of the wallet that pushed it. */
+  instanceJkt?: string;
 }
 
 /**
@@ -93,11 +96,16 @@ export class Authorize {
     const parameters = opened?.parameters ?? query;
     const requesting = parseClient(parameters);
     const client = await this.wallets.classifyClient(tenantId, requesting, opened !== undefined);
-    return { requesting, client, parameters, ...(opened && { pushed: opened.id }) };
+    const { id: pushed, instanceJkt } = opened ?? {};
+    return {
+      ...{ requesting, client, parameters },
+      ...(pushed !== undefined && { pushed }),
+      ...(instanceJkt !== undefined && { instanceJkt }),
+    };
   }
 
   private async accept(
-    { requesting, client, parameters, pushed }: ClassifiedRequest,
+    { requesting, client, parameters, pushed, instanceJkt }: ClassifiedRequest,
     headers: ReturnType<typeof rawOf>['headers'],
     context: HolderContext,
     record: WalletRecord,
@@ -105,8 +113,10 @@ export class Authorize {
     const { id: tenantId, baseUrl: issuer } = context.tenant;
     const wallet = client.kind === 'registered' ? client.wallet : undefined;
     if (wallet) record.nameWallet(wallet);
-    checkPushed(pushed !== undefined, await this.wallets.readSettings(tenantId));
+    const settings = await this.wallets.readSettings(tenantId);
+    checkPushed(pushed !== undefined, settings);
     const parsed = parseAuthorizationRequest(parameters, issuer);
+    checkHaipAuthorization(settings, parsed);
     // That of a pushed request is the key of its DPoP proof.
     if (pushed === undefined) checkDpopParameter(wallet, parsed.dpopJkt);
     const configurations = await this.configurations.listActive(tenantId);
@@ -118,6 +128,7 @@ export class Authorize {
       clientKind: client.kind,
       codeChallenge,
       ...(dpopJkt !== undefined && { dpopJkt }),
+      ...(instanceJkt !== undefined && { instanceJkt }),
       ...requested,
       issuer,
       ...(pushed !== undefined && { pushed }),

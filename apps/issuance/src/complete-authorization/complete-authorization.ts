@@ -160,6 +160,7 @@ export class CompleteAuthorization {
               providerId,
               ...(waiting.detailed && { detailed: waiting.detailed }),
               ...(waiting.dpopJkt !== undefined && { dpopJkt: waiting.dpopJkt }),
+              ...(waiting.instanceJkt !== undefined && { instanceJkt: waiting.instanceJkt }),
               ...(waiting.offerId !== undefined && { offerId: waiting.offerId }),
             },
             issuer: waiting.issuer,

@@ -32,6 +32,7 @@ import {
   credentialConfiguration,
   credentialConfigurationStream,
 } from '../credential-configuration/credential-configuration.state.js';
+import { readKeyRequirements } from '../credential-configuration/key-requirements.js';
 import { TypeClaims, type TypeOwner } from '../credential-configuration/type-claims.js';
 import { checkRequest, requestedDid, type SignerPolicy } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
@@ -73,7 +74,8 @@ export class CreateCredentialConfiguration {
     const id = idFor(context, 'configuration', this.ids);
     const owner: TypeOwner = { tenantId, format: sharesTypesWith, type: body.type, owner: id };
     await this.types.refuseTakenType(owner);
-    const content = await module.contentOf(body, undefined, context);
+    const keys = await readKeyRequirements(body, this.clock.now());
+    const content = { ...(await module.contentOf(body, undefined, context)), ...keys };
     const signer = module.signerOf?.(body) ?? resources.signer;
     // For every format: the signer also signs the issuer metadata.
     await this.issuerSigners.ensure(tenantId, context.tenant.baseUrl, eventContext(context));

@@ -21,6 +21,8 @@ import {
   type SealedForNew,
 } from '@attestry/service-kit';
 import { nameClaimSets, sessionClaimsText } from '../claim-sets/claim-sets.js';
+import { preAuthorizedOfferError } from '../haip/check-haip.js';
+import { HaipProfile } from '../haip/haip-profile.js';
 import { createOffer } from '../issuance-session/issuance-session.decisions.js';
 import type { TransactionCode } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
@@ -52,6 +54,7 @@ export class CreatePreAuthorizedOffer {
     private readonly users: KnownUsers,
     private readonly claims: UserClaims,
     private readonly entries: OfferEntries,
+    private readonly haip: HaipProfile,
     private readonly macs: Macs,
     private readonly sealing: Sealing,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -63,6 +66,7 @@ export class CreatePreAuthorizedOffer {
     context: ContextOf<typeof createPreAuthorizedOffer>,
   ): Promise<PreAuthorizedOffer> {
     const { id: tenantId, baseUrl: issuer } = context.tenant;
+    if (await this.haip.isRequired(tenantId)) throw preAuthorizedOfferError();
     const { entries: checked, seconds, claims, stored } = checkOfferRequest(request.body);
     const configurationIds = checked.map(({ configurationId }) => configurationId);
     const claimSets = nameClaimSets(checked, () => this.ids.uuid());

@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { createAttestedWallet, createWallet, type ContextOf, type RegisteredWallet } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { CLOCK, eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
-import { readRoots } from '../wallets/read-roots.js';
+import { readRoots } from '../certificate-keys/read-roots.js';
 import { walletOf, walletView } from '../wallets/wallet-views.js';
 import { registerWallet, requireWallet } from '../wallets/wallets.decisions.js';
 import { wallets, walletsStream } from '../wallets/wallets.state.js';
@@ -20,7 +20,9 @@ export class CreateWallet {
     context: ContextOf<typeof createWallet>,
   ): Promise<RegisteredWallet> {
     const id = idFor(context, 'wallet', this.ids);
-    const wallet = walletOf(id, body, await readRoots(body.rootCertificates, this.clock.now()));
+    const { rootCertificates: pems } = body;
+    const roots = pems && (await readRoots('rootCertificates', pems, this.clock.now()));
+    const wallet = walletOf(id, body, roots);
     const { state } = await this.streams.runDecision(
       wallets,
       walletsStream(context.tenant.id),

@@ -1,4 +1,4 @@
-import type { CredentialDisplay, CredentialFormat } from '@attestry/contracts';
+import type { CredentialDisplay, CredentialFormat, KeyRequirements } from '@attestry/contracts';
 
 /** The key a configuration signs with, pinned when it was created (ADR 0060). */
 export interface PinnedIssuerKey {
@@ -10,7 +10,7 @@ export interface PinnedIssuerKey {
 }
 
 /** What may change by an update. Its other members are those of the format. */
-export interface ConfigurationContent {
+export interface ConfigurationContent extends KeyRequirements {
   maxIssuances?: number;
   /** Issued credentials are kept (ADR 0058). */
   persist?: true;

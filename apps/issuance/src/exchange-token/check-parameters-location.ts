@@ -3,7 +3,7 @@ import { queryOf } from '../protocol/raw-request.js';
 
 const BODY_ONLY = [
   ...['grant_type', 'pre-authorized_code', 'tx_code', 'authorization_details', 'access_token', 'code'],
-  'code_verifier',
+  ...['code_verifier', 'refresh_token'],
 ];
 
 /** RFC 6749 §2.3.1, RFC 6750 §5.3: codes and tokens in an address end up in logs and histories. */

@@ -8,7 +8,12 @@ import {
   type OfferedSession,
   type Redemption,
 } from '../issuance-session/issuance-session.decisions.js';
-import type { CodeRedeemed, Grant, IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
+import type {
+  BegunFamily,
+  CodeRedeemed,
+  Grant,
+  IssuanceSessionEvent,
+} from '../issuance-session/issuance-session.events.js';
 import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
 import { checkAuthorizationCode } from './check-authorization-code.js';
 import { checkAuthorizationDetails } from './check-authorization-details.js';
@@ -24,6 +29,8 @@ export interface ExchangeFacts {
   accessToken: Grant;
   /** New credential identifiers, one for each entry of the session. */
   identifiers: readonly string[];
+  /** Of the refresh token, for the code of an authorization request. */
+  tokenFamily?: BegunFamily;
 }
 
 /**
@@ -51,10 +58,14 @@ export const exchangeCode = (
 const redemptionOf = (
   session: OfferedSession | AuthorizedSession,
   request: TokenRequest,
-  { accessToken, identifiers }: ExchangeFacts,
+  { accessToken, identifiers, tokenFamily }: ExchangeFacts,
 ): Redemption => {
   const authorizationDetails = checkAuthorizationDetails(session, request.authorizationDetails, identifiers);
-  return { accessToken, ...(authorizationDetails && { authorizationDetails }) };
+  return {
+    accessToken,
+    ...(authorizationDetails && { authorizationDetails }),
+    ...(tokenFamily && { tokenFamily }),
+  };
 };
 
 /** The wallet's response, returned once the events are stored. */

@@ -11,7 +11,7 @@ import { checkAuthorizationCode } from './check-authorization-code.js';
 import { checkAuthorizationDetails } from './check-authorization-details.js';
 import { checkCode } from './check-code.js';
 import { checkContentType } from '../protocol/check-content-type.js';
-import { checkNoDuplicates } from './check-no-duplicates.js';
+import { checkNoDuplicates } from '../protocol/check-no-duplicates.js';
 import { checkParametersLocation } from './check-parameters-location.js';
 import { checkTransactionCode } from './check-transaction-code.js';
 import { matchSecrets } from './match-secrets.js';
@@ -110,7 +110,7 @@ describe('parse-token-request', () => {
     [{}, ['invalid_request', 'check-grant-type']],
     [{ grant_type: '' }, ['invalid_request', 'check-grant-type']],
     [{ grant_type: 'authorization_code', code: 'x' }, ['invalid_request', 'parse-token-request']],
-    [{ grant_type: 'refresh_token' }, ['unsupported_grant_type', 'check-grant-type']],
+    [{ grant_type: 'refresh_token' }, ['invalid_request', 'parse-token-request']],
     [{ grant_type: 'foo' }, ['unsupported_grant_type', 'check-grant-type']],
     [{ grant_type: GRANT }, ['invalid_request', 'parse-token-request']],
     [{ grant_type: GRANT, 'pre-authorized_code': '' }, ['invalid_request', 'parse-token-request']],
@@ -130,6 +130,8 @@ describe('check-lengths', () => {
       ['code_verifier', 128],
       ['pre-authorized_code', 1024],
       ['redirect_uri', 2048],
+      ['refresh_token', 1024],
+      ['scope', 8192],
       ['tx_code', 64],
     ]));
 

@@ -8,7 +8,7 @@ import {
   type HttpAnswer,
   type RawRequest,
 } from '@attestry/contracts';
-import { Streams, type Clock, type Ids } from '@attestry/event-store';
+import { Streams, type Clock, type FurtherDecision, type Ids } from '@attestry/event-store';
 import { Macs, ReplayGuard, Sealing } from '@attestry/keys';
 import {
   CLOCK,
@@ -20,27 +20,30 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
+import { checkHaipTokenRequest } from '../haip/check-haip.js';
+import { HaipProfile } from '../haip/haip-profile.js';
 import type { Grant } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, type IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
 import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
 import { clientOfAttestation } from '../protocol/client-attestation.js';
-import { attestationError, ClientAttestations, POP_USED } from '../protocol/client-attestations.js';
-import { DpopProofs, dpopError, PROOF_USED, singleUseOf } from '../protocol/dpop-proofs.js';
+import { checkNoDuplicates } from '../protocol/check-no-duplicates.js';
+import { checkRegistration } from '../protocol/check-registration.js';
+import { DpopProofs } from '../protocol/dpop-proofs.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { checkContentType } from '../protocol/check-content-type.js';
-import { checkEnabled } from '../wallets/check-wallet.js';
-import { TenantWallets } from '../wallets/tenant-wallets.js';
-import type { RegisteredWallet } from '../wallets/wallets.events.js';
+import { WalletClients } from '../protocol/wallet-clients.js';
+import { TokenFamilies } from '../token-family/token-families.js';
+import { checkAttestedKey } from './check-attested-key.js';
 import { checkDpopBinding } from './check-dpop-binding.js';
-import { checkNoDuplicates } from './check-no-duplicates.js';
-import { checkRegistration } from './check-registration.js';
 import { checkParametersLocation } from './check-parameters-location.js';
 import { exchangeCode, outcomeOf, type ExchangeFacts } from './exchange-token.decisions.js';
 import { loadSession } from './load-session.js';
 import { matchSecrets } from './match-secrets.js';
 import { parseTokenRequest } from './parse-token-request.js';
+import { RefreshGrant } from './refresh-grant.js';
+import { authorizationDetailsOf } from './token-response.js';
 
 const MAX_LENGTHS = maxLengthsOf(HolderTokenRequest);
 
@@ -52,8 +55,10 @@ export class ExchangeToken {
     private readonly macs: Macs,
     private readonly sealing: Sealing,
     private readonly dpop: DpopProofs,
-    private readonly attestations: ClientAttestations,
-    private readonly wallets: TenantWallets,
+    private readonly clients: WalletClients,
+    private readonly families: TokenFamilies,
+    private readonly refreshGrant: RefreshGrant,
+    private readonly haip: HaipProfile,
     private readonly guard: ReplayGuard,
     readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
@@ -78,16 +83,16 @@ export class ExchangeToken {
     checkLengths(MAX_LENGTHS, form);
     checkNoDuplicates(form);
     const wanted = parseTokenRequest(form);
+    if (wanted.grant === 'refreshToken') return this.refreshGrant.refresh(wanted, raw, context.tenant, record);
     const { sessionId, stream, loaded } = await loadSession(this.streams, tenantId, wanted.code);
     record.nameSession(loaded.state);
-    const wallet = await this.findWallet(tenantId, wanted.clientId);
-    checkRegistration(loaded.state, wanted.clientId, wallet);
     // Before the code: a request whose proof fails spends nothing and counts as no attempt.
-    const proof = await this.dpop.verifyProof(raw, exchangeToken, context.tenant);
-    const possession = wallet ? await this.attestations.authenticate(raw, wallet, proof, context.tenant) : [];
+    const client = await this.clients.authenticate(raw, exchangeToken, wanted.clientId, context.tenant);
+    const { wallet, proof, spends } = client;
+    checkRegistration(loaded.state, wanted.clientId, wallet);
+    if (await this.haip.isRequired(tenantId)) checkHaipTokenRequest(wanted, wallet, proof);
     checkDpopBinding(loaded.state, wallet, proof);
-    const spent = [...possession, ...(proof ? [singleUseOf(proof)] : [])];
-    const used = () => (possession.length ? attestationError(POP_USED) : dpopError(PROOF_USED));
+    checkAttestedKey(loaded.state, client.instanceJkt);
 
     const now = this.clock.now();
     const made = makeBearerValue(sessionId, this.ids.uuid());
@@ -98,11 +103,15 @@ export class ExchangeToken {
       ...{ tokenId: made.tokenId, kind: 'access', mac, keyId: pepper, expiresAt },
       ...(proof && { jkt: proof.jkt }),
     };
+    const family = wanted.grant === 'authorizationCode' ? await this.families.prepare(tenantId, client) : undefined;
+    const tokenFamily = family && { id: family.id, expiresAt: family.expiresAt };
+    const further: FurtherDecision[] = [];
     const factsOf = (state: IssuanceSessionState): ExchangeFacts => ({
       now,
       matched: matchSecrets(state, wanted, tenantId, this.macs),
       accessToken,
       identifiers: 'entries' in state ? state.entries.map(() => this.ids.uuid()) : [],
+      ...(tokenFamily && { tokenFamily }),
     });
     const { events, state } = await this.streams.decideOn(
       issuanceSession,
@@ -113,11 +122,13 @@ export class ExchangeToken {
         const decided = exchangeCode(current, wanted, factsOf(current));
         const outcome = outcomeOf(decided);
         record.setRefusal(outcome instanceof AppError ? outcome : undefined);
+        const ofFamily = this.families.ofExchange(tenantId, current, decided, client, family, record.events);
+        further.splice(0, further.length, ...ofFamily);
         return decided;
       },
       record.events,
       // One call of the guard for both (ADR 0089).
-      spent.length > 0 ? { unit: { writes: [this.guard.spending(tenantId, spent, used)] } } : undefined,
+      { unit: { writes: spends.length > 0 ? [this.guard.spending(tenantId, spends, client.used)] : [], further } },
     );
 
     const outcome = outcomeOf(events);
@@ -132,22 +143,9 @@ export class ExchangeToken {
       access_token: made.value,
       token_type: proof ? 'DPoP' : 'Bearer',
       expires_in: seconds,
+      ...(family && { refresh_token: family.value }),
       scope,
-      ...(authorizationDetails && {
-        authorization_details: authorizationDetails.map((detail) => ({
-          type: 'openid_credential' as const,
-          credential_configuration_id: detail.credentialConfigurationId,
-          credential_identifiers: detail.credentialIdentifiers,
-        })),
-      }),
+      ...authorizationDetailsOf(authorizationDetails),
     };
-  }
-
-  /** The registered wallet that the request names. @throws AppError when it may not use the endpoint */
-  private async findWallet(tenantId: string, clientId: string | undefined): Promise<RegisteredWallet | undefined> {
-    const wallet = clientId === undefined ? undefined : await this.wallets.findWallet(tenantId, clientId);
-    if (!wallet) return undefined;
-    checkEnabled(wallet);
-    return wallet;
   }
 }

@@ -1,6 +1,6 @@
 import { oauthError } from '@attestry/contracts';
 import { parseAuthorizationDetails, type RequestedDetail } from '../protocol/authorization-details.js';
-import { AUTHORIZATION_CODE_GRANT } from '../protocol/offer-document.js';
+import { AUTHORIZATION_CODE_GRANT, REFRESH_TOKEN_GRANT } from '../protocol/offer-document.js';
 import { checkGrantType } from './check-grant-type.js';
 
 export interface PreAuthorizedCodeRequest {
@@ -21,12 +21,22 @@ export interface AuthorizationCodeRequest {
   authorizationDetails?: RequestedDetail[];
 }
 
+/** A request that exchanges a code. */
 export type TokenRequest = PreAuthorizedCodeRequest | AuthorizationCodeRequest;
 
+export interface RefreshTokenRequest {
+  grant: 'refreshToken';
+  refreshToken: string;
+  clientId: string;
+  /** Values of `scope`. */
+  scopes?: string[];
+  authorizationDetails?: RequestedDetail[];
+}
+
 /**
- * OID4VCI §6.1, RFC 6749 §4.1.3. Parameters without a value count as omitted (RFC 6749 §3.2); unknown ones are ignored.
+ * OID4VCI §6.1, RFC 6749 §4.1.3 and §6. Parameters without a value count as omitted (RFC 6749 §3.2); unknown ones are ignored.
  */
-export const parseTokenRequest = (form: URLSearchParams): TokenRequest => {
+export const parseTokenRequest = (form: URLSearchParams): TokenRequest | RefreshTokenRequest => {
   const value = (name: string): string | undefined => form.get(name) || undefined;
   const needed = (name: string): string => {
     const found = value(name);
@@ -44,6 +54,15 @@ export const parseTokenRequest = (form: URLSearchParams): TokenRequest => {
     if (codeVerifier === undefined)
       throw oauthError('invalid_grant', 'code_verifier is missing', { check: 'parse-token-request' });
     return { grant: 'authorizationCode', code, clientId, redirectUri, codeVerifier, ...requested };
+  }
+  if (grantType === REFRESH_TOKEN_GRANT) {
+    const scopes = value('scope')?.split(' ').filter(Boolean);
+    return {
+      grant: 'refreshToken',
+      ...{ refreshToken: needed('refresh_token'), clientId: needed('client_id') },
+      ...(scopes?.length && { scopes }),
+      ...requested,
+    };
   }
   const code = needed('pre-authorized_code');
   const [transactionCode, clientId] = [value('tx_code'), value('client_id')];

@@ -7,7 +7,7 @@ import { checkAuthorizationCode } from './check-authorization-code.js';
 import { checkAuthorizationDetails } from './check-authorization-details.js';
 import { checkCode } from './check-code.js';
 import { checkContentType } from '../protocol/check-content-type.js';
-import { checkNoDuplicates } from './check-no-duplicates.js';
+import { checkNoDuplicates } from '../protocol/check-no-duplicates.js';
 import { checkParametersLocation } from './check-parameters-location.js';
 import { checkTransactionCode } from './check-transaction-code.js';
 import { parseTokenRequest } from './parse-token-request.js';
@@ -92,7 +92,11 @@ describe('refusals of the token endpoint', () => {
     [{}, ['invalid_request', 'grant_type is missing', 'check-grant-type']],
     [
       { grant_type: 'password' },
-      ['unsupported_grant_type', `grant_type must be ${PRE_AUTHORIZED} or authorization_code`, 'check-grant-type'],
+      [
+        'unsupported_grant_type',
+        `grant_type must be one of ${PRE_AUTHORIZED}, authorization_code, refresh_token`,
+        'check-grant-type',
+      ],
     ],
     [{ grant_type: PRE_AUTHORIZED }, ['invalid_request', 'pre-authorized_code is missing', 'parse-token-request']],
     [

@@ -69,6 +69,72 @@ describe.each(FORMATS)('the request of a configuration: %s', (format) => {
   );
 });
 
+const LEVELS =
+  'must contain only iso_18045_high, iso_18045_moderate, iso_18045_enhanced-basic, iso_18045_basic, or values of an ecosystem without white space, such as URLs';
+const ROOTS = ['pem'];
+
+describe.each(FORMATS)('the key requirements of a configuration: %s', (format) => {
+  const { create, update } = CONFIGURATION_OPERATIONS[format];
+  const faultsOfBoth = (changes: object) => [faultsOf(create, changes), faultsOf(update, changes)];
+
+  it('are accepted with every limit reached [T380]', () => {
+    const levels = ['iso_18045_high', 'iso_18045_moderate', 'iso_18045_enhanced-basic', 'iso_18045_basic'];
+    const own = ['https://ecosystem.example/level', 'l'.repeat(256), 'iso_18045', 'x-iso_18045_x', '1', '2'];
+    const roots = Array.from({ length: 10 }, (_, n) => `${n}`.padEnd(4096, 'x'));
+    for (const changes of [
+      { keyAttestation: { rootCertificates: ROOTS } },
+      {
+        keyAttestation: { keyStorage: [...levels, ...own], userAuthentication: levels, rootCertificates: roots },
+        proofRootCertificates: roots,
+      },
+    ])
+      expect(faultsOfBoth(changes)).toEqual([[], []]);
+  });
+
+  it.each<[object, string]>([
+    [
+      { keyAttestation: [] },
+      'keyAttestation must be an object with rootCertificates, and optionally keyStorage and userAuthentication',
+    ],
+    [
+      { keyAttestation: null },
+      'keyAttestation must be an object with rootCertificates, and optionally keyStorage and userAuthentication',
+    ],
+    [{ keyAttestation: {} }, 'keyAttestation.rootCertificates is required'],
+    [{ keyAttestation: { keyStorage: ['iso_18045_high'] } }, 'keyAttestation.rootCertificates is required'],
+    [{ keyAttestation: { rootCertificates: [] } }, 'keyAttestation.rootCertificates must not be empty'],
+    [{ keyAttestation: { rootCertificates: 'pem' } }, 'keyAttestation.rootCertificates must be an array'],
+    [
+      { keyAttestation: { rootCertificates: ['x'.repeat(4097)] } },
+      'keyAttestation.rootCertificates must contain only strings of at most 4096 characters',
+    ],
+    ...(['keyStorage', 'userAuthentication'] as const).flatMap((member): [object, string][] => {
+      const having = (values: unknown) => ({ keyAttestation: { [member]: values, rootCertificates: ROOTS } });
+      return [
+        [having([]), `keyAttestation.${member} must not be empty`],
+        [having('iso_18045_high'), `keyAttestation.${member} must be an array`],
+        [having(null), `keyAttestation.${member} must be an array`],
+        [having(['a', 'a']), `keyAttestation.${member} must not repeat an entry`],
+        [having([1]), `keyAttestation.${member} must contain only strings`],
+        [having(['iso_18045_hihg']), `keyAttestation.${member} ${LEVELS}`],
+        [having(['iso_18045_high ']), `keyAttestation.${member} ${LEVELS}`],
+        [having(['iso_18045_highest']), `keyAttestation.${member} ${LEVELS}`],
+        [having(['a b']), `keyAttestation.${member} ${LEVELS}`],
+        [having(['']), `keyAttestation.${member} ${LEVELS}`],
+        [having(Array.from({ length: 11 }, (_, n) => `${n}`)), `keyAttestation.${member} must have at most 10 entries`],
+        [having(['x'.repeat(257)]), `keyAttestation.${member} must contain only strings of at most 256 characters`],
+      ];
+    }),
+    [{ proofRootCertificates: [] }, 'proofRootCertificates must not be empty'],
+    [{ proofRootCertificates: null }, 'proofRootCertificates must be an array'],
+    [
+      { proofRootCertificates: Array.from({ length: 11 }, (_, n) => `${n}`) },
+      'proofRootCertificates must have at most 10 entries',
+    ],
+    [{ proofRootCertificates: ['pem', 'pem'] }, 'proofRootCertificates must not repeat an entry'],
+  ])('%j is refused: %s [T380]', (changes, fault) => expect(faultsOfBoth(changes)).toEqual([[fault], [fault]]));
+});
+
 describe.each(['ldp_vc', 'cwt_vc'] as const)('the contexts of a configuration: %s', (format) =>
   it.each<[unknown, string]>([
     ['https://a.example/c', 'must be an array'],

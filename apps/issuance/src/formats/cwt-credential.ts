@@ -9,6 +9,7 @@ import { credentialTimes, TimesFault } from './credential-times.js';
 import type { CwtContent } from './cwt-configuration.decisions.js';
 import { claimOf, displayOf } from './display.decisions.js';
 import type { FormatMetadata, PinnedFacts, Resources, UnsignedCredential } from './format.js';
+import { proofTypesOf } from './proof-types.js';
 import { addDuration } from './validity.js';
 
 type Cwt = PinnedConfiguration<CwtContent>;
@@ -104,7 +105,7 @@ export const cwtMetadataOf = ({ type, content }: Cwt, named: object, claimsAt: r
     supported: {
       ...shared,
       credential_signing_alg_values_supported: ['ES256'],
-      proof_types_supported: { jwt: { proof_signing_alg_values_supported: ['ES256', 'EdDSA'] } },
+      proof_types_supported: proofTypesOf(content, ['ES256', 'EdDSA']),
       credential_metadata: { display, ...(claims.length > 0 && { claims }) },
     },
     legacy: { ...shared, cryptographic_suites_supported: ['ES256'], display },

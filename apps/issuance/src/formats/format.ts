@@ -111,6 +111,8 @@ export interface Format<
 > {
   readonly format: CredentialFormat;
   readonly profile: CredentialProfile;
+  /** A tenant with the profile `haip` has a configuration of such a format (HAIP 1.0 §4). Absent: no. */
+  readonly isOfHaip?: boolean;
   readonly resources: Resources;
   /** The format with which it shares types: a type is unique among the configurations of both. Absent: none. */
   readonly sharesTypesWith?: CredentialFormat;

@@ -1,6 +1,7 @@
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { claimOf, displayDefaults, displayOf } from './display.decisions.js';
 import type { FormatMetadata } from './format.js';
+import { proofTypesOf } from './proof-types.js';
 import type { VcContent } from './vc-configuration.decisions.js';
 
 type VcConfiguration = ActiveConfiguration<VcContent>;
@@ -36,7 +37,7 @@ export const vcMetadataOf = (
       credential_definition: definition,
       ...binding,
       credential_signing_alg_values_supported: signingAlgorithms,
-      proof_types_supported: { jwt: { proof_signing_alg_values_supported: PROOF_ALGORITHMS } },
+      proof_types_supported: proofTypesOf(content, PROOF_ALGORITHMS),
       credential_metadata: {
         display,
         // Non-empty when present (Appendix B.2).

@@ -1,6 +1,7 @@
 import { conflict, notFound } from '@attestry/contracts';
 import type {
   AuthorizationRequestOrigin,
+  BegunFamily,
   CodeRedeemed,
   Grant,
   GrantedDetail,
@@ -61,6 +62,8 @@ export interface Redemption {
   accessToken: Grant;
   /** When the token request has `authorization_details`, or the session binds claim sets. */
   authorizationDetails?: GrantedDetail[];
+  /** Of the code of an authorization request whose client proved a key. */
+  tokenFamily?: BegunFamily;
 }
 
 /** The code is spent at the token endpoint (ADR 0059), after the checks in exchange-token. */
@@ -96,9 +99,15 @@ export const replayAuthorizationCode = (session: RedeemedSession, now: Date): Is
   { type: 'AuthorizationCodeReplayed', data: { sessionId: session.id, replayedAt: now.toISOString() } },
 ];
 
+/** All tokens of the session end (RFC 7009 §2.1). Nothing where they have ended, or were never issued. */
+export const revokeTokens = (session: IssuanceSessionState, now: Date): IssuanceSessionEvent[] =>
+  session.status === 'redeemed'
+    ? [{ type: 'TokensRevoked', data: { sessionId: session.id, revokedAt: now.toISOString() } }]
+    : [];
+
 const redeemed = (
   { id, code, entries }: OfferedSession | AuthorizedSession,
-  { accessToken, authorizationDetails }: Redemption,
+  { accessToken, authorizationDetails, tokenFamily }: Redemption,
   now: Date,
 ): CodeRedeemed => ({
   sessionId: id,
@@ -106,6 +115,7 @@ const redeemed = (
   accessToken,
   scope: scopeOf(entries, authorizationDetails),
   ...(authorizationDetails && { authorizationDetails }),
+  ...(tokenFamily && { tokenFamily }),
   redeemedAt: now.toISOString(),
 });
 

@@ -5,7 +5,7 @@ import type { SealedDocument, StatusEntry } from '../issued-credential/issued-cr
 export interface Grant {
   /** uuid; part of the bearer value. */
   tokenId: string;
-  kind: 'preAuthorizedCode' | 'authorizationCode' | 'access' | 'issuerState';
+  kind: 'preAuthorizedCode' | 'authorizationCode' | 'access' | 'issuerState' | 'refresh';
   mac: string;
   keyId: string;
   /** RFC 3339 */
@@ -52,6 +52,8 @@ export interface AuthorizationRequestOrigin {
   detailed?: string[];
   /** `dpop_jkt`: the code is exchanged with a proof of this key only (RFC 9449 §10). */
   dpopJkt?: string;
+  /** Thumbprint of the attested key of a pushed request: the code is exchanged by the same wallet instance only. */
+  instanceJkt?: string;
   /** Stored offer that the request named by `issuer_state`. */
   offerId?: string;
 }
@@ -65,6 +67,13 @@ export interface GrantedDetail {
   credentialIdentifiers: string[];
 }
 
+/** The family of the session's refresh token (ADR 0090). */
+export interface BegunFamily {
+  id: string;
+  /** Of the refresh token, RFC 3339. */
+  expiresAt: string;
+}
+
 /** A code that was exchanged for an access token. */
 export interface CodeRedeemed {
   sessionId: string;
@@ -75,6 +84,7 @@ export interface CodeRedeemed {
   scope: string;
   /** Only when the wallet sent `authorization_details`, or the session binds claim sets; then identifiers must be used (ADR 0059). */
   authorizationDetails?: GrantedDetail[];
+  tokenFamily?: BegunFamily;
   redeemedAt: string;
 }
 
@@ -135,6 +145,8 @@ export type IssuanceSessionEvent =
   | { type: 'AuthorizationCodeRedeemed'; data: CodeRedeemed }
   /** The code was used a second time: its tokens are revoked (RFC 6749 §4.1.2). */
   | { type: 'AuthorizationCodeReplayed'; data: { sessionId: string; replayedAt: string } }
+  /** By the wallet (RFC 7009), or because its person or wallet may no longer use them. */
+  | { type: 'TokensRevoked'; data: { sessionId: string; revokedAt: string } }
   | {
       /** Counts the credential, whose stream is appended at the same time (ADR 0070); the facts are those that other services and lists need. */
       type: 'CredentialIssued';

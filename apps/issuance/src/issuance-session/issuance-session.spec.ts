@@ -7,6 +7,7 @@ import {
   redeemCode,
   refuseTransactionCode,
   replayAuthorizationCode,
+  revokeTokens,
   scopeOf,
   type AuthorizedSession,
   type NewAuthorization,
@@ -184,6 +185,35 @@ describe('an issuance session', () => {
       after(events)
         .when((state) => replayAuthorizationCode(state as RedeemedSession, now))
         .thenState({ status: 'revoked', id: 's1' });
+    });
+
+    it('ends with its tokens when one of them is revoked, once [T361]', () => {
+      const revoked: IssuanceSessionEvent = {
+        type: 'TokensRevoked',
+        data: { sessionId: 's1', revokedAt: now.toISOString() },
+      };
+      after([granted, exchanged, issued])
+        .when((state) => revokeTokens(state, now))
+        .then([revoked]);
+      for (const events of [[], [granted], [granted, exchanged, revoked], [granted, exchanged, replayed]])
+        after(events)
+          .when((state) => revokeTokens(state, now))
+          .then([]);
+      expect(stateAfter(issuanceSession, [granted, exchanged, revoked, issued])).toEqual({
+        status: 'revoked',
+        id: 's1',
+      });
+    });
+
+    it('names the family of its refresh token [T350]', () => {
+      const tokenFamily = { id: 'f1', expiresAt: later(1000).toISOString() };
+      const redemption = { accessToken: grant('access', 300), tokenFamily };
+      const session = stateAfter(issuanceSession, [granted]) as AuthorizedSession;
+      expect(
+        stateAfter(issuanceSession, [granted, ...redeemAuthorizationCode(session, redemption, now)]),
+      ).toMatchObject({
+        ...{ status: 'redeemed', tokenFamily },
+      });
     });
 
     it('cannot be deleted as an offer', () => {

@@ -1,6 +1,7 @@
 import type { Aggregate } from '@attestry/event-store';
 import type {
   AuthorizationRequestOrigin,
+  BegunFamily,
   CredentialIssuedData,
   CredentialIssuedV1,
   Grant,
@@ -37,6 +38,8 @@ export type IssuanceSessionState =
       /** The current one. */
       accessToken: Grant;
       authorizationDetails?: GrantedDetail[];
+      /** Of the refresh token. */
+      tokenFamily?: BegunFamily;
       /** Credentials issued so far, by configuration id. */
       issued: Record<string, number>;
     } & SessionFacts)
@@ -95,7 +98,7 @@ const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): Issua
     case 'AuthorizationCodeRedeemed': {
       if (state.status !== 'authorized') return state;
       const { code, ...facts } = state;
-      const { accessToken, authorizationDetails } = event.data;
+      const { accessToken, authorizationDetails, tokenFamily } = event.data;
       return {
         ...facts,
         status: 'redeemed',
@@ -103,9 +106,11 @@ const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): Issua
         accessToken,
         issued: {},
         ...(authorizationDetails && { authorizationDetails }),
+        ...(tokenFamily && { tokenFamily }),
       };
     }
     case 'AuthorizationCodeReplayed':
+    case 'TokensRevoked':
       return { status: 'revoked', id: event.data.sessionId };
     case 'CredentialIssued': {
       if (state.status !== 'redeemed') return state;
@@ -140,6 +145,7 @@ export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEve
     AuthorizationGranted: 2,
     AuthorizationCodeRedeemed: 2,
     AuthorizationCodeReplayed: 1,
+    TokensRevoked: 1,
     CredentialIssued: 2,
     OfferDeleted: 1,
   },

@@ -7,8 +7,8 @@ import type { CredentialSelector } from './parse-credential-request.js';
 const NOT_COVERED = 'the access token does not cover this credential configuration';
 
 /**
- * The requested configuration (OID4VCI §8.3.1.2). One that exists but is not covered by the token is a 403 (RFC 6750 §3.1, OID4VCI
- * §8.3.1.1).
+ * The requested configuration (OID4VCI §8.3.1.2): where the token response returned credential identifiers, only they may be used (§8.2). One
+ * that exists but is not covered by the token is a 403 (RFC 6750 §3.1, OID4VCI §8.3.1.1).
  */
 export const checkConfiguration = async (
   session: RedeemedSession,
@@ -41,9 +41,14 @@ export const checkConfiguration = async (
         check: 'check-configuration',
       },
     );
+  if (session.authorizationDetails)
+    throw oauthError(
+      'invalid_credential_request',
+      'credential_identifier is required, because the token response returned credential identifiers',
+      { check: 'check-configuration' },
+    );
   let isCovered = false;
-  for (const covered of session.authorizationDetails ?? session.entries)
-    isCovered ||= covered.credentialConfigurationId === configurationId;
+  for (const covered of session.entries) isCovered ||= covered.credentialConfigurationId === configurationId;
   if (!isCovered) {
     const challenge = session.accessToken.jkt === undefined ? bearerChallenge : dpopChallenge;
     throw oauthError('insufficient_scope', NOT_COVERED, {

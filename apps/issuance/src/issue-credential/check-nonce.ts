@@ -1,12 +1,11 @@
 import { oauthError } from '@attestry/contracts';
 import type { Macs } from '@attestry/keys';
 import { verifyNonce, type KnownNonce } from '../protocol/nonce.js';
-import type { VerifiedProof } from './verify-jwt-proof.js';
 
 /** OID4VCI §8.3.1.2: a c_nonce that this tenant never issued, or that has expired. */
-export const checkNonce = (proofs: readonly VerifiedProof[], tenantId: string, now: Date, macs: Macs): KnownNonce[] => {
+export const checkNonce = (proven: readonly string[], tenantId: string, now: Date, macs: Macs): KnownNonce[] => {
   const nonces = new Map<string, KnownNonce>();
-  for (const { nonce } of proofs) {
+  for (const nonce of proven) {
     const known = nonces.get(nonce) ?? verifyNonce(macs, tenantId, nonce);
     if (!known || known.expiresAt.getTime() <= now.getTime())
       throw oauthError('invalid_nonce', 'the c_nonce is unknown or has expired', { check: 'check-nonce' });

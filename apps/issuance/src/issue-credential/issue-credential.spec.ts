@@ -26,7 +26,7 @@ import { checkIssuanceLimit } from './check-issuance-limit.js';
 import { checkNonce } from './check-nonce.js';
 import { parseCredentialRequest } from './parse-credential-request.js';
 import { spendNonce } from './spend-nonce.js';
-import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
+import { verifyJwtProof, type ProofExpectations, type VerifiedProof } from './verify-jwt-proof.js';
 
 const HOSTILE = [undefined, '', 1, true, null, 'foo', []];
 
@@ -116,11 +116,12 @@ describe('parse-credential-request', () => {
   it('reads either way of naming the credential and ignores unknown members', () => {
     expect(parse({ credential_configuration_id: 'c1', proofs, foo: 1, format: 'x' })).toEqual({
       selector: { configurationId: 'c1' },
-      proofs: ['a.b.c'],
+      proofs: { type: 'jwt', jwts: ['a.b.c'] },
     });
+    expect(parse({ credential_identifier: 'i1', proofs })).toEqual(['unknown_credential_identifier', check]);
     expect(parse({ credential_identifier: 'i1', proofs }, true)).toEqual({
       selector: { credentialIdentifier: 'i1' },
-      proofs: ['a.b.c'],
+      proofs: { type: 'jwt', jwts: ['a.b.c'] },
     });
   });
   it.each(['', '{', '[]', '1', 'null', 'true', '"x"'])('refuses body %j', (body) =>
@@ -130,8 +131,6 @@ describe('parse-credential-request', () => {
     [{}, false],
     [{ credential_configuration_id: 'c', credential_identifier: 'i' }, false],
     [{ credential_configuration_id: 'c', credential_identifier: 'i' }, true],
-    [{ credential_identifier: 'i' }, false],
-    [{ credential_configuration_id: 'c' }, true],
   ])('refuses %j (by identifier: %j)', (names, byIdentifier) =>
     expect(parse({ ...names, proofs }, byIdentifier)).toEqual([request, check]),
   );
@@ -177,12 +176,6 @@ describe('parse-credential-request', () => {
       'exactly one of credential_configuration_id and credential_identifier is required',
     ],
     [
-      'a configuration for an identifier',
-      named({}),
-      true,
-      'credential_identifier is required, because the token response returned credential identifiers',
-    ],
-    [
       'an identifier for a configuration',
       { credential_identifier: 'i' },
       false,
@@ -200,7 +193,49 @@ describe('parse-credential-request', () => {
       'proof and proofs must not both be sent',
     ],
     ['two kinds of proof', named({ proofs: { jwt: [], di_vp: [] } }), false, 'proofs must have exactly one member'],
-    ['another kind of proof', named({ proofs: { di_vp: ['x'] } }), false, 'the only supported proof type is jwt'],
+    [
+      'another kind of proof',
+      named({ proofs: { di_vp: ['x'] } }),
+      false,
+      'the only supported proof types are jwt and attestation',
+    ],
+    ['no attestation', named({ proofs: { attestation: [] } }), false, 'proofs.attestation is empty'],
+    ['an attestation in text', named({ proofs: { attestation: 'x' } }), false, 'proofs.attestation must be an array'],
+    [
+      'two attestations',
+      named({ proofs: { attestation: ['x', 'y'] } }),
+      false,
+      'proofs.attestation must have exactly one entry',
+    ],
+    [
+      'an attestation that is no text',
+      named({ proofs: { attestation: [1] } }),
+      false,
+      'proofs.attestation must be an array of non-empty strings',
+    ],
+    [
+      'an attestation too long',
+      named({ proofs: { attestation: ['x'.repeat(MAX_PROOF_LENGTH + 1)] } }),
+      false,
+      `a proof must have at most ${MAX_PROOF_LENGTH} characters`,
+    ],
+    ['a proof of earlier drafts in text', named({ proof: 'x' }), false, 'proof must be an object'],
+    ['no proof of earlier drafts', named({ proof: null }), false, 'proof must be an object'],
+    ['another type in proof', named({ proof: { proof_type: 'cwt', jwt: 'x' } }), false, 'proof.proof_type must be jwt'],
+    ['no type in proof', named({ proof: { jwt: 'x' } }), false, 'proof.proof_type must be jwt'],
+    ['no JWT in proof', named({ proof: { proof_type: 'jwt' } }), false, 'proof.jwt must be a non-empty string'],
+    [
+      'an empty JWT in proof',
+      named({ proof: { proof_type: 'jwt', jwt: '' } }),
+      false,
+      'proof.jwt must be a non-empty string',
+    ],
+    [
+      'a JWT too long in proof',
+      named({ proof: { proof_type: 'jwt', jwt: 'x'.repeat(MAX_PROOF_LENGTH + 1) } }),
+      false,
+      `a proof must have at most ${MAX_PROOF_LENGTH} characters`,
+    ],
     ['a proof outside of an array', named({ proofs: { jwt: 'x' } }), false, 'proofs.jwt must be an array'],
     ['no proof', named({ proofs: { jwt: [] } }), false, 'proofs.jwt is empty'],
     [
@@ -222,11 +257,23 @@ describe('parse-credential-request', () => {
 
   it('accepts the longest proof, the largest batch and names of maximum length', () => {
     const body = { proofs: { jwt: Array.from({ length: 10 }, () => 'x'.repeat(MAX_PROOF_LENGTH)) } };
-    expect(parse(named(body))).toMatchObject({ proofs: { length: 10 } });
+    expect(parse(named(body))).toMatchObject({ proofs: { type: 'jwt', jwts: { length: 10 } } });
     const tooLong = 'x'.repeat(100_000);
     expect(
       descriptionOf(() => parseCredentialRequest(plain({ ...body, credential_configuration_id: tooLong }), false)),
     ).toMatch(/^credential_configuration_id must have at most \d+ characters$/);
+  });
+
+  it('reads one key attestation, and the proof of earlier drafts as proofs.jwt with one entry [T370] [T379]', () => {
+    const selector = { configurationId: 'c' };
+    expect(parse(named({ proofs: { attestation: ['a.b.c'] } }))).toEqual({
+      selector,
+      proofs: { type: 'attestation', jwts: ['a.b.c'] },
+    });
+    expect(parse(named({ proof: { proof_type: 'jwt', jwt: 'a.b.c' } }))).toEqual({
+      selector,
+      proofs: { type: 'jwt', jwts: ['a.b.c'] },
+    });
   });
 
   it('refuses response encryption in a plain request', () =>
@@ -290,6 +337,9 @@ describe('check-configuration', () => {
     expect(await check(granted, { credentialIdentifier: 'i1' })).toBe(C1);
     for (const credentialIdentifier of ['i2', 'i3', C1])
       expect(await check(granted, { credentialIdentifier })).toEqual(['unknown_credential_identifier', at]);
+    // Only identifiers may be used; an unknown configuration is refused as such.
+    expect(await check(granted, { configurationId: C1 })).toEqual(['invalid_credential_request', at]);
+    expect(await check(granted, { configurationId: gone })).toEqual(['unknown_credential_configuration', at]);
   });
 });
 
@@ -344,7 +394,22 @@ const make = (
   new SignJWT({ aud: expected.issuer, iat: seconds, nonce: 'n', ...claims })
     .setProtectedHeader({ alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk, ...header } as JWTHeaderParameters)
     .sign(key, { crit: { foo: true } });
-const verify = (jwt: string) => outcome(() => verifyJwtProof(jwt, expected).holder.did);
+const verify = async (jwt: string): Promise<unknown> => {
+  try {
+    return (await verifyJwtProof(jwt, expected)).holder.did;
+  } catch (error) {
+    return reasonOf(error);
+  }
+};
+/** The `error_description` of the refusal. */
+const refusalOf = async (jwt: string, more: Partial<ProofExpectations> = {}): Promise<string | undefined> => {
+  try {
+    await verifyJwtProof(jwt, { ...expected, ...more });
+    return undefined;
+  } catch (error) {
+    return (error as AppError).message;
+  }
+};
 /** Header and payload unchanged, with a signature that does not match. */
 const unsigned = (header: unknown, payload: unknown) =>
   [header, payload, 'x'.repeat(64)]
@@ -355,14 +420,14 @@ describe('verify-jwt-proof', () => {
   const refused = ['invalid_proof', 'verify-jwt-proof'];
 
   it('accepts each way of naming a key', async () => {
-    expect(verify(await make())).toBe(encodeDidJwk(ecJwk));
-    expect(verify(await make({}, { jwk: undefined, kid: kid(ecJwk) }))).toBe(encodeDidKey(ecJwk));
-    expect(verify(await make({}, { jwk: undefined, kid: encodeDidJwk(ecJwk) }))).toBe(encodeDidJwk(ecJwk));
-    expect(verify(await make({}, { alg: 'EdDSA', jwk: edJwk }, ed.privateKey))).toBe(encodeDidJwk(edJwk));
+    expect(await verify(await make())).toBe(encodeDidJwk(ecJwk));
+    expect(await verify(await make({}, { jwk: undefined, kid: kid(ecJwk) }))).toBe(encodeDidKey(ecJwk));
+    expect(await verify(await make({}, { jwk: undefined, kid: encodeDidJwk(ecJwk) }))).toBe(encodeDidJwk(ecJwk));
+    expect(await verify(await make({}, { alg: 'EdDSA', jwk: edJwk }, ed.privateKey))).toBe(encodeDidJwk(edJwk));
   });
 
   it('accepts an iss, which is ignored here, and one audience in an array', async () =>
-    expect(verify(await make({ iss: 'x', aud: [expected.issuer] }))).toBe(encodeDidJwk(ecJwk)));
+    expect(await verify(await make({ iss: 'x', aud: [expected.issuer] }))).toBe(encodeDidJwk(ecJwk)));
 
   it.each<[string, Record<string, unknown>]>([
     ...[
@@ -389,11 +454,12 @@ describe('verify-jwt-proof', () => {
     const jwt = await new CompactSign(Buffer.from(JSON.stringify(payload)))
       .setProtectedHeader({ alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk })
       .sign(ec.privateKey);
-    expect(verify(jwt)).toEqual(refused);
+    expect(await verify(jwt)).toEqual(refused);
   });
 
   it('accepts iat at the limits of the window', async () => {
-    for (const iat of [seconds - 300, seconds + 300]) expect(verify(await make({ iat }))).toBe(encodeDidJwk(ecJwk));
+    for (const iat of [seconds - 300, seconds + 300])
+      expect(await verify(await make({ iat }))).toBe(encodeDidJwk(ecJwk));
   });
 
   it.each<[string, Record<string, unknown>]>([
@@ -426,12 +492,12 @@ describe('verify-jwt-proof', () => {
     const input = `${Buffer.from(JSON.stringify(changed)).toString('base64url')}.${payload}`;
     const { sign } = await import('node:crypto');
     const signed = sign('sha256', Buffer.from(input), { key: ec.privateKey, dsaEncoding: 'ieee-p1363' });
-    expect(verify(`${input}.${signed.toString('base64url')}`)).toEqual(refused);
-    expect(verify(`${input}.${signature}`)).toEqual(refused);
+    expect(await verify(`${input}.${signed.toString('base64url')}`)).toEqual(refused);
+    expect(await verify(`${input}.${signature}`)).toEqual(refused);
   });
 
-  it.each(['', 'foo', 'a.b', 'a.b.c', 'a.b.c.d', '..', `${'a'.repeat(10)}.!.c`])('refuses %j', (jwt) =>
-    expect(verify(jwt)).toEqual(refused),
+  it.each(['', 'foo', 'a.b', 'a.b.c', 'a.b.c.d', '..', `${'a'.repeat(10)}.!.c`])('refuses %j', async (jwt) =>
+    expect(await verify(jwt)).toEqual(refused),
   );
   it.each<[unknown, unknown]>([
     [{ alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk }, 'no json'],
@@ -442,7 +508,7 @@ describe('verify-jwt-proof', () => {
       { alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk },
       { aud: expected.issuer, iat: seconds, nonce: 'n' },
     ],
-  ])('refuses %j . %j', (header, payload) => expect(verify(unsigned(header, payload))).toEqual(refused));
+  ])('refuses %j . %j', async (header, payload) => expect(await verify(unsigned(header, payload))).toEqual(refused));
 
   const proofWith = async (
     claims: Record<string, unknown>,
@@ -461,8 +527,8 @@ describe('verify-jwt-proof', () => {
   it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ['x5c is not supported', {}, { x5c: ['x'] }],
     ['key attestations are not supported', {}, { key_attestation: 'a.b.c' }],
-    ['exactly one of kid and jwk is required', {}, { kid: kid(ecJwk) }],
-    ['exactly one of kid and jwk is required', {}, { jwk: undefined }],
+    ['exactly one of kid, jwk and x5c is required', {}, { kid: kid(ecJwk) }],
+    ['exactly one of kid, jwk and x5c is required', {}, { jwk: undefined }],
     ['jwk is not a usable public key', {}, { jwk: { kty: 'oct', k: 'x' } }],
     ['kid is not a usable DID URL', {}, { jwk: undefined, kid: 'did:web:acme.example#k' }],
     ['typ must be openid4vci-proof+jwt', {}, { typ: 'JWT' }],
@@ -485,33 +551,31 @@ describe('verify-jwt-proof', () => {
     ['nonce is missing', { nonce: 1 }, {}],
   ])('names the fault to the wallet: %s (%j, %j) [T86]', async (description, claims, header) => {
     const jwt = await proofWith(claims, header);
-    expect(descriptionOf(() => verifyJwtProof(jwt, expected))).toBe(`proof: ${description}`);
+    expect(await refusalOf(jwt)).toBe(`proof: ${description}`);
   });
 
   it('names unreadable and unsigned proofs to the wallet', async () => {
     const header = { alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk };
-    const says = (jwt: string) => descriptionOf(() => verifyJwtProof(jwt, expected));
-    expect(says('a.b')).toBe('proof: must be a compact JWS');
-    expect(says(`${await make()}.x`)).toBe('proof: must be a compact JWS');
-    expect(says(` ${await make()}`)).toBe('proof: must be a compact JWS');
-    expect(says(unsigned('no json', {}))).toBe('proof: the header must be JSON');
-    expect(says(unsigned(header, 'no json'))).toBe('proof: the payload must be a JWT claims set');
-    expect(says(unsigned(header, { aud: expected.issuer, iat: seconds, nonce: 'n' }))).toBe(
+    expect(await refusalOf('a.b')).toBe('proof: must be a compact JWS');
+    expect(await refusalOf(`${await make()}.x`)).toBe('proof: must be a compact JWS');
+    expect(await refusalOf(` ${await make()}`)).toBe('proof: must be a compact JWS');
+    expect(await refusalOf(unsigned('no json', {}))).toBe('proof: the header must be JSON');
+    expect(await refusalOf(unsigned(header, 'no json'))).toBe('proof: the payload must be a JWT claims set');
+    expect(await refusalOf(unsigned(header, { aud: expected.issuer, iat: seconds, nonce: 'n' }))).toBe(
       'proof: the signature is invalid',
     );
     const [start, payload] = (await make()).split('.');
-    expect(says(`${start}.${payload}.AAAA`)).toBe('proof: the signature is invalid');
+    expect(await refusalOf(`${start}.${payload}.AAAA`)).toBe('proof: the signature is invalid');
   });
 
   it('accepts an exp in the future and returns the nonce', async () =>
-    expect(verifyJwtProof(await proofWith({ exp: seconds + 1 }), expected)).toMatchObject({ nonce: 'n' }));
+    expect(await verifyJwtProof(await proofWith({ exp: seconds + 1 }), expected)).toMatchObject({ nonce: 'n' }));
 
   it('compares iss with the client id, if there is one', async () => {
-    const withClient = { ...expected, clientId: 'wallet' };
-    const says = (jwt: string) => descriptionOf(() => verifyJwtProof(jwt, withClient));
-    expect(says(await proofWith({ iss: 'wallet' }))).toBeUndefined();
-    expect(says(await proofWith({}))).toBeUndefined();
-    expect(says(await proofWith({ iss: 'other' }))).toBe('proof: iss must be the client id');
+    const clientId = 'wallet';
+    expect(await refusalOf(await proofWith({ iss: 'wallet' }), { clientId })).toBeUndefined();
+    expect(await refusalOf(await proofWith({}), { clientId })).toBeUndefined();
+    expect(await refusalOf(await proofWith({ iss: 'other' }), { clientId })).toBe('proof: iss must be the client id');
   });
 
   it('refuses a modified signature and one in DER', async () => {
@@ -519,14 +583,14 @@ describe('verify-jwt-proof', () => {
     const [header, payload, signature] = jwt.split('.') as [string, string, string];
     const bytes = Buffer.from(signature, 'base64url');
     bytes[10]! ^= 1;
-    expect(verify(`${header}.${payload}.${bytes.toString('base64url')}`)).toEqual(refused);
+    expect(await verify(`${header}.${payload}.${bytes.toString('base64url')}`)).toEqual(refused);
     const { sign } = await import('node:crypto');
     const der = sign('sha256', Buffer.from(`${header}.${payload}`), ec.privateKey);
-    expect(verify(`${header}.${payload}.${der.toString('base64url')}`)).toEqual(refused);
+    expect(await verify(`${header}.${payload}.${der.toString('base64url')}`)).toEqual(refused);
   });
 });
 
-const proofOf = (jwk: PublicJwk, nonce = 'n') => ({ holder: { publicJwk: jwk }, nonce }) as VerifiedProof;
+const proofOf = (jwk: PublicJwk) => ({ holder: { publicJwk: jwk } }) as VerifiedProof;
 
 describe('check-distinct-keys', () => {
   it('requires a distinct key for each proof', () => {
@@ -549,7 +613,7 @@ describe('check-nonce', () => {
       mac(text, context).mac === given.mac && given.pepper === 'p1',
   };
   const nonce = makeNonce(macs, 't1', new Date(now.getTime() + 1000));
-  const check = (value: string, at = now) => outcome(() => checkNonce([proofOf(ecJwk, value)], 't1', at, macs).length);
+  const check = (value: string, at = now) => outcome(() => checkNonce([value], 't1', at, macs).length);
   const refused = ['invalid_nonce', 'check-nonce'];
 
   it('accepts its own nonces until they expire', () => {
@@ -565,7 +629,7 @@ describe('check-nonce', () => {
     expect(check([(Number.parseInt(end!, 36) + 1_000_000).toString(36), ...rest].join('.'))).toEqual(refused);
   });
   it('counts a nonce once when several proofs contain it', () =>
-    expect(checkNonce([proofOf(ecJwk, nonce), proofOf(edJwk, nonce)], 't1', now, macs)).toHaveLength(1));
+    expect(checkNonce([nonce, nonce], 't1', now, macs)).toHaveLength(1));
 });
 
 describe('spend-nonce', () => {

@@ -20,6 +20,8 @@ import {
 } from '@attestry/service-kit';
 import { CredentialIssuer } from '../credential-issuer/credential-issuer.js';
 import { Formats } from '../formats/formats.js';
+import { checkHaipSession } from '../haip/check-haip.js';
+import { HaipProfile } from '../haip/haip-profile.js';
 import { encryptAnswer, MessageEncryption } from '../message-encryption/message-encryption.js';
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
 import type { DpopProof } from '../protocol/dpop-proof.js';
@@ -30,16 +32,13 @@ import { WithdrawnDomains } from '../withdrawn-domains/withdrawn-domains.directo
 import { checkAccessTokenLocation } from './check-access-token-location.js';
 import { checkConfiguration } from './check-configuration.js';
 import { checkContentType } from './check-content-type.js';
-import { checkDistinctKeys } from './check-distinct-keys.js';
 import { checkIssuanceLimit } from './check-issuance-limit.js';
 import { checkIssuerDomain } from './check-issuer-domain.js';
-import { checkNonce } from './check-nonce.js';
 import { checkTokenBinding } from './check-token-binding.js';
-import type { HolderKey } from './holder-key.js';
 import { loadAccessToken } from './load-access-token.js';
 import { parseCredentialRequest } from './parse-credential-request.js';
 import { spendNonce } from './spend-nonce.js';
-import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
+import { verifyProofs } from './verify-proofs.js';
 
 /** Credential endpoint, OID4VCI §8: the checks in their order. */
 @Operation(issueCredential)
@@ -52,6 +51,7 @@ export class IssueCredential {
     private readonly withdrawn: WithdrawnDomains,
     private readonly macs: Macs,
     private readonly encryption: MessageEncryption,
+    private readonly haip: HaipProfile,
     private readonly guard: ReplayGuard,
     private readonly dpop: DpopProofs,
     readonly recorder: OperationRecorder,
@@ -84,6 +84,7 @@ export class IssueCredential {
     try {
       if (credentials.scheme === 'dpop' || session.accessToken.jkt !== undefined)
         proof = await checkTokenBinding(credentials, session.accessToken, raw, tenant, this.dpop);
+      if (await this.haip.isRequired(tenant.id)) checkHaipSession(session);
       const opened = await this.encryption.openRequest(raw, tenant.id);
       const requested = parseCredentialRequest(opened, session.authorizationDetails !== undefined);
       const { selector, responseEncryption } = requested;
@@ -95,19 +96,10 @@ export class IssueCredential {
       const expected = {
         issuer: session.issuer,
         ...(session.origin.kind === 'authorizationRequest' && { clientId: session.origin.clientId }),
-        now,
-        windowSeconds: this.config.proofWindowSeconds,
+        ...{ tenantId: tenant.id, now, windowSeconds: this.config.proofWindowSeconds },
       };
-      const proofs: VerifiedProof[] = [];
-      const holders: HolderKey[] = [];
-      for (const jwt of requested.proofs) {
-        const verified = verifyJwtProof(jwt, expected);
-        proofs.push(verified);
-        holders.push(verified.holder);
-      }
-      if (proofs.length > 1) checkDistinctKeys(proofs);
-      const nonces = checkNonce(proofs, tenant.id, now, this.macs);
-      checkIssuanceLimit(session, configuration, proofs.length);
+      const { holders, nonces } = await verifyProofs(requested.proofs, configuration.content, expected, this.macs);
+      checkIssuanceLimit(session, configuration, holders.length);
       const issued = await this.issuer.issue(
         {
           ...{ tenant, session, configuration, holders, now },

@@ -1,5 +1,4 @@
-import { bearerChallenge, dpopChallenge, oauthError } from '@attestry/contracts';
-import type { Loaded, Streams } from '@attestry/event-store';
+import type { Streams } from '@attestry/event-store';
 import type { Macs } from '@attestry/keys';
 import { isExpired } from '../issuance-session/issuance-session.decisions.js';
 import type { Grant } from '../issuance-session/issuance-session.events.js';
@@ -12,32 +11,23 @@ import {
 import { grantContext, parseBearerValue } from '../protocol/bearer-value.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';
 import type { AccessTokenCredentials } from './check-access-token-location.js';
-
-export interface PresentedToken {
-  tokenId: string;
-  stream: string;
-  loaded: Loaded<IssuanceSessionState>;
-  session: RedeemedSession;
-  /** The session in a state loaded later, when this token is still valid in it. @throws 401 invalid_token */
-  requireSession(state: IssuanceSessionState): RedeemedSession;
-  /** Before any refusal, as the session may be cached. @throws AppError 401 when the token has ended meanwhile */
-  confirm(): Promise<void>;
-}
+import { loadRefreshedToken } from './load-refreshed-token.js';
+import { invalidToken, type PresentedToken } from './presented-token.js';
 
 /**
- * RFC 6750 §3.1: unknown, expired, or of a deleted offer. The call is recorded once it names a session of this tenant (ADR 0072). The challenge
- * names DPoP for the scheme DPoP and for a bound token (RFC 9449 §7.1).
+ * RFC 6750 §3.1: unknown, expired, or of a deleted offer. The call is recorded once it names a session of this tenant (ADR 0072).
  */
 export const loadAccessToken = async (
-  { scheme, token }: AccessTokenCredentials,
+  credentials: AccessTokenCredentials,
   tenantId: string,
   now: Date,
   streams: Streams,
   macs: Macs,
   record: WalletRecord,
 ): Promise<PresentedToken> => {
+  const { scheme, token } = credentials;
   const named = parseBearerValue(token);
-  if (!named) throw invalidToken(scheme === 'dpop');
+  if (!named) return loadRefreshedToken(credentials, tenantId, now, streams, macs, record);
   const stream = issuanceSessionStream(tenantId, named.sessionId);
   let loaded = await streams.load(issuanceSession, stream, { cached: true });
   if (loaded.state.status === 'absent') throw invalidToken(scheme === 'dpop');
@@ -68,11 +58,5 @@ export const loadAccessToken = async (
   return { tokenId: named.tokenId, stream, loaded, session: requireSession(loaded.state), requireSession, confirm };
 };
 
-const NOT_VALID = 'the access token is not valid';
-const invalidToken = (isDpop: boolean) =>
-  oauthError('invalid_token', NOT_VALID, {
-    check: 'load-access-token',
-    headers: (isDpop ? dpopChallenge : bearerChallenge)('invalid_token', NOT_VALID),
-  });
 const isBound = (state: IssuanceSessionState, tokenId: string): boolean =>
   state.status === 'redeemed' && state.accessToken.tokenId === tokenId && state.accessToken.jkt !== undefined;

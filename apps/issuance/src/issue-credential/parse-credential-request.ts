@@ -8,17 +8,23 @@ const MAX_LENGTHS = maxLengthsOf(Declared);
 
 export type CredentialSelector = { configurationId: string } | { credentialIdentifier: string };
 
+/** Key proofs, all of one type (OID4VCI 1.0 Appendix F). */
+export interface RequestedProofs {
+  type: 'jwt' | 'attestation';
+  /** Compact JWS: 1 to {@link BATCH_SIZE}, one of type `attestation`. */
+  jwts: readonly [string, ...string[]];
+}
+
 export interface CredentialRequest {
   selector: CredentialSelector;
-  /** Compact JWS, 1 to {@link BATCH_SIZE}. */
-  proofs: string[];
+  proofs: RequestedProofs;
   /** Absent: the response is plain JSON. */
   responseEncryption?: ResponseEncryption;
 }
 
 /**
  * OID4VCI §8.2. Unknown members are ignored.
- * @param byIdentifier whether the token response returned credential identifiers: then only they may be used
+ * @param byIdentifier whether the token response returned credential identifiers; without them none may be used
  */
 export const parseCredentialRequest = (
   { text, isEncrypted, policy }: OpenedRequest,
@@ -38,12 +44,12 @@ export const parseCredentialRequest = (
     requested !== undefined || policy.responseRequired
       ? parseResponseEncryption(requested, isEncrypted, policy)
       : undefined;
-  // The single `proof` of earlier drafts beside `proofs`: it is ambiguous which of them counts.
-  if (body['proof'] !== undefined && body['proofs'] !== undefined)
-    throw refused('proof and proofs must not both be sent');
+  const { proof, proofs } = body;
+  // It is ambiguous which of them counts.
+  if (proof !== undefined && proofs !== undefined) throw refused('proof and proofs must not both be sent');
   return {
     selector: selectorOf(body, byIdentifier),
-    proofs: proofsOf(body['proofs']),
+    proofs: proofsOf(proof === undefined ? proofs : proofsOfDraft(proof)),
     ...(responseEncryption && { responseEncryption }),
   };
 };
@@ -53,39 +59,51 @@ const selectorOf = (body: Record<string, unknown>, byIdentifier: boolean): Crede
   const credentialIdentifier = body['credential_identifier'];
   if ((configurationId === undefined) === (credentialIdentifier === undefined))
     throw refused('exactly one of credential_configuration_id and credential_identifier is required');
-  if (byIdentifier) {
-    if (credentialIdentifier === undefined)
-      throw refused('credential_identifier is required, because the token response returned credential identifiers');
-  } else if (configurationId === undefined)
-    throw refused(
+  // As any identifier that the token response did not return (OID4VCI §8.3.1.2).
+  if (configurationId === undefined && !byIdentifier)
+    throw oauthError(
+      'unknown_credential_identifier',
       'credential_configuration_id is required, because the token response returned no credential identifiers',
+      { check: 'parse-credential-request' },
     );
-  const [member, value] = byIdentifier
-    ? ['credential_identifier', credentialIdentifier]
-    : ['credential_configuration_id', configurationId];
+  const [member, value] =
+    configurationId === undefined
+      ? ['credential_identifier', credentialIdentifier]
+      : ['credential_configuration_id', configurationId];
   if (typeof value !== 'string' || value === '') throw refused(`${member} must be a string`);
   const most = MAX_LENGTHS.get(member as string)!;
   if (value.length > most) throw refused(`${member} must have at most ${most} characters`);
-  return byIdentifier ? { credentialIdentifier: value } : { configurationId: value };
+  return configurationId === undefined ? { credentialIdentifier: value } : { configurationId: value };
 };
 
-/** `proofs`: an object with exactly one member, here `jwt` (§8.2, Appendix F.1). */
-const proofsOf = (proofs: unknown): string[] => {
+/** `proofs`: an object with exactly one member (§8.2). */
+const proofsOf = (proofs: unknown): RequestedProofs => {
   if (proofs === undefined) throw invalidProof('proofs is missing');
   if (!isObject(proofs)) throw refused('proofs must be an object');
-  const [kind, ...more] = Object.keys(proofs);
-  if (kind === undefined) throw invalidProof('proofs is empty');
+  const [type, ...more] = Object.keys(proofs);
+  if (type === undefined) throw invalidProof('proofs is empty');
   if (more.length) throw refused('proofs must have exactly one member');
-  if (kind !== 'jwt') throw invalidProof('the only supported proof type is jwt');
-  const jwts = proofs['jwt'];
-  if (!Array.isArray(jwts)) throw refused('proofs.jwt must be an array');
-  if (jwts.length === 0) throw invalidProof('proofs.jwt is empty');
+  if (type !== 'jwt' && type !== 'attestation')
+    throw invalidProof('the only supported proof types are jwt and attestation');
+  const jwts = proofs[type];
+  if (!Array.isArray(jwts)) throw refused(`proofs.${type} must be an array`);
+  if (jwts.length === 0) throw invalidProof(`proofs.${type} is empty`);
+  if (type === 'attestation' && jwts.length > 1) throw refused('proofs.attestation must have exactly one entry');
   if (jwts.length > BATCH_SIZE) throw refused(`proofs.jwt must have at most ${BATCH_SIZE} entries`);
   for (const jwt of jwts as unknown[]) {
-    if (typeof jwt !== 'string' || jwt === '') throw refused('proofs.jwt must be an array of non-empty strings');
+    if (typeof jwt !== 'string' || jwt === '') throw refused(`proofs.${type} must be an array of non-empty strings`);
     if (jwt.length > MAX_PROOF_LENGTH) throw invalidProof(`a proof must have at most ${MAX_PROOF_LENGTH} characters`);
   }
-  return jwts as string[];
+  return { type, jwts: jwts as [string, ...string[]] };
+};
+
+/** The single `proof` of earlier drafts counts as `proofs.jwt` with one entry. */
+const proofsOfDraft = (proof: unknown): { jwt: unknown[] } => {
+  if (!isObject(proof)) throw refused('proof must be an object');
+  if (proof['proof_type'] !== 'jwt') throw invalidProof('proof.proof_type must be jwt');
+  const { jwt } = proof;
+  if (typeof jwt !== 'string' || jwt === '') throw refused('proof.jwt must be a non-empty string');
+  return { jwt: [jwt] };
 };
 
 const refused = (description: string) =>

@@ -134,13 +134,13 @@ describe('refusals of the credential endpoint', () => {
   });
 
   it('name the fault of a batch of proofs', async () => {
-    const proof = { holder: { publicJwk: { kty: 'OKP', crv: 'Ed25519', x: 'x' } }, nonce } as unknown as VerifiedProof;
+    const proof = { holder: { publicJwk: { kty: 'OKP', crv: 'Ed25519', x: 'x' } } } as VerifiedProof;
     expect(await refusal(() => checkDistinctKeys([proof, proof]))).toEqual([
       'invalid_proof',
       'each proof must have a different key',
       'check-distinct-keys',
     ]);
-    expect(await refusal(() => checkNonce([proof], 't1', now, macs))).toEqual([
+    expect(await refusal(() => checkNonce([nonce], 't1', now, macs))).toEqual([
       'invalid_nonce',
       'the c_nonce is unknown or has expired',
       'check-nonce',
@@ -160,7 +160,10 @@ describe('refusals of the credential endpoint', () => {
           false,
         ),
       );
-    expect(await parse(most)).toEqual({ selector: { configurationId: 'x'.repeat(most) }, proofs: ['j'] });
+    expect(await parse(most)).toEqual({
+      selector: { configurationId: 'x'.repeat(most) },
+      proofs: { type: 'jwt', jwts: ['j'] },
+    });
     expect(await parse(most + 1)).toEqual([
       'invalid_credential_request',
       `credential_configuration_id must have at most ${most} characters`,
@@ -188,7 +191,7 @@ describe('a key proof', () => {
         ? sign('sha256', Buffer.from(input), { key: pair.privateKey, dsaEncoding: 'ieee-p1363' })
         : sign(null, Buffer.from(input), pair.privateKey);
     const jwt = `${input}.${signature.subarray(0, 64 - cut).toString('base64url')}`;
-    return refusal(() => verifyJwtProof(jwt, expected).nonce);
+    return refusal(async () => (await verifyJwtProof(jwt, expected)).nonce);
   };
   const ec = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const ed = generateKeyPairSync('ed25519');

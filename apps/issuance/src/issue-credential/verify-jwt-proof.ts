@@ -1,7 +1,9 @@
 import { oauthError } from '@attestry/contracts';
-import { InvalidKey } from '@attestry/keys';
+import { InvalidKey, jwkThumbprint } from '@attestry/keys';
+import { certifiedKeyOf, loadTrustAnchors } from '../protocol/certified-key.js';
 import { decodeCompactJws } from '../protocol/compact-jws.js';
 import { keyOfJwk, keyOfKid, type HolderKey } from './holder-key.js';
+import type { KeyAttestation, KeyAttestations } from './verify-key-attestation.js';
 
 export interface ProofExpectations {
   /** Credential issuer identifier of the session. */
@@ -11,47 +13,81 @@ export interface ProofExpectations {
   now: Date;
   /** How far `iat` may be from now. */
   windowSeconds: number;
+  /** Present where the configuration requires key attestations. */
+  attestations?: KeyAttestations | undefined;
+  /** Present where the configuration accepts certificates of holders. */
+  proofRootCertificates?: readonly string[] | undefined;
 }
 
 export interface VerifiedProof {
   holder: HolderKey;
   /** Present, not yet checked. */
   nonce: string;
+  /** Attests the key of the holder. */
+  attestation?: KeyAttestation;
 }
 
 const CURVE_OF = { ES256: 'P-256', EdDSA: 'Ed25519' } as const;
 
-/** Key proof of type `jwt`, OID4VCI Appendix F.1 and F.4. */
-export const verifyJwtProof = (jwt: string, expected: ProofExpectations): VerifiedProof => {
+/** Key proof of type `jwt`, OID4VCI Appendix F.1 and F.4. @throws AppError `invalid_proof` */
+export const verifyJwtProof = async (jwt: string, expected: ProofExpectations): Promise<VerifiedProof> => {
   const { header, claims, isSignedBy } = decodeCompactJws(jwt, invalidProof);
-  const holder = holderOf(header);
-  checkHeader(header, holder);
+  const { typ, alg, crit, b64, key_attestation: keyAttestation } = header;
+  if (typ !== 'openid4vci-proof+jwt') throw invalidProof('typ must be openid4vci-proof+jwt');
+  if (alg !== 'ES256' && alg !== 'EdDSA') throw invalidProof('alg must be ES256 or EdDSA');
+  if (crit !== undefined || b64 !== undefined) throw invalidProof('critical header parameters are not supported');
   checkClaims(claims, expected);
   // Must not be empty: without it the proof was made for no request of this issuer.
-  if (typeof claims['nonce'] !== 'string' || claims['nonce'] === '') throw invalidProof('nonce is missing');
+  const { nonce } = claims;
+  if (typeof nonce !== 'string' || nonce === '') throw invalidProof('nonce is missing');
+  const attestation =
+    keyAttestation !== undefined || expected.attestations
+      ? await attestationOf(keyAttestation, expected.attestations)
+      : undefined;
+  const holder = await holderOf(header, expected, attestation);
+  if (CURVE_OF[alg] !== holder.publicJwk.crv) throw invalidProof('alg does not match the key');
   if (!isSignedBy(holder.publicKey)) throw invalidProof('the signature is invalid');
-  return { holder, nonce: claims['nonce'] };
+  if (!attestation) return { holder, nonce };
+  if (!attestation.holders.has(jwkThumbprint(holder.publicJwk)))
+    throw invalidProof('the key must be one of attested_keys of the key attestation');
+  return { holder, nonce, attestation };
 };
 
-const holderOf = ({ kid, jwk, x5c, key_attestation: keyAttestation }: Record<string, unknown>): HolderKey => {
-  if (x5c !== undefined) throw invalidProof('x5c is not supported');
+const attestationOf = (jwt: unknown, attestations: KeyAttestations | undefined): Promise<KeyAttestation> => {
   // Not ignored: the wallet must not conclude that its attestation was verified (OID4VCI Appendix D).
-  if (keyAttestation !== undefined) throw invalidProof('key attestations are not supported');
-  if ((kid === undefined) === (jwk === undefined)) throw invalidProof('exactly one of kid and jwk is required');
+  if (!attestations) throw invalidProof('key attestations are not supported');
+  if (jwt === undefined) throw invalidProof('key_attestation is missing: this credential configuration requires it');
+  return attestations.verify(jwt, 'header');
+};
+
+const holderOf = async (
+  { kid, jwk, x5c }: Record<string, unknown>,
+  expected: ProofExpectations,
+  attestation: KeyAttestation | undefined,
+): Promise<HolderKey> => {
+  if (x5c !== undefined && !expected.proofRootCertificates) throw invalidProof('x5c is not supported');
+  if (Number(kid === undefined) + Number(jwk === undefined) + Number(x5c === undefined) !== 2)
+    throw invalidProof('exactly one of kid, jwk and x5c is required');
   try {
-    return kid === undefined ? keyOfJwk(jwk) : keyOfKid(kid);
+    if (jwk !== undefined) return keyOfJwk(jwk);
+    if (kid !== undefined) return (attestation && attestedKeyOf(kid, attestation)) ?? keyOfKid(kid);
   } catch (cause) {
     if (cause instanceof InvalidKey)
       throw invalidProof(kid === undefined ? 'jwk is not a usable public key' : 'kid is not a usable DID URL');
     throw cause;
   }
+  const trusted = await loadTrustAnchors(expected.proofRootCertificates!);
+  const key = await certifiedKeyOf(x5c, trusted, expected.now, invalidProof);
+  if (key.asymmetricKeyType !== 'ed25519' && key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
+    throw invalidProof('x5c must begin with the certificate of a P-256 or Ed25519 key');
+  return keyOfJwk(key.export({ format: 'jwk' }));
 };
 
-const checkHeader = ({ typ, alg, crit, b64 }: Record<string, unknown>, holder: HolderKey): void => {
-  if (typ !== 'openid4vci-proof+jwt') throw invalidProof('typ must be openid4vci-proof+jwt');
-  if (alg !== 'ES256' && alg !== 'EdDSA') throw invalidProof('alg must be ES256 or EdDSA');
-  if (CURVE_OF[alg] !== holder.publicJwk.crv) throw invalidProof('alg does not match the key');
-  if (crit !== undefined || b64 !== undefined) throw invalidProof('critical header parameters are not supported');
+/** A `kid` that is no DID URL names an attested key: by the `kid` of that key, or by its position, as in the example of Appendix F.1. */
+const attestedKeyOf = (kid: unknown, { holders, kids }: KeyAttestation): HolderKey | undefined => {
+  if (typeof kid !== 'string') return undefined;
+  const keys = [...holders.values()];
+  return keys[kids.indexOf(kid)] ?? (/^\d$/.test(kid) ? keys[Number(kid)] : undefined);
 };
 
 const checkClaims = (
@@ -69,5 +105,5 @@ const checkClaims = (
   if (exp !== undefined && !(typeof exp === 'number' && exp > seconds)) throw invalidProof('exp has passed');
 };
 
-const invalidProof = (description: string) =>
-  oauthError('invalid_proof', `proof: ${description}`, { check: 'verify-jwt-proof' });
+const invalidProof = (description: string, cause?: unknown) =>
+  oauthError('invalid_proof', `proof: ${description}`, { check: 'verify-jwt-proof', cause });

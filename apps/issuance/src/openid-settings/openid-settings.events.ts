@@ -1,5 +1,9 @@
+import type { OpenIdProfile } from '@attestry/contracts';
+
 /** What a tenant's issuer decided about the OID4VCI endpoints. A member that was never set, or was reset, is absent and has its default. */
 export interface OpenIdSettings {
+  /** `haip` requires HAIP 1.0 of wallets (ADR 0095). Default: `default`. */
+  profile?: OpenIdProfile;
   /** Whether unregistered wallets may use the authorization code flow. Default: in development, not in production. */
   allowUnregisteredWallets?: boolean;
   /** Whether the authorization endpoint takes only references of pushed requests (RFC 9126 §5). Default: false. */
@@ -7,6 +11,8 @@ export interface OpenIdSettings {
   /** Whether a DPoP proof must have a nonce of this issuer (RFC 9449 §8). Default: no. */
   dpopNonceRequired?: boolean;
   encryption?: EncryptionSettings;
+  /** How long a refresh token can be used, days. Default: 30. */
+  refreshTokenDays?: number;
 }
 
 /** Encryption of credential requests and responses (OID4VCI 1.0 §10). */

@@ -30,13 +30,15 @@ describe('the settings of the OID4VCI endpoints', () => {
     expect(stateAfter(openIdSettings, [ON, changed({ allowUnregisteredWallets: null })])).toEqual({});
   });
 
-  it('are shown with their defaults [T217]', () => {
+  it('are shown with their defaults [T217] [T365]', () => {
     for (const nodeEnv of ['development', 'test', 'production'])
       expect(effectiveSettings({}, { nodeEnv })).toEqual({
+        profile: 'default',
         allowUnregisteredWallets: nodeEnv !== 'production',
         requirePushedAuthorizationRequests: false,
         dpopNonceRequired: false,
         encryption: { enabled: true, requestRequired: false, responseRequired: false },
+        refreshTokenDays: 30,
       });
     for (const allowUnregisteredWallets of [true, false])
       for (const nodeEnv of ['development', 'production'])

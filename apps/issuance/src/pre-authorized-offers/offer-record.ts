@@ -37,6 +37,9 @@ export const recordAfter = (
       return { ...record, progress: 'LOCKED' };
     case 'OfferDeleted':
       return { ...record, progress: 'DELETED' };
+    // The wallet revoked its token.
+    case 'TokensRevoked':
+      return { ...record, endsAt: event.data.revokedAt };
     case 'ClaimSetsBound':
     case 'TransactionCodeRefused':
     case 'AuthorizationGranted':

@@ -43,6 +43,7 @@ const concernsOffer = (event: IssuanceSessionEvent, sessionId: string): boolean 
     case 'PreAuthorizedCodeRedeemed':
     case 'SessionLocked':
     case 'OfferDeleted':
+    case 'TokensRevoked':
       return true;
     case 'CredentialIssued':
       return event.data.offerId === sessionId;

@@ -106,7 +106,7 @@ describe('a client attestation', () => {
     const attempt = verifyClientAttestation(await attestation(), { clientId: 'wallet', anchors: [], now: NOW });
     expect(await refusalOf(attempt)).toEqual([
       'invalid_client',
-      'client attestation: x5c must be issued by a root certificate of the wallet that is valid',
+      'client attestation: x5c must be issued by a configured root certificate that is valid',
     ]);
   });
 });

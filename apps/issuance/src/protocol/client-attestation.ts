@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
-import type { CertificateFault, ParsedCertificate } from '@attestry/certificates';
+import type { ParsedCertificate } from '@attestry/certificates';
 import { importPublicJwk, InvalidKey, jwkThumbprint, type ImportedKey } from '@attestry/keys';
+import { certifiedKeyOf } from './certified-key.js';
 import { decodeCompactJws } from './compact-jws.js';
 
 /** Characters of an attestation, and of a proof of possession. */
@@ -85,7 +86,11 @@ export const verifyClientAttestation = async (
       throw refused(`iat must be at most ${MAX_AGE_DAYS} days ago`, 'use_fresh_attestation');
   }
   const instance = instanceKeyOf(cnf, refused);
-  const attesterKey = await attesterKeyOf(jws.header['x5c'], anchors, now, refused);
+  const attesterKey = await certifiedKeyOf(jws.header['x5c'], anchors, now, (fault, cause) =>
+    refused(fault, undefined, cause),
+  );
+  if (attesterKey.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
+    throw refused('x5c must begin with the certificate of a P-256 key');
   if (!jws.isSignedBy(attesterKey)) throw refused('the signature is invalid');
   return { publicKey: instance.publicKey, jkt: jwkThumbprint(instance.publicJwk) };
 };
@@ -107,25 +112,6 @@ const instanceKeyOf = (cnf: unknown, refused: Refuse): ImportedKey => {
     if (!(error instanceof InvalidKey)) throw error;
   }
   throw refused('cnf.jwk must be a public P-256 key without private members');
-};
-
-const attesterKeyOf = async (
-  x5c: unknown,
-  anchors: readonly ParsedCertificate[],
-  now: Date,
-  refused: Refuse,
-): Promise<KeyObject> => {
-  if (!Array.isArray(x5c) || !x5c.every((entry) => typeof entry === 'string'))
-    throw refused('x5c must be an array of base64 certificates');
-  const { CertificateFault: Fault, verifyCertificateChain } = await import('@attestry/certificates');
-  try {
-    const { publicKey } = verifyCertificateChain(x5c, anchors, now).node;
-    if (publicKey.asymmetricKeyDetails?.namedCurve === 'prime256v1') return publicKey;
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    throw refused(`x5c ${(error satisfies CertificateFault).faults.join(', ')}`, undefined, error);
-  }
-  throw refused('x5c must begin with the certificate of a P-256 key');
 };
 
 export interface PopExpectations {

@@ -3,8 +3,8 @@ import { oauthError, type AppError, type RawRequest, type TenantContext } from '
 import type { Clock } from '@attestry/event-store';
 import { Macs, type SingleUseValue } from '@attestry/keys';
 import { CLOCK, PlatformConfig } from '@attestry/service-kit';
-import { LRUCache } from 'lru-cache';
 import type { RegisteredWallet } from '../wallets/wallets.events.js';
+import { loadTrustAnchors } from './certified-key.js';
 import {
   InvalidClientAttestation,
   verifyAttestationPop,
@@ -25,14 +25,17 @@ export const attestationError = (
   headers?: Record<string, string>,
 ): AppError => oauthError(code, description, { check: 'client-attestations', ...(headers && { headers }) });
 
+/** A wallet that attested itself. */
+export interface AttestedClient {
+  /** Thumbprint of the attested key. */
+  instanceJkt: string;
+  /** The value that the proof of possession spends; none in combined mode, where the DPoP proof is that proof. */
+  spends: SingleUseValue[];
+}
+
 /** Wallets that attest themselves, at the token and the PAR endpoint (attestation-based client authentication, HAIP 1.0 §4.4.1). */
 @Injectable()
 export class ClientAttestations {
-  /** Parsed root certificates, by their PEM. */
-  private readonly anchors = new LRUCache<string, ReturnType<typeof import('@attestry/certificates').readTrustAnchor>>({
-    max: 1000,
-  });
-
   constructor(
     private readonly macs: Macs,
     private readonly config: PlatformConfig,
@@ -46,9 +49,8 @@ export class ClientAttestations {
   }
 
   /**
-   * Authenticates a wallet that has root certificates; every other one is a public client.
+   * Authenticates a wallet that has root certificates; every other one is a public client, for which it returns undefined.
    * @param proof of the same request, verified
-   * @returns the value that the proof of possession spends; none in combined mode, where the DPoP proof is that proof
    * @throws AppError 401 `invalid_client`, 400 for what the wallet must send again
    */
   async authenticate(
@@ -56,25 +58,27 @@ export class ClientAttestations {
     { clientId, rootCertificates, dpopRequired }: RegisteredWallet,
     proof: DpopProof | undefined,
     tenant: TenantContext,
-  ): Promise<SingleUseValue[]> {
-    if (!rootCertificates) return [];
+  ): Promise<AttestedClient | undefined> {
+    if (!rootCertificates) return undefined;
     const { 'oauth-client-attestation': attestation, 'oauth-client-attestation-pop': pop } = headers;
     if (attestation === undefined)
       throw attestationError('the header OAuth-Client-Attestation is required of this client');
     const now = this.clock.now();
     try {
-      const anchors = await this.anchorsOf(rootCertificates);
+      const anchors = await loadTrustAnchors(rootCertificates);
       const instance = await verifyClientAttestation(attestation, { clientId, anchors, now });
       if (dpopRequired) {
         checkCombined(instance, pop, proof);
-        return [];
+        return { instanceJkt: instance.jkt, spends: [] };
       }
       if (pop === undefined)
         throw attestationError('the header OAuth-Client-Attestation-PoP is required of this client');
       const audiences = [tenant.baseUrl, new URL(tenant.baseUrl).host];
       const proven = verifyAttestationPop(pop, { instance, audiences, now });
       this.checkChallenge(proven, tenant.id, now);
-      return [{ scope: 'attestation-pop', value: `${instance.jkt}.${proven.jti}`, expiresAt: proven.expiresAt }];
+      const { expiresAt } = proven;
+      const spent: SingleUseValue = { scope: 'attestation-pop', value: `${instance.jkt}.${proven.jti}`, expiresAt };
+      return { instanceJkt: instance.jkt, spends: [spent] };
     } catch (error) {
       if (error instanceof InvalidClientAttestation) throw attestationError(error.message, error.code);
       throw error;
@@ -88,16 +92,6 @@ export class ClientAttestations {
       throw attestationError('the challenge is unknown or has expired', 'use_attestation_challenge', {
         'oauth-client-attestation-challenge': this.makeChallenge(tenantId),
       });
-  }
-
-  private async anchorsOf(pems: readonly string[]) {
-    // Loaded by the first wallet that attests itself.
-    const { readTrustAnchor } = await import('@attestry/certificates');
-    return pems.map((pem) => {
-      const anchor = this.anchors.get(pem) ?? readTrustAnchor(pem);
-      this.anchors.set(pem, anchor);
-      return anchor;
-    });
   }
 }
 

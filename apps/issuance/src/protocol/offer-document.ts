@@ -2,9 +2,10 @@ import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import { pooledBytes } from '@attestry/keys';
 import type { TransactionCode } from '../issuance-session/issuance-session.events.js';
 
-/** Grant types, RFC 6749 §4.1.3 and OID4VCI §4.1.1. */
+/** Grant types, RFC 6749 §4.1.3 and §6, OID4VCI §4.1.1. */
 export const AUTHORIZATION_CODE_GRANT = 'authorization_code';
 export const PRE_AUTHORIZED_GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+export const REFRESH_TOKEN_GRANT = 'refresh_token';
 
 /** OID4VCI §4.1.1; `credentials` is for wallets of earlier drafts. */
 interface AnyOffer {

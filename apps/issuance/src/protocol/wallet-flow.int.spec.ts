@@ -1859,7 +1859,7 @@ describe('metadata', () => {
       issuer: issuerOf(TENANT),
       token_endpoint: `${issuerOf(TENANT)}/v1/oauth/token`,
       jwks_uri: `${issuerOf(TENANT)}/v1/oauth/jwks`,
-      grant_types_supported: ['authorization_code', GRANT],
+      grant_types_supported: ['authorization_code', GRANT, 'refresh_token'],
       'pre-authorized_grant_anonymous_access_supported': true,
       scopes_supported: expect.arrayContaining(['jwt_vc_json:Course', 'ldp_vc:Course']) as string[],
     });

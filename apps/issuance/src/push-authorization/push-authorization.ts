@@ -13,6 +13,7 @@ import { AuthorizationOffers } from '../authorization-offer/authorization-offers
 import { parseAuthorizationRequest, parseClient } from '../authorization-request/parse-authorization-request.js';
 import { PUSHED_SECONDS, PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
 import { requestedEntries } from '../authorization-request/requested-entries.js';
+import { checkHaipAuthorization } from '../haip/check-haip.js';
 import { checkContentType } from '../protocol/check-content-type.js';
 import { attestationError, ClientAttestations, POP_USED } from '../protocol/client-attestations.js';
 import { DpopProofs, dpopError, PROOF_USED, singleUseOf } from '../protocol/dpop-proofs.js';
@@ -63,8 +64,9 @@ export class PushAuthorization {
     const wallet = client.kind === 'registered' ? client.wallet : undefined;
     if (wallet) record.nameWallet(wallet);
     const proof = await this.dpop.verifyProof(raw, pushAuthorization, tenant);
-    const attested = wallet ? await this.attestations.authenticate(raw, wallet, proof, tenant) : [];
+    const attested = wallet ? await this.attestations.authenticate(raw, wallet, proof, tenant) : undefined;
     const parsed = parseAuthorizationRequest(form, issuer);
+    checkHaipAuthorization(await this.wallets.readSettings(tenantId), parsed);
     checkDpopParameter(wallet, parsed.dpopJkt);
     // The result is not stored: it is computed again when the reference is opened.
     const named = requestedEntries(parsed, await this.configurations.listActive(tenantId));
@@ -76,9 +78,11 @@ export class PushAuthorization {
       form.set('dpop_jkt', proof.jkt);
       checkSize(form.toString());
     }
-    const spent = [...attested, ...(proof ? [singleUseOf(proof)] : [])];
+    const possession = attested?.spends ?? [];
+    const spent = [...possession, ...(proof ? [singleUseOf(proof)] : [])];
     if (spent.length > 0 && !(await this.guard.spendAll(tenantId, spent)))
-      throw attested.length ? attestationError(POP_USED) : dpopError(PROOF_USED);
-    return { request_uri: await this.pushed.store(tenantId, form.toString()), expires_in: PUSHED_SECONDS };
+      throw possession.length ? attestationError(POP_USED) : dpopError(PROOF_USED);
+    const requestUri = await this.pushed.store(tenantId, form.toString(), attested?.instanceJkt);
+    return { request_uri: requestUri, expires_in: PUSHED_SECONDS };
   }
 }

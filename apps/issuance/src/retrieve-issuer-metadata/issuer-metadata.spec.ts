@@ -1,9 +1,13 @@
 import { issuerMetadata } from './issuer-metadata.js';
 
 const metadata = (brand: object) =>
-  issuerMetadata({ issuer: 'https://acme.example', baseUrl: 'https://acme.example', brand }, [], () => {
-    throw new Error('no configuration');
-  });
+  issuerMetadata(
+    { issuer: 'https://acme.example', baseUrl: 'https://acme.example', brand, profile: 'default' },
+    [],
+    () => {
+      throw new Error('no configuration');
+    },
+  );
 
 describe('the display of a credential issuer', () => {
   it('is the brand of its verified custom domain', () =>

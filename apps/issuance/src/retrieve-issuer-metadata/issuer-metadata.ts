@@ -1,4 +1,4 @@
-import { BATCH_SIZE, type VerifiedBrand } from '@attestry/contracts';
+import { BATCH_SIZE, type OpenIdProfile, type VerifiedBrand } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { Format } from '../formats/format.js';
 import { scopeFor } from '../protocol/scope.js';
@@ -13,6 +13,7 @@ export interface MetadataIssuer {
   /** The tenant's own: its endpoints and its authorization server are there, whatever the issuer identifier is. */
   baseUrl: string;
   brand: VerifiedBrand;
+  profile: OpenIdProfile;
 }
 
 /**
@@ -20,7 +21,7 @@ export interface MetadataIssuer {
  * both are the same it is omitted (§12.2.4).
  */
 export const issuerMetadata = (
-  { issuer, baseUrl, brand }: MetadataIssuer,
+  { issuer, baseUrl, brand, profile }: MetadataIssuer,
   configurations: readonly ActiveConfiguration[],
   formatOf: (configuration: ActiveConfiguration) => Format,
 ): Record<string, unknown> => ({
@@ -33,7 +34,7 @@ export const issuerMetadata = (
   credential_configurations_supported: Object.fromEntries(
     configurations.map((it) => [it.id, { ...described(it), ...formatOf(it).metadataOf(it).supported }]),
   ),
-  ...legacyMembers(authorizationServerMetadata(baseUrl, configurations)),
+  ...legacyMembers(authorizationServerMetadata(baseUrl, configurations, { profile })),
   credentials_supported: configurations.map((it) => ({ ...described(it), ...formatOf(it).metadataOf(it).legacy })),
   mdoc_iacas_uri: `${baseUrl}/v1/openid/iacas`,
 });

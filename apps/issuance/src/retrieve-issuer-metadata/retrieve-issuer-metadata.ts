@@ -4,6 +4,7 @@ import type { Clock } from '@attestry/event-store';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
+import { HaipProfile } from '../haip/haip-profile.js';
 import { IssuerSigners, type CertifiedSigner } from '../issuer-certificates/issuer-signers.js';
 import { MessageEncryption } from '../message-encryption/message-encryption.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
@@ -15,6 +16,7 @@ import { prefersSigned, signMetadata } from './signed-metadata.js';
 
 interface Made {
   brand: MetadataIssuer['brand'];
+  profile: MetadataIssuer['profile'];
   metadata: MultilingualMetadata;
 }
 
@@ -29,6 +31,7 @@ export class RetrieveIssuerMetadata {
     private readonly formats: Formats,
     private readonly issuerSigners: IssuerSigners,
     private readonly encryption: MessageEncryption,
+    private readonly haip: HaipProfile,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -37,12 +40,14 @@ export class RetrieveIssuerMetadata {
     context: ContextOf<typeof retrieveIssuerMetadata>,
   ): Promise<HttpAnswer> {
     const { tenant, publicUrl } = context;
-    const [configurations, brand, encryption] = await Promise.all([
+    const [configurations, brand, encryption, isHaip] = await Promise.all([
       this.published.listActive(tenant.id),
       this.brands.find(context),
       this.encryption.metadata(tenant.id),
+      this.haip.isRequired(tenant.id),
     ]);
-    const all = this.metadataOf({ issuer: publicUrl, baseUrl: tenant.baseUrl, brand }, configurations);
+    const profile = isHaip ? 'haip' : 'default';
+    const all = this.metadataOf({ issuer: publicUrl, baseUrl: tenant.baseUrl, brand, profile }, configurations);
     const { headers } = rawOf(request);
     const { metadata: described, contentLanguage } = all.select(headers['accept-language']);
     const metadata = { ...described, ...encryption };
@@ -73,12 +78,13 @@ export class RetrieveIssuerMetadata {
     let byIssuer = this.made.get(configurations);
     if (!byIssuer) this.made.set(configurations, (byIssuer = new Map()));
     const known = byIssuer.get(issuer.issuer);
-    if (known && known.brand.name === issuer.brand.name && known.brand.logoUrl === issuer.brand.logoUrl)
+    const { brand, profile } = issuer;
+    if (known?.profile === profile && known.brand.name === brand.name && known.brand.logoUrl === brand.logoUrl)
       return known.metadata;
     const metadata = new MultilingualMetadata(
       issuerMetadata(issuer, configurations, ({ format }) => this.formats.byName[format]),
     );
-    byIssuer.set(issuer.issuer, { brand: issuer.brand, metadata });
+    byIssuer.set(issuer.issuer, { brand, profile, metadata });
     return metadata;
   }
 }

@@ -41,10 +41,12 @@ const rightsEndAt = (event: IssuanceSessionEvent): string | undefined => {
       return event.data.code.expiresAt;
     case 'PreAuthorizedCodeRedeemed':
     case 'AuthorizationCodeRedeemed':
-      return event.data.accessToken.expiresAt;
+      // Access tokens from a refresh end with the refresh token.
+      return (event.data.tokenFamily ?? event.data.accessToken).expiresAt;
     // Their keys are destroyed at once, and again at the end of the rights that they had.
     case 'SessionLocked':
     case 'AuthorizationCodeReplayed':
+    case 'TokensRevoked':
     case 'OfferDeleted':
     case 'TransactionCodeRefused':
     case 'ClaimSetsBound':

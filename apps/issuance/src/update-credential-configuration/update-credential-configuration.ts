@@ -1,11 +1,12 @@
+import { Inject } from '@nestjs/common';
 import {
   configurationOperationOf,
   type ClientContext,
   type ConfigurationOperations,
   type ConfigurationRecord,
 } from '@attestry/contracts';
-import { Streams } from '@attestry/event-store';
-import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
+import { Streams, type Clock } from '@attestry/event-store';
+import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import {
   activeConfiguration,
@@ -15,6 +16,7 @@ import {
   credentialConfiguration,
   credentialConfigurationStream,
 } from '../credential-configuration/credential-configuration.state.js';
+import { readKeyRequirements } from '../credential-configuration/key-requirements.js';
 import { checkRequest, requestedDid } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import { hasStatus, statusSeriesOf } from '../formats/status-series.js';
@@ -29,6 +31,7 @@ export class UpdateCredentialConfiguration {
     private readonly statusIndexes: StatusIndexes,
     private readonly configurations: ConfigurationsReadModel,
     private readonly issuerSigners: IssuerSigners,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async execute(
@@ -47,7 +50,8 @@ export class UpdateCredentialConfiguration {
     const change = { format, type: body.type, issuerDid, member };
     // Before anything is fetched or published for a request that is refused.
     replaceConfigurationContent(loaded.state, { ...change, content: current });
-    const content = await module.contentOf(body, current, context);
+    const keys = await readKeyRequirements(body, this.clock.now(), current);
+    const content = { ...(await module.contentOf(body, current, context)), ...keys };
     // The configuration may be of a release in which only some formats made the signer, or the tenant's address may have changed.
     await this.issuerSigners.ensure(context.tenant.id, context.tenant.baseUrl, eventContext(context));
     const series = statusSeriesOf(module.resources, { ...configuration, content }, context.tenant.baseUrl);

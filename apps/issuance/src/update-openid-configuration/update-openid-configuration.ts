@@ -1,6 +1,7 @@
 import { updateOpenIdConfiguration, type ClientContext, type OpenIdConfiguration } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
+import { HaipProfile } from '../haip/haip-profile.js';
 import { changeSettings, effectiveSettings } from '../openid-settings/openid-settings.decisions.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
 
@@ -8,6 +9,7 @@ import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-
 export class UpdateOpenIdConfiguration {
   constructor(
     private readonly streams: Streams,
+    private readonly haip: HaipProfile,
     private readonly config: PlatformConfig,
   ) {}
 
@@ -15,10 +17,11 @@ export class UpdateOpenIdConfiguration {
     { body }: RequestOf<typeof updateOpenIdConfiguration>,
     context: ClientContext,
   ): Promise<OpenIdConfiguration> {
+    const facts = body.profile === 'haip' ? await this.haip.loadFacts(context.tenant.id) : undefined;
     const { state } = await this.streams.runDecision(
       openIdSettings,
       openIdSettingsStream(context.tenant.id),
-      (settings) => changeSettings(settings, body),
+      (settings) => changeSettings(settings, body, facts),
       eventContext(context),
     );
     return effectiveSettings(state, this.config);

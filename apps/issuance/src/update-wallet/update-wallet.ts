@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { updateAttestedWallet, updateWallet, type ClientContext, type RegisteredWallet } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { readRoots } from '../wallets/read-roots.js';
+import { readRoots } from '../certificate-keys/read-roots.js';
 import { walletKindOf, walletOf, walletView } from '../wallets/wallet-views.js';
 import { changeWallet, requireWallet } from '../wallets/wallets.decisions.js';
 import { wallets, walletsStream } from '../wallets/wallets.state.js';
@@ -16,13 +16,14 @@ export class UpdateWallet {
 
   async execute({ params, body }: RequestOf<typeof updateWallet>, context: ClientContext): Promise<RegisteredWallet> {
     const { id } = params;
+    const { rootCertificates: pems } = body;
     const kind = walletKindOf(context);
     const { state } = await this.streams.runDecision(
       wallets,
       walletsStream(context.tenant.id),
       async (before) => {
         const { rootCertificates: known } = requireWallet(before, id, kind);
-        const roots = await readRoots(body.rootCertificates, this.clock.now(), known);
+        const roots = pems && (await readRoots('rootCertificates', pems, this.clock.now(), known));
         return changeWallet(before, walletOf(id, body, roots), kind);
       },
       eventContext(context),

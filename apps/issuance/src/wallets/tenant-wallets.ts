@@ -3,6 +3,7 @@ import { oauthError, type OpenIdConfiguration } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
+import { checkPushed } from '../authorization-request/check-pushed.js';
 import { classifyClient, type ClientClass } from '../authorization-request/classify-client.js';
 import { effectiveSettings } from '../openid-settings/openid-settings.decisions.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
@@ -49,7 +50,9 @@ export class TenantWallets {
     tenantId: string,
     accepted: { clientId: string; redirectUri: string; clientKind: ClientClass['kind']; pushed?: string },
   ): Promise<void> {
-    const client = await this.classifyClient(tenantId, accepted, accepted.pushed !== undefined);
+    const isPushed = accepted.pushed !== undefined;
+    checkPushed(isPushed, await this.readSettings(tenantId));
+    const client = await this.classifyClient(tenantId, accepted, isPushed);
     if (client.kind !== accepted.clientKind)
       throw oauthError('invalid_request', 'the registration of the wallet has changed; start again in the wallet', {
         check: 'confirm-client',

@@ -2,6 +2,7 @@ import { ArrayMaxSize, IsArray, IsInt, IsString, Matches, Max, MaxLength, Min } 
 import { calledForTenant, defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { BoundedText, combine, LanguageTag, Nested, Optional, Uuid } from '../validators.js';
+import type { KeyRequirements } from './key-requirements.js';
 
 const Amount =
   (max: number): PropertyDecorator =>
@@ -144,7 +145,7 @@ export class ListConfigurationsQuery extends PageQuery {
 }
 
 /** What the requests of every format have. */
-export interface ConfigurationRequest {
+export interface ConfigurationRequest extends KeyRequirements {
   type: string;
   /** Where a key of a DID signs. */
   issuerDid?: string;

@@ -1,10 +1,27 @@
-import { IsIn, ValidateIf } from 'class-validator';
+import { IsIn, IsInt, Max, Min, ValidateIf } from 'class-validator';
 import { defineOperation, requires } from '../operation.js';
 import { combine, Nested, Optional } from '../validators.js';
 
 /** `null` resets it to its default. */
 const Switch = (): PropertyDecorator =>
   combine(Optional(), IsIn([true, false, null], { message: 'must be a boolean, or null for the default' }));
+
+/** `null` resets it to its default. */
+const WholeNumber = (min: number, max: number): PropertyDecorator => {
+  const message = `must be an integer from ${min} to ${max}, or null for the default`;
+  return combine(
+    ValidateIf((_, value) => value !== undefined && value !== null),
+    IsInt({ message }),
+    Min(min, { message }),
+    Max(max, { message }),
+  );
+};
+
+export const MAX_REFRESH_TOKEN_DAYS = 365;
+
+/** Security profiles of the OID4VCI endpoints. */
+export const OPENID_PROFILES = ['default', 'haip'] as const;
+export type OpenIdProfile = (typeof OPENID_PROFILES)[number];
 
 export class EncryptionSettingsRequest {
   /** Whether requests and responses may be encrypted. Default: yes. */
@@ -16,6 +33,15 @@ export class EncryptionSettingsRequest {
 }
 
 export class OpenIdConfigurationRequest {
+  /**
+   * Security profile: `haip` requires what HAIP 1.0 does, of every wallet: client attestation, pushed authorization requests, DPoP, and `scope` to select
+   * credentials. Default: `default`, the rules of OID4VCI 1.0; `null` resets it.
+   */
+  @Optional()
+  @IsIn([...OPENID_PROFILES, null], {
+    message: `must be one of: ${OPENID_PROFILES.join(', ')}; or null for the default`,
+  })
+  profile?: OpenIdProfile | null;
   /** Whether wallets that are not registered may use the authorization code flow. Default: in development, not in production. */
   @Switch() allowUnregisteredWallets?: boolean | null;
   /** Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no. */
@@ -26,6 +52,8 @@ export class OpenIdConfigurationRequest {
   @ValidateIf((_, value) => value !== undefined && value !== null)
   @Nested(EncryptionSettingsRequest)
   encryption?: EncryptionSettingsRequest | null;
+  /** How long a refresh token can be used, in days. A change applies to tokens issued afterwards. Default: 30. */
+  @WholeNumber(1, MAX_REFRESH_TOKEN_DAYS) refreshTokenDays?: number | null;
 }
 
 export class EncryptionPolicy {
@@ -36,10 +64,12 @@ export class EncryptionPolicy {
 
 /** With the defaults of members that were never set. */
 export class OpenIdConfiguration {
+  profile: OpenIdProfile;
   allowUnregisteredWallets: boolean;
   requirePushedAuthorizationRequests: boolean;
   dpopNonceRequired: boolean;
   encryption: EncryptionPolicy;
+  refreshTokenDays: number;
 }
 
 const errors = 'tenant' as const;

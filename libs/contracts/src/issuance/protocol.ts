@@ -100,13 +100,13 @@ export class AuthenticationQuery {
   @Optional() @IsString() @MaxLength(2048) iss?: string;
 }
 
-/** Form parameters of the token endpoint (RFC 6749 section 4.1.3, RFC 7636 section 4.5, OID4VCI section 6.1). */
+/** Form parameters of the token endpoint (RFC 6749 sections 4.1.3 and 6, RFC 7636 section 4.5, OID4VCI section 6.1). */
 export class HolderTokenRequest {
-  @IsIn(['authorization_code', PRE_AUTHORIZED_CODE_GRANT])
-  grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+  @IsIn(['authorization_code', PRE_AUTHORIZED_CODE_GRANT, 'refresh_token'])
+  grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:pre-authorized_code' | 'refresh_token';
   /** Authorization code. Required for the grant `authorization_code`. */
   @Optional() @IsString() @MaxLength(1024) code?: string;
-  /** Value of the authorization request. Required for the grant `authorization_code`, optional for the pre-authorized code grant. */
+  /** Value of the authorization request. Required for the grants `authorization_code` and `refresh_token`, optional for the pre-authorized code grant. */
   @Optional() @IsString() @MaxLength(MAX_WALLET_CLIENT_ID) client_id?: string;
   /** Value of the authorization request. Required for the grant `authorization_code`. */
   @Optional() @IsString() @MaxLength(MAX_REDIRECT_URI) redirect_uri?: string;
@@ -116,18 +116,40 @@ export class HolderTokenRequest {
   @Optional() @IsString() @MaxLength(1024) 'pre-authorized_code'?: string;
   /** Transaction code. Required if the offer has one. */
   @Optional() @IsString() @MaxLength(64) tx_code?: string;
+  /** Required for the grant `refresh_token`. */
+  @Optional() @IsString() @MaxLength(1024) refresh_token?: string;
+  /** Only for the grant `refresh_token`: values of the scope that was granted (RFC 6749 section 6). */
+  @Optional() @IsString() @MaxLength(8192) scope?: string;
   /** JSON array of `{type: "openid_credential", credential_configuration_id}`. */
   @Optional() @IsString() @MaxLength(16_384) authorization_details?: string;
 }
 
-/** Key proofs of a credential request. */
+/** Form parameters of the revocation endpoint (RFC 7009 section 2.1). */
+export class WalletRevocationRequest {
+  /** Access token or refresh token. */
+  @IsString() @MaxLength(16_384) token: string;
+  /** Ignored: the kind of the token is recognized. */
+  @Optional() @IsString() @MaxLength(256) token_type_hint?: string;
+  /** Client that the token was issued to. Required for a token from an authorization code. */
+  @Optional() @IsString() @MaxLength(MAX_WALLET_CLIENT_ID) client_id?: string;
+}
+
+/** Key proofs of a credential request: exactly one of these members. */
 export class CredentialProofs {
   /** 1 to 10 key proofs of type JWT (OID4VCI 1.0 Appendix F.1), each for a different key. */
+  @Optional()
   @IsArray()
   @ArrayMaxSize(BATCH_SIZE)
   @IsString({ each: true })
   @MaxLength(MAX_PROOF_LENGTH, { each: true })
-  jwt: string[];
+  jwt?: string[];
+  /** One key attestation (OID4VCI 1.0 Appendix F.3) of at most 10 keys. Only for a configuration with `keyAttestation`. */
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(1)
+  @IsString({ each: true })
+  @MaxLength(MAX_PROOF_LENGTH, { each: true })
+  attestation?: string[];
 }
 
 /** Public key of the wallet. */
@@ -155,6 +177,7 @@ export class CredentialRequest {
   @Optional() @IsString() @MaxLength(1024) credential_configuration_id?: string;
   /** Credential identifier from the token response. Required if it returned any. */
   @Optional() @IsString() @MaxLength(1024) credential_identifier?: string;
+  /** The single `proof` of earlier drafts, with `proof_type` `jwt`, counts as `proofs.jwt` with one entry. */
   @Nested(CredentialProofs) proofs: CredentialProofs;
   /** Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key. */
   @Optional() @Nested(ResponseEncryptionRequest) credential_response_encryption?: ResponseEncryptionRequest;
@@ -166,6 +189,8 @@ export class AccessTokenResponse {
   token_type: 'Bearer' | 'DPoP';
   /** Lifetime of the access token in seconds. */
   expires_in: number;
+  /** For the grant `authorization_code` of a client that sent a DPoP proof or a client attestation. It is not replaced when it is used. */
+  refresh_token?: string;
   scope?: string;
   authorization_details?: {
     type: 'openid_credential';
@@ -173,6 +198,9 @@ export class AccessTokenResponse {
     credential_identifiers: string[];
   }[];
 }
+
+/** Empty object: RFC 7009 section 2.2 defines no members. */
+export class RevokedWalletToken {}
 
 export class AttestationChallengeResponse {
   attestation_challenge: string;
@@ -298,9 +326,9 @@ export const completeAuthorization = defineOperation({
 
 export const exchangeToken = defineOperation({
   name: 'issuance.exchange-token',
-  summary: 'Exchange an authorization code or a pre-authorized code for an access token (OID4VCI section 6)',
+  summary: 'Exchange a code or a refresh token for an access token (OID4VCI section 6)',
   description:
-    'With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce.',
+    'With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce. A refresh token is used with the same keys, and ends when the wallet revokes it, when the person is deleted, or when the wallet is disabled or deleted.',
   http: {
     method: 'POST',
     path: '/v1/oauth/token',
@@ -318,6 +346,29 @@ export const exchangeToken = defineOperation({
   analytics: { prefix: 'OPENID_TOKEN', category, recordedBy: 'service' },
   errors: 'oauth',
   response: AccessTokenResponse,
+  errorStatuses: [400, 401, 429],
+});
+
+export const revokeWalletToken = defineOperation({
+  name: 'issuance.revoke-wallet-token',
+  since: 'v2.1.0',
+  summary: 'Revoke an access token or a refresh token of a wallet (RFC 7009)',
+  description:
+    'Ends all tokens of the same authorization. The response is also 200 if the token is unknown, expired or already revoked. `unsupported_token_type`: the value is a code.',
+  http: {
+    method: 'POST',
+    path: '/v1/oauth/revoke',
+    success: 200,
+    body: 'raw',
+    accepts: { 'application/x-www-form-urlencoded': WalletRevocationRequest },
+    acceptsHeaders: ClientHeaders,
+    maxBodyBytes: 65_536,
+  },
+  example: { token: 'the refresh token', token_type_hint: 'refresh_token', client_id: 'wallet' },
+  access: holderAccess,
+  analytics: { prefix: 'OPENID_REVOKE', category, recordedBy: 'service' },
+  errors: 'oauth',
+  response: RevokedWalletToken,
   errorStatuses: [400, 401, 429],
 });
 

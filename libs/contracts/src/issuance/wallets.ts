@@ -1,27 +1,14 @@
-import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsBoolean, IsString, Matches, MaxLength } from 'class-validator';
+import { IsBoolean, IsString, Matches, MaxLength } from 'class-validator';
 import { defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { combine, Name, Optional, Unique, Uuid } from '../validators.js';
+import { Name, Optional, Uuid } from '../validators.js';
 import { MAX_REDIRECT_URI, MAX_WALLET_CLIENT_ID } from './protocol.js';
+import { RootCertificates, Texts } from './root-certificates.js';
 
 const MAX_REDIRECT_URIS = 20;
-const MAX_ROOT_CERTIFICATES = 10;
-/** Characters of one in PEM. */
-const MAX_ROOT_CERTIFICATE = 4096;
 const CLIENT_ID_FAULT = `must be at most ${MAX_WALLET_CLIENT_ID} printable ASCII characters (RFC 6749 A.1)`;
 
-/** 1 to `max` different strings of at most `maxLength` characters. */
-const Texts = (max: number, maxLength: number): PropertyDecorator =>
-  combine(
-    IsArray({ message: 'must be an array' }),
-    ArrayNotEmpty({ message: 'must not be empty' }),
-    ArrayMaxSize(max, { message: `must have at most ${max} entries` }),
-    Unique(),
-    IsString({ each: true, message: 'must contain only strings' }),
-    MaxLength(maxLength, { each: true, message: `must contain only strings of at most ${maxLength} characters` }),
-  );
 const RedirectUris = (): PropertyDecorator => Texts(MAX_REDIRECT_URIS, MAX_REDIRECT_URI);
-const RootCertificates = (): PropertyDecorator => Texts(MAX_ROOT_CERTIFICATES, MAX_ROOT_CERTIFICATE);
 
 class WalletMembers {
   @Name() name: string;

@@ -290,7 +290,10 @@ const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 /** OID4VCI 1.0 §10. */
 const ENCRYPTED = {
-  'application/jwt': { schema: { type: 'string', description: 'Compact JWE of the JSON object.' } },
+  'application/jwt': {
+    schema: { type: 'string', description: 'Compact JWE of the JSON object.' },
+    example: 'eyJhbGciOiJFQ0RILUVTIn0..aXY.Y2lwaGVy.dGFn',
+  },
 };
 const MEDIA_TYPES = {
   none: [],
@@ -546,7 +549,8 @@ const errorResponse = ({ errors: shape, rate }: Operation, status: number): Json
 const errorResponses = (operations: readonly Operation[]): Record<string, JsonObject> =>
   Object.fromEntries(
     operations
-      .filter(({ deprecated }) => !deprecated)
+      // Those have responses of their own, with further headers.
+      .filter(({ deprecated, http }) => !deprecated && !http!.acceptsHeaders)
       .flatMap((operation) => {
         const [, ...refusals] = statusesOf(operation);
         return refusals.map((status) => [responseName(operation.errors, status), errorResponse(operation, status)]);

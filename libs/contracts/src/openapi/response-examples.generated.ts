@@ -743,6 +743,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     pushed_authorization_request_endpoint: 'https://university.example/v1/oauth/par',
     require_pushed_authorization_requests: false,
     token_endpoint: 'https://university.example/v1/oauth/token',
+    revocation_endpoint: 'https://university.example/v1/oauth/revoke',
     jwks_uri: 'https://university.example/v1/oauth/jwks',
     scopes_supported: [
       'jwt_vc_json:StudentCard',
@@ -808,8 +809,13 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     code_challenge_methods_supported: ['S256'],
-    grant_types_supported: ['authorization_code', 'urn:ietf:params:oauth:grant-type:pre-authorized_code'],
+    grant_types_supported: [
+      'authorization_code',
+      'urn:ietf:params:oauth:grant-type:pre-authorized_code',
+      'refresh_token',
+    ],
     token_endpoint_auth_methods_supported: ['none', 'attest_jwt_client_auth', 'attest_jwt_client_auth_dpop'],
+    revocation_endpoint_auth_methods_supported: ['none', 'attest_jwt_client_auth', 'attest_jwt_client_auth_dpop'],
     challenge_endpoint: 'https://university.example/v1/oauth/challenge',
     client_attestation_signing_alg_values_supported: ['ES256'],
     client_attestation_pop_signing_alg_values_supported: ['ES256'],
@@ -1117,9 +1123,11 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     },
   },
   'issuance.retrieve-openid-configuration': {
+    profile: 'default',
     allowUnregisteredWallets: true,
     requirePushedAuthorizationRequests: false,
     dpopNonceRequired: false,
+    refreshTokenDays: 30,
     encryption: { enabled: true, requestRequired: false, responseRequired: false },
   },
   'issuance.retrieve-pre-authorized-offer': {
@@ -1219,6 +1227,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     attestationRequired: true,
   },
   'issuance.revoke-document-signer': { revoked: true, revocationDate: '2026-01-15T09:30:00.000Z', crlDue: true },
+  'issuance.revoke-wallet-token': {},
   'issuance.search-users': { data: [] },
   'issuance.set-credential-status.jwt-vc': { status: 'invalid' },
   'issuance.set-credential-status.mobile': { status: 'invalid' },
@@ -1332,9 +1341,11 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     crlDue: true,
   },
   'issuance.update-openid-configuration': {
+    profile: 'default',
     allowUnregisteredWallets: true,
     requirePushedAuthorizationRequests: false,
     dpopNonceRequired: false,
+    refreshTokenDays: 30,
     encryption: { enabled: true, requestRequired: false, responseRequired: false },
   },
   'issuance.update-status-list-configuration': {

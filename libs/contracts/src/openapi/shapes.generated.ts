@@ -18,6 +18,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description: '`DPoP` if the request had a DPoP proof: the token is bound to the key of the proof.',
       },
       expires_in: { type: 'number', description: 'Lifetime of the access token in seconds.' },
+      refresh_token: {
+        type: 'string',
+        description:
+          'For the grant `authorization_code` of a client that sent a DPoP proof or a client attestation. It is not replaced when it is used.',
+      },
       scope: { type: 'string' },
       authorization_details: {
         type: 'array',
@@ -349,6 +354,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CompactConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       issuer: { type: 'string', description: 'DID whose key signs the credentials.' },
@@ -363,6 +378,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CompactConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:
@@ -405,6 +430,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CompactSemanticConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       issuer: { type: 'string', description: 'DID whose key signs the credentials.' },
@@ -420,6 +455,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CompactSemanticConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:
@@ -601,9 +646,14 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         items: { type: 'string' },
         description: '1 to 10 key proofs of type JWT (OID4VCI 1.0 Appendix F.1), each for a different key.',
       },
+      attestation: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'One key attestation (OID4VCI 1.0 Appendix F.3) of at most 10 keys. Only for a configuration with `keyAttestation`.',
+      },
     },
-    required: ['jwt'],
-    description: 'Key proofs of a credential request.',
+    description: 'Key proofs of a credential request: exactly one of these members.',
   },
   CredentialRequest: {
     type: 'object',
@@ -617,7 +667,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'string',
         description: 'Credential identifier from the token response. Required if it returned any.',
       },
-      proofs: { $ref: '#/components/schemas/CredentialProofs' },
+      proofs: {
+        $ref: '#/components/schemas/CredentialProofs',
+        description:
+          'The single `proof` of earlier drafts, with `proof_type` `jwt`, counts as `proofs.jwt` with one entry.',
+      },
       credential_response_encryption: {
         $ref: '#/components/schemas/ResponseEncryptionRequest',
         description: 'Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key.',
@@ -995,13 +1049,13 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       grant_type: {
         type: 'string',
-        enum: ['authorization_code', 'urn:ietf:params:oauth:grant-type:pre-authorized_code'],
+        enum: ['authorization_code', 'urn:ietf:params:oauth:grant-type:pre-authorized_code', 'refresh_token'],
       },
       code: { type: 'string', description: 'Authorization code. Required for the grant `authorization_code`.' },
       client_id: {
         type: 'string',
         description:
-          'Value of the authorization request. Required for the grant `authorization_code`, optional for the pre-authorized code grant.',
+          'Value of the authorization request. Required for the grants `authorization_code` and `refresh_token`, optional for the pre-authorized code grant.',
       },
       redirect_uri: {
         type: 'string',
@@ -1016,6 +1070,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description: 'Code from the offer. Required for the pre-authorized code grant.',
       },
       tx_code: { type: 'string', description: 'Transaction code. Required if the offer has one.' },
+      refresh_token: { type: 'string', description: 'Required for the grant `refresh_token`.' },
+      scope: {
+        type: 'string',
+        description: 'Only for the grant `refresh_token`: values of the scope that was granted (RFC 6749 section 6).',
+      },
       authorization_details: {
         type: 'string',
         description: 'JSON array of `{type: "openid_credential", credential_configuration_id}`.',
@@ -1023,7 +1082,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['grant_type'],
     description:
-      'Form parameters of the token endpoint (RFC 6749 section 4.1.3, RFC 7636 section 4.5, OID4VCI section 6.1).',
+      'Form parameters of the token endpoint (RFC 6749 sections 4.1.3 and 6, RFC 7636 section 4.5, OID4VCI section 6.1).',
   },
   Iaca: {
     type: 'object',
@@ -1142,6 +1201,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   JwtVcConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       additionalTypes: { type: 'array', items: { type: 'string' } },
@@ -1162,6 +1231,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   JwtVcConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:
@@ -1206,6 +1285,29 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
     },
     required: ['type', 'name', 'issuer', 'claimMappings'],
+  },
+  KeyAttestationRequirement: {
+    type: 'object',
+    properties: {
+      keyStorage: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any.',
+      },
+      userAuthentication: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Accepted values of `user_authentication`, as of `keyStorage`. Default: any.',
+      },
+      rootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Roots of the certificates of key attestations, PEM, each at most 4096 characters.',
+      },
+    },
+    required: ['rootCertificates'],
+    description: 'Key attestations that a configuration requires (OID4VCI 1.0 Appendix D).',
   },
   ListConfigurationsQuery: {
     type: 'object',
@@ -1377,6 +1479,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   MobileConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       claimMappings: {
@@ -1397,6 +1509,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   MobileConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:
@@ -1556,17 +1678,31 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   OpenIdConfiguration: {
     type: 'object',
     properties: {
+      profile: { $ref: '#/components/schemas/OpenIdProfile' },
       allowUnregisteredWallets: { type: 'boolean' },
       requirePushedAuthorizationRequests: { type: 'boolean' },
       dpopNonceRequired: { type: 'boolean' },
       encryption: { $ref: '#/components/schemas/EncryptionPolicy' },
+      refreshTokenDays: { type: 'number' },
     },
-    required: ['allowUnregisteredWallets', 'requirePushedAuthorizationRequests', 'dpopNonceRequired', 'encryption'],
+    required: [
+      'profile',
+      'allowUnregisteredWallets',
+      'requirePushedAuthorizationRequests',
+      'dpopNonceRequired',
+      'encryption',
+      'refreshTokenDays',
+    ],
     description: 'With the defaults of members that were never set.',
   },
   OpenIdConfigurationRequest: {
     type: 'object',
     properties: {
+      profile: {
+        anyOf: [{ $ref: '#/components/schemas/OpenIdProfile' }, { type: 'null' }],
+        description:
+          'Security profile: `haip` requires what HAIP 1.0 does, of every wallet: client attestation, pushed authorization requests, DPoP, and `scope` to select credentials. Default: `default`, the rules of OID4VCI 1.0; `null` resets it.',
+      },
       allowUnregisteredWallets: {
         type: ['boolean', 'null'],
         description:
@@ -1586,8 +1722,14 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change.',
       },
+      refreshTokenDays: {
+        type: ['number', 'null'],
+        description:
+          'How long a refresh token can be used, in days. A change applies to tokens issued afterwards. Default: 30.',
+      },
     },
   },
+  OpenIdProfile: { type: 'string', enum: ['default', 'haip'] },
   PageQuery: {
     type: 'object',
     properties: {
@@ -2411,6 +2553,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['revoked', 'revocationDate', 'crlDue'],
   },
   RevokedToken: { type: 'object', description: 'Empty object: RFC 7009 section 2.2 defines no members.' },
+  RevokedWalletToken: { type: 'object', description: 'Empty object: RFC 7009 section 2.2 defines no members.' },
   Role: {
     type: 'string',
     enum: [
@@ -2450,6 +2593,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   SdJwtConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       name: { type: 'string' },
@@ -2468,6 +2621,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   SdJwtConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description: "Credential type, unique among the tenant's configurations of this format.",
@@ -2974,9 +3137,32 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['clientId', 'name'],
   },
+  WalletRevocationRequest: {
+    type: 'object',
+    properties: {
+      token: { type: 'string', description: 'Access token or refresh token.' },
+      token_type_hint: { type: 'string', description: 'Ignored: the kind of the token is recognized.' },
+      client_id: {
+        type: 'string',
+        description: 'Client that the token was issued to. Required for a token from an authorization code.',
+      },
+    },
+    required: ['token'],
+    description: 'Form parameters of the revocation endpoint (RFC 7009 section 2.1).',
+  },
   WebSemanticConfiguration: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       id: { type: 'string' },
       type: { type: 'string' },
       additionalTypes: { type: 'array', items: { type: 'string' } },
@@ -3011,6 +3197,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   WebSemanticConfigurationRequest: {
     type: 'object',
     properties: {
+      keyAttestation: {
+        $ref: '#/components/schemas/KeyAttestationRequirement',
+        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+      },
+      proofRootCertificates: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected.',
+      },
       type: {
         type: 'string',
         description:

@@ -439,6 +439,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/oauth/revoke': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Revoke an access token or a refresh token of a wallet (RFC 7009)
+     * @description Ends all tokens of the same authorization. The response is also 200 if the token is unknown, expired or already revoked. `unsupported_token_type`: the value is a code.
+     */
+    post: operations['revokeWalletToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/oauth/token': {
     parameters: {
       query?: never;
@@ -449,8 +469,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Exchange an authorization code or a pre-authorized code for an access token (OID4VCI section 6)
-     * @description With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce.
+     * Exchange a code or a refresh token for an access token (OID4VCI section 6)
+     * @description With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce. A refresh token is used with the same keys, and ends when the wallet revokes it, when the person is deleted, or when the wallet is disabled or deleted.
      */
     post: operations['exchangeToken'];
     delete?: never;
@@ -2214,6 +2234,8 @@ export interface components {
       }[];
       /** @description Lifetime of the access token in seconds. */
       expires_in: number;
+      /** @description For the grant `authorization_code` of a client that sent a DPoP proof or a client attestation. It is not replaced when it is used. */
+      refresh_token?: string;
       scope?: string;
       /**
        * @description `DPoP` if the request had a DPoP proof: the token is bound to the key of the proof.
@@ -2355,7 +2377,11 @@ export interface components {
       id: string;
       /** @description DID whose key signs the credentials. */
       issuer: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: components['schemas']['KeyAttestationRequirement'];
       maxIssuances?: number;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       revocable: boolean;
       type: string;
     };
@@ -2415,8 +2441,19 @@ export interface components {
       readonly id?: string;
       /** @description did:web of the tenant whose P-256 key signs the credentials. Default: the first one. Cannot be changed later. */
       issuer?: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: {
+        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
+        keyStorage?: string[];
+        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
+        rootCertificates: string[];
+        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
+        userAuthentication?: string[];
+      };
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       /** @description Whether each credential has an entry in a status list and in a revocation list, so that it can be revoked and restored. Default: true. A change applies to the credentials that are issued after it. */
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`. */
@@ -2432,7 +2469,11 @@ export interface components {
       id: string;
       /** @description DID whose key signs the credentials. */
       issuer: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: components['schemas']['KeyAttestationRequirement'];
       maxIssuances?: number;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       revocable: boolean;
       type: string;
     };
@@ -2494,8 +2535,19 @@ export interface components {
       readonly id?: string;
       /** @description did:web of the tenant whose P-256 key signs the credentials. Default: the first one. Cannot be changed later. */
       issuer?: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: {
+        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
+        keyStorage?: string[];
+        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
+        rootCertificates: string[];
+        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
+        userAuthentication?: string[];
+      };
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       /** @description Whether each credential has an entry in a status list and in a revocation list, so that it can be revoked and restored. Default: true. A change applies to the credentials that are issued after it. */
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`. */
@@ -2571,10 +2623,12 @@ export interface components {
       logoUrl?: string;
       name: string;
     };
-    /** @description Key proofs of a credential request. */
+    /** @description Key proofs of a credential request: exactly one of these members. */
     CredentialProofs: {
+      /** @description One key attestation (OID4VCI 1.0 Appendix F.3) of at most 10 keys. Only for a configuration with `keyAttestation`. */
+      attestation?: string[];
       /** @description 1 to 10 key proofs of type JWT (OID4VCI 1.0 Appendix F.1), each for a different key. */
-      jwt: string[];
+      jwt?: string[];
     };
     /** @description Credential request (OID4VCI 1.0 section 8.2). */
     CredentialRequest: {
@@ -2584,6 +2638,7 @@ export interface components {
       credential_identifier?: string;
       /** @description Only in an encrypted request. The response is then a JWE (`application/jwt`) to this key. */
       credential_response_encryption?: components['schemas']['ResponseEncryptionRequest'];
+      /** @description The single `proof` of earlier drafts, with `proof_type` `jwt`, counts as `proofs.jwt` with one entry. */
       proofs: components['schemas']['CredentialProofs'];
     };
     CredentialResponse: {
@@ -2825,22 +2880,26 @@ export interface components {
     EventTypeList: {
       data: components['schemas']['EventType'][];
     };
-    /** @description Form parameters of the token endpoint (RFC 6749 section 4.1.3, RFC 7636 section 4.5, OID4VCI section 6.1). */
+    /** @description Form parameters of the token endpoint (RFC 6749 sections 4.1.3 and 6, RFC 7636 section 4.5, OID4VCI section 6.1). */
     HolderTokenRequest: {
       /** @description JSON array of `{type: "openid_credential", credential_configuration_id}`. */
       authorization_details?: string;
-      /** @description Value of the authorization request. Required for the grant `authorization_code`, optional for the pre-authorized code grant. */
+      /** @description Value of the authorization request. Required for the grants `authorization_code` and `refresh_token`, optional for the pre-authorized code grant. */
       client_id?: string;
       /** @description Authorization code. Required for the grant `authorization_code`. */
       code?: string;
       /** @description PKCE code verifier (RFC 7636). Required for the grant `authorization_code`. */
       code_verifier?: string;
       /** @enum {string} */
-      grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+      grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:pre-authorized_code' | 'refresh_token';
       /** @description Code from the offer. Required for the pre-authorized code grant. */
       'pre-authorized_code'?: string;
       /** @description Value of the authorization request. Required for the grant `authorization_code`. */
       redirect_uri?: string;
+      /** @description Required for the grant `refresh_token`. */
+      refresh_token?: string;
+      /** @description Only for the grant `refresh_token`: values of the scope that was granted (RFC 6749 section 6). */
+      scope?: string;
       /** @description Transaction code. Required if the offer has one. */
       tx_code?: string;
     };
@@ -2914,9 +2973,13 @@ export interface components {
       id: string;
       issuer: components['schemas']['CredentialIssuer'];
       issuerDid: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: components['schemas']['KeyAttestationRequirement'];
       maxIssuances?: number;
       name: string;
       persist: boolean;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       revocable: boolean;
       type: string;
     };
@@ -2993,16 +3056,36 @@ export interface components {
       };
       /** @description DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
       issuerDid?: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: {
+        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
+        keyStorage?: string[];
+        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
+        rootCertificates: string[];
+        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
+        userAuthentication?: string[];
+      };
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
       /** @description Display name of the credential. */
       name: string;
       /** @description Credentials of this format are not persisted: `true` is rejected. */
       persist?: boolean;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       /** @description Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
+    };
+    /** @description Key attestations that a configuration requires (OID4VCI 1.0 Appendix D). */
+    KeyAttestationRequirement: {
+      /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
+      keyStorage?: string[];
+      /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
+      rootCertificates: string[];
+      /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
+      userAuthentication?: string[];
     };
     ListedDid: {
       did: string;
@@ -3044,7 +3127,11 @@ export interface components {
       expiresIn: components['schemas']['Duration'];
       id: string;
       includeStatus: boolean;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: components['schemas']['KeyAttestationRequirement'];
       maxIssuances?: number;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       /** @description Absent without `includeStatus`. */
       statusMechanism?: components['schemas']['StatusMechanism'];
       type: string;
@@ -3128,8 +3215,19 @@ export interface components {
       readonly id?: string;
       /** @description Whether each credential has a status, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
       includeStatus?: boolean;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: {
+        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
+        keyStorage?: string[];
+        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
+        rootCertificates: string[];
+        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
+        userAuthentication?: string[];
+      };
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       /** @description Where the status is published, with `includeStatus` only: `status_list`, an entry of a Token Status List, or `identifier_list`, a list of the identifiers of suspended and revoked credentials. Default: `status_list`. A change applies to the credentials that are issued after it. */
       statusMechanism?: components['schemas']['StatusMechanism'];
       /** @description Document type, such as `org.iso.18013.5.1.mDL`, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
@@ -3213,6 +3311,8 @@ export interface components {
       allowUnregisteredWallets: boolean;
       dpopNonceRequired: boolean;
       encryption: components['schemas']['EncryptionPolicy'];
+      profile: components['schemas']['OpenIdProfile'];
+      refreshTokenDays: number;
       requirePushedAuthorizationRequests: boolean;
     };
     OpenIdConfigurationRequest: {
@@ -3229,11 +3329,20 @@ export interface components {
       /** @description Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change. */
       encryption?: components['schemas']['EncryptionSettingsRequest'] | null;
       /**
+       * @description Security profile: `haip` requires what HAIP 1.0 does, of every wallet: client attestation, pushed authorization requests, DPoP, and `scope` to select credentials. Default: `default`, the rules of OID4VCI 1.0; `null` resets it.
+       * @enum {unknown}
+       */
+      profile?: 'default' | 'haip' | null;
+      /** @description How long a refresh token can be used, in days. A change applies to tokens issued afterwards. Default: 30. */
+      refreshTokenDays?: number;
+      /**
        * @description Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no.
        * @enum {boolean|null}
        */
       requirePushedAuthorizationRequests?: true | false | null;
     };
+    /** @enum {string} */
+    OpenIdProfile: 'default' | 'haip';
     PageOfAnalyticsEvent: {
       data: components['schemas']['AnalyticsEvent'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
@@ -3593,6 +3702,8 @@ export interface components {
       revocationDate: string;
       revoked: boolean;
     };
+    /** @description Empty object: RFC 7009 section 2.2 defines no members. */
+    RevokedWalletToken: Record<string, never>;
     SdJwtConfiguration: {
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
@@ -3603,8 +3714,12 @@ export interface components {
       id: string;
       issuer: components['schemas']['CredentialIssuer'];
       issuerDid?: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: components['schemas']['KeyAttestationRequirement'];
       maxIssuances?: number;
       name: string;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       revocable: boolean;
       type: string;
       /** @description Of the credentials that are issued now; earlier ones keep theirs. */
@@ -3675,10 +3790,21 @@ export interface components {
       };
       /** @description DID of the tenant that must exist as long as the configuration does, and whose domain must not have been withdrawn when a credential is issued. It does not sign: `iss` is the credential issuer identifier, and the key has a certificate. Cannot be changed later. */
       issuerDid?: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: {
+        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
+        keyStorage?: string[];
+        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
+        rootCertificates: string[];
+        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
+        userAuthentication?: string[];
+      };
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
       /** @description Display name of the credential. */
       name: string;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       /** @description Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's configurations of this format. */
@@ -3942,6 +4068,15 @@ export interface components {
       /** @description Roots of the certificates of client attestations, PEM, each at most 4096 characters. With them the wallet must attest itself. */
       rootCertificates?: string[];
     };
+    /** @description Form parameters of the revocation endpoint (RFC 7009 section 2.1). */
+    WalletRevocationRequest: {
+      /** @description Client that the token was issued to. Required for a token from an authorization code. */
+      client_id?: string;
+      /** @description Access token or refresh token. */
+      token: string;
+      /** @description Ignored: the kind of the token is recognized. */
+      token_type_hint?: string;
+    };
     Webhook: {
       disabled: boolean;
       events: components['schemas']['WebhookEvent'][];
@@ -4029,9 +4164,13 @@ export interface components {
       id: string;
       issuer: components['schemas']['CredentialIssuer'];
       issuerDid: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: components['schemas']['KeyAttestationRequirement'];
       maxIssuances?: number;
       name: string;
       persist: boolean;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       proofType: components['schemas']['ProofType'];
       revocable: boolean;
       type: string;
@@ -4111,12 +4250,23 @@ export interface components {
       };
       /** @description DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
       issuerDid?: string;
+      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      keyAttestation?: {
+        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
+        keyStorage?: string[];
+        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
+        rootCertificates: string[];
+        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
+        userAuthentication?: string[];
+      };
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
       /** @description Display name of the credential. */
       name: string;
       /** @description True to keep each issued credential, sealed under the key of its user, so that it can be retrieved. Default false: only its metadata are kept. Applies to credentials issued from then on. */
       persist?: boolean;
+      /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
+      proofRootCertificates?: string[];
       /** @description Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `ecdsa-rdfc-2019`, for the same model, signs with a P-256 key of the issuer DID, the others with an Ed25519 key; the kind of key cannot be changed later. `Ed25519Signature2018`, for VC Data Model 1.1, supports older wallets. */
       proofType?: components['schemas']['ProofType'];
       /** @description Whether each credential has an entry in a revocation list, `credentialStatus`, so that it can be revoked: a `BitstringStatusListEntry` for VC Data Model 2.0, a `RevocationList2020Status` for 1.1. Default: false. A change applies to the credentials that are issued after it. */
@@ -4126,27 +4276,6 @@ export interface components {
     };
   };
   responses: {
-    /** @description The caller is not allowed to perform this operation. */
-    OAuthForbidden: {
-      headers: {
-        'cache-control': components['headers']['cache-control'];
-        'www-authenticate': components['headers']['www-authenticate'];
-        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
-        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
-        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
-        'x-request-id': components['headers']['x-request-id'];
-        [name: string]: unknown;
-      };
-      content: {
-        /**
-         * @example {
-         *       "error": "insufficient_scope",
-         *       "error_description": "the access token does not cover this credential configuration"
-         *     }
-         */
-        'application/json': components['schemas']['OAuthError'];
-      };
-    };
     /** @description Internal error of the platform. */
     OAuthInternal: {
       headers: {
@@ -4244,27 +4373,6 @@ export interface components {
          *       "error": "temporarily_unavailable",
          *       "error_description": "Too Many Requests",
          *       "message": "Too Many Requests"
-         *     }
-         */
-        'application/json': components['schemas']['OAuthError'];
-      };
-    };
-    /** @description Missing or invalid credentials. */
-    OAuthUnauthenticated: {
-      headers: {
-        'cache-control': components['headers']['cache-control'];
-        'www-authenticate': components['headers']['www-authenticate'];
-        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
-        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
-        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
-        'x-request-id': components['headers']['x-request-id'];
-        [name: string]: unknown;
-      };
-      content: {
-        /**
-         * @example {
-         *       "error": "access_denied",
-         *       "error_description": "Unauthorized"
          *     }
          */
         'application/json': components['schemas']['OAuthError'];
@@ -4971,6 +5079,7 @@ export interface operations {
            *       "pushed_authorization_request_endpoint": "https://university.example/v1/oauth/par",
            *       "require_pushed_authorization_requests": false,
            *       "token_endpoint": "https://university.example/v1/oauth/token",
+           *       "revocation_endpoint": "https://university.example/v1/oauth/revoke",
            *       "jwks_uri": "https://university.example/v1/oauth/jwks",
            *       "scopes_supported": [
            *         "jwt_vc_json:StudentCard",
@@ -5044,9 +5153,15 @@ export interface operations {
            *       ],
            *       "grant_types_supported": [
            *         "authorization_code",
-           *         "urn:ietf:params:oauth:grant-type:pre-authorized_code"
+           *         "urn:ietf:params:oauth:grant-type:pre-authorized_code",
+           *         "refresh_token"
            *       ],
            *       "token_endpoint_auth_methods_supported": [
+           *         "none",
+           *         "attest_jwt_client_auth",
+           *         "attest_jwt_client_auth_dpop"
+           *       ],
+           *       "revocation_endpoint_auth_methods_supported": [
            *         "none",
            *         "attest_jwt_client_auth",
            *         "attest_jwt_client_auth_dpop"
@@ -6740,6 +6855,233 @@ export interface operations {
       };
     };
   };
+  revokeWalletToken: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Proof of possession of a key (RFC 9449 section 4), compact JWS. */
+        DPoP?: string;
+        /** @description Client attestation of the wallet's provider (draft-ietf-oauth-attestation-based-client-auth), compact JWS. */
+        'OAuth-Client-Attestation'?: string;
+        /** @description Proof of possession of the attested key, compact JWS. Without it the DPoP proof counts, where the wallet uses the combined mode. */
+        'OAuth-Client-Attestation-PoP'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "token": "the refresh token",
+         *       "token_type_hint": "refresh_token",
+         *       "client_id": "wallet"
+         *     }
+         */
+        'application/x-www-form-urlencoded': components['schemas']['WalletRevocationRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /** @example {} */
+          'application/json': components['schemas']['RevokedWalletToken'];
+        };
+      };
+      /** @description The request is malformed or violates a rule. */
+      400: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          /** @description Challenge for the next proof of possession, with the error `use_attestation_challenge`. */
+          'oauth-client-attestation-challenge'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "grant_type is missing"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Missing or invalid credentials. */
+      401: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'www-authenticate': components['headers']['www-authenticate'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "access_denied",
+           *       "error_description": "Unauthorized"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The request did not arrive in time. */
+      408: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Timeout"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Payload Too Large"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Unsupported Media Type: expected application/json"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+      429: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'retry-after': components['headers']['retry-after'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "temporarily_unavailable",
+           *       "error_description": "Too Many Requests",
+           *       "message": "Too Many Requests"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Internal error of the platform. */
+      500: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "server_error",
+           *       "error_description": "Internal error"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Temporarily unavailable. Retry later. */
+      503: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "temporarily_unavailable",
+           *       "error_description": "Service temporarily unavailable"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+    };
+  };
   exchangeToken: {
     parameters: {
       query?: never;
@@ -6995,9 +7337,11 @@ export interface operations {
         content: {
           /**
            * @example {
+           *       "profile": "default",
            *       "allowUnregisteredWallets": true,
            *       "requirePushedAuthorizationRequests": false,
            *       "dpopNonceRequired": false,
+           *       "refreshTokenDays": 30,
            *       "encryption": {
            *         "enabled": true,
            *         "requestRequired": false,
@@ -7051,9 +7395,11 @@ export interface operations {
         content: {
           /**
            * @example {
+           *       "profile": "default",
            *       "allowUnregisteredWallets": true,
            *       "requirePushedAuthorizationRequests": false,
            *       "dpopNonceRequired": false,
+           *       "refreshTokenDays": 30,
            *       "encryption": {
            *         "enabled": true,
            *         "requestRequired": false,
@@ -7098,6 +7444,7 @@ export interface operations {
          *     }
          */
         'application/json': components['schemas']['CredentialRequest'];
+        /** @example eyJhbGciOiJFQ0RILUVTIn0..aXY.Y2lwaGVy.dGFn */
         'application/jwt': string;
       };
     };
@@ -7125,6 +7472,7 @@ export interface operations {
            *     }
            */
           'application/json': components['schemas']['CredentialResponse'];
+          /** @example eyJhbGciOiJFQ0RILUVTIn0..aXY.Y2lwaGVy.dGFn */
           'application/jwt': string;
         };
       };

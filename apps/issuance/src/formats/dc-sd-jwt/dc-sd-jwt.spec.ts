@@ -183,7 +183,7 @@ describe('dc+sd-jwt', () => {
   it('is issued to P-256 keys only, as the metadata announces', () =>
     expect(refusal(facts({ holder: { did: 'did:x:y', publicJwk: keyPair('Ed25519').jwk } }))).toEqual([
       'invalid_proof',
-      'proof: alg must be ES256 for this credential configuration',
+      'proof: the key must be a P-256 key (ES256) for this credential configuration',
       CHECK,
     ]));
 

@@ -26,6 +26,7 @@ import {
   type FormatMetadata,
   type UnsignedCredential,
 } from '../format.js';
+import { proofTypesOf } from '../proof-types.js';
 import { addDuration } from '../validity.js';
 import { LIST_SIZE } from '../../status-list/packed-statuses.js';
 import { tokenStatus } from '../../status-list/token-status-list.js';
@@ -41,6 +42,7 @@ type UnsignedSdJwt = UnsignedCredential & PreparedSdJwt;
 @Injectable()
 export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
   readonly format = 'dc+sd-jwt';
+  readonly isOfHaip = true;
   readonly profile = 'sd-jwt';
   readonly resources: Format['resources'] = {
     signer: { kind: 'issuerSigner' },
@@ -90,7 +92,7 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
       supported: {
         ...shared,
         credential_signing_alg_values_supported: ['ES256'],
-        proof_types_supported: { jwt: { proof_signing_alg_values_supported: ['ES256'] } },
+        proof_types_supported: proofTypesOf(content, ['ES256']),
         credential_metadata: { display, ...(claims.length > 0 && { claims }) },
       },
       legacy: { ...shared, cryptographic_suites_supported: ['ES256'], display },
@@ -111,7 +113,11 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
     const { content } = configuration;
     // Announced as `proof_signing_alg_values_supported`.
     if (holder.publicJwk.crv !== 'P-256')
-      throw oauthError('invalid_proof', 'proof: alg must be ES256 for this credential configuration', { check: CHECK });
+      throw oauthError(
+        'invalid_proof',
+        'proof: the key must be a P-256 key (ES256) for this credential configuration',
+        { check: CHECK },
+      );
     const signer = certifiedSigner(facts.signer);
     try {
       const { signed, validFrom, validUntil } = credentialTimes({

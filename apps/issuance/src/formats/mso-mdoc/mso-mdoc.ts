@@ -38,6 +38,7 @@ import {
   type FormatMetadata,
   type UnsignedCredential,
 } from '../format.js';
+import { proofTypesOf } from '../proof-types.js';
 import { addDuration } from '../validity.js';
 import {
   elementTypeOf,
@@ -74,6 +75,7 @@ const IDENTIFIER_LISTS: StatusPolicy = {
 @Injectable()
 export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
   readonly format = 'mso_mdoc';
+  readonly isOfHaip = true;
   readonly profile = 'mobile';
   readonly resources: Format['resources'] = {
     signer: { kind: 'documentSigner' },
@@ -112,7 +114,7 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
         cryptographic_binding_methods_supported: ['cose_key'],
         // COSE identifier of ES256, OID4VCI Appendix A.2.2.
         credential_signing_alg_values_supported: [-7],
-        proof_types_supported: { jwt: { proof_signing_alg_values_supported: ['ES256'] } },
+        proof_types_supported: proofTypesOf(content, ['ES256']),
         credential_metadata: { display, claims },
       },
       legacy: {
@@ -167,7 +169,11 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
     const { type: docType, content } = configuration;
     // Announced as `proof_signing_alg_values_supported`.
     if (holder.publicJwk.crv !== 'P-256')
-      throw oauthError('invalid_proof', 'proof: alg must be ES256 for this credential configuration', { check: CHECK });
+      throw oauthError(
+        'invalid_proof',
+        'proof: the key must be a P-256 key (ES256) for this credential configuration',
+        { check: CHECK },
+      );
     const signer = certifiedSigner(facts.signer);
     const { namespaces, times } = facts.claims as MdocClaims;
     return deniedByFault(() => {

@@ -12,9 +12,10 @@ import {
 } from '../credential-configurations.js';
 import { credentialDeletion } from '../credential-registry.js';
 import { revocationOperations } from '../credential-status.js';
+import { KeyRequirements } from '../key-requirements.js';
 import { revocationListOperations } from '../status-lists.js';
 
-export class CompactConfigurationRequest {
+export class CompactConfigurationRequest extends KeyRequirements {
   /**
    * Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`.
    */
@@ -44,7 +45,7 @@ export class CompactConfigurationRequest {
   @Optional() @BoundedJson() claimSourceId?: unknown;
 }
 
-export class CompactConfiguration {
+export class CompactConfiguration extends KeyRequirements {
   id: string;
   type: string;
   /** DID whose key signs the credentials. */

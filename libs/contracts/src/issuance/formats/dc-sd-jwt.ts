@@ -12,8 +12,9 @@ import {
   type ClaimMapping,
 } from '../credential-configurations.js';
 import { statusOperations } from '../credential-status.js';
+import { KeyRequirements } from '../key-requirements.js';
 
-export class SdJwtConfigurationRequest {
+export class SdJwtConfigurationRequest extends KeyRequirements {
   /** Credential type, unique among the tenant's configurations of this format. */
   @CredentialType() type: string;
 
@@ -62,7 +63,7 @@ export class SdJwtConfigurationRequest {
   @Optional() @BoundedJson() claimSourceId?: unknown;
 }
 
-export class SdJwtConfiguration {
+export class SdJwtConfiguration extends KeyRequirements {
   id: string;
   type: string;
   name: string;

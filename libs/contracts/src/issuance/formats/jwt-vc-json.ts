@@ -14,8 +14,9 @@ import {
   type ClaimMapping,
 } from '../credential-configurations.js';
 import { statusOperations } from '../credential-status.js';
+import { KeyRequirements } from '../key-requirements.js';
 
-export class JwtVcConfigurationRequest {
+export class JwtVcConfigurationRequest extends KeyRequirements {
   /** Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
   @CredentialType() type: string;
 
@@ -61,7 +62,7 @@ export class JwtVcConfigurationRequest {
   @Optional() @BoundedJson() claimSourceId?: unknown;
 }
 
-export class JwtVcConfiguration {
+export class JwtVcConfiguration extends KeyRequirements {
   id: string;
   type: string;
   additionalTypes: string[];

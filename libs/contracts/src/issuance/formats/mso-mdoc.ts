@@ -13,6 +13,7 @@ import {
 } from '../credential-configurations.js';
 import { credentialDeletion } from '../credential-registry.js';
 import { statusOperations } from '../credential-status.js';
+import { KeyRequirements } from '../key-requirements.js';
 
 /** Source of an element and how its value is encoded. */
 export interface ElementMapping extends ClaimMapping {
@@ -46,7 +47,7 @@ export class MobileBranding {
   @Optional() @BoundedText(100_000) issuerIcon?: string;
 }
 
-export class MobileConfigurationRequest {
+export class MobileConfigurationRequest extends KeyRequirements {
   /**
    * Document type, such as `org.iso.18013.5.1.mDL`, unique among the tenant's configurations of this format. Must not be
    * `VerifiableCredential`.
@@ -99,7 +100,7 @@ export class MobileConfigurationRequest {
   @Optional() @BoundedJson() claimSourceId?: unknown;
 }
 
-export class MobileConfiguration {
+export class MobileConfiguration extends KeyRequirements {
   id: string;
   type: string;
   claimMappings: Record<string, Record<string, ElementMapping>>;

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const here = import.meta.dirname;
+const page = readFileSync(join(here, '../../../../docs/reference/openid-conformance.md'), 'utf8');
+
+interface Module {
+  profiles: string;
+  variants: string[];
+}
+const TITLE = /\bit\('((?:oid4vci-1_0-issuer|fapi2-security-profile-final)-[\w-]+)(?:, ([^[']+))? \[T/g;
+
+/** By the titles of the tests; all tests of a file run in the same profiles. */
+const testedModules = (): Map<string, Module> => {
+  const modules = new Map<string, Module>();
+  for (const [file, profiles] of [
+    ['issuer-modules.ts', 'default, haip'],
+    ['fapi-modules.ts', 'haip'],
+  ] as const)
+    for (const [, name, variant] of readFileSync(join(here, file), 'utf8').matchAll(TITLE)) {
+      const module = modules.get(name!) ?? { profiles, variants: [] };
+      if (variant !== undefined) module.variants.push(variant.trim());
+      modules.set(name!, module);
+    }
+  return modules;
+};
+const rows = [...page.matchAll(/^\| `([^`]+)` *\|([^|]*)\|([^|]*)\|([^|]*)\|$/gm)].map(
+  ([, name, profiles, variants, result]) => ({
+    ...{ name: name!, profiles: profiles!.trim(), result: result!.trim() },
+    variants: variants!.split(';').flatMap((variant) => variant.trim() || []),
+  }),
+);
+
+describe('the page on the OpenID conformance suite [T472]', () => {
+  it('lists each module once', () => {
+    expect(rows.length).toBeGreaterThanOrEqual(61);
+    expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
+  });
+
+  it('lists those as passed that have a test, with its profiles and variants', () => {
+    const passed = rows.filter(({ result }) => result === 'passed');
+    const listed = new Map(passed.map(({ name, profiles, variants }) => [name, { profiles, variants }]));
+    expect(listed).toEqual(testedModules());
+  });
+
+  it('gives the reason for which another one is not run', () => {
+    for (const { result, profiles } of rows.filter(({ result }) => result !== 'passed')) {
+      expect(result).toMatch(/^not yet run: \w/);
+      expect(profiles).toBe('');
+    }
+  });
+});

@@ -1,0 +1,302 @@
+import {
+  ApiClient,
+  connectManagement,
+  createTenantUnderTest,
+  expectStatus,
+  hostFetch,
+  makeHolderKey,
+  OpenIdProvider,
+  PLATFORM_START_MS,
+  ProtocolWallet,
+  RedirectBrowser,
+  sharedPlatform,
+  TENANT_CLIENT,
+  Wallet,
+  WalletProvider,
+  type PlatformAddresses,
+  type TenantUnderTest,
+} from '@attestry/testing';
+
+const PRE_AUTHORIZED = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+const PUBLIC = { name: 'Public', clientId: 'https://public.example', redirectUris: ['https://public.example/back'] };
+const ATTESTED = 'https://attested.example';
+const SCOPE = 'dc+sd-jwt:Pass';
+
+let platform: PlatformAddresses;
+let provider: OpenIdProvider;
+let attester: WalletProvider;
+let tenant: TenantUnderTest;
+let wallet: ProtocolWallet;
+let attestedId: string;
+let sdJwt: string;
+let cwt: string;
+
+const pass = {
+  type: 'Pass',
+  name: 'Pass',
+  issuer: { name: 'City' },
+  claimMappings: { level: { defaultValue: 'gold' } },
+};
+const change = async (body: Parameters<typeof tenant.api.openIdConfiguration.update>[0], at = tenant) => {
+  const answer = await at.api.openIdConfiguration.update(body);
+  const { details } = answer.body as unknown as { details?: { param: string; msg: string }[] };
+  return [answer.status, ...(details ?? []).map(({ param, msg }) => `${param} ${msg}`)];
+};
+const read = async (path: string) =>
+  (await new ApiClient(tenant.url).request<Record<string, unknown>>('GET', path)).body;
+
+beforeAll(async () => {
+  provider = await OpenIdProvider.start('https://management.example');
+  provider.accounts.set('zoe', { sub: 'zoe', given_name: 'Zoë' });
+  attester = await WalletProvider.create();
+  platform = await sharedPlatform();
+  tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'haip-city');
+  wallet = await ProtocolWallet.create(tenant.url, ATTESTED, attester);
+  const forwardedRequestParameters = ['login_hint'];
+  const body = { url: provider.issuer, ...TENANT_CLIENT, forwardedRequestParameters };
+  expectStatus(await tenant.api.authenticationProviders.create(body), 201);
+}, PLATFORM_START_MS);
+afterAll(() => provider?.stop());
+
+describe('before the profile haip', () => {
+  it('a change to it lists everything that contradicts it [T456]', async () => {
+    expect(await change({ allowUnregisteredWallets: true, requirePushedAuthorizationRequests: false })).toEqual([200]);
+    const contradictions = [
+      'profile requires a credential configuration of one of the formats dc+sd-jwt, mso_mdoc',
+      'profile requires a wallet with rootCertificates',
+      'allowUnregisteredWallets must be false while profile is haip',
+      'requirePushedAuthorizationRequests must be true while profile is haip',
+    ];
+    expect(await change({ profile: 'haip' })).toEqual([400, ...contradictions]);
+    const { did } = expectStatus(await tenant.api.dids.create({ method: 'web', options: { url: tenant.host } }), 201);
+    cwt = expectStatus(await tenant.api.jwtVc.create({ ...pass, issuerDid: did }), 201).id;
+    expectStatus(await tenant.api.wallets.create(PUBLIC), 201);
+    expect(await change({ profile: 'haip' })).toEqual([400, ...contradictions]);
+    sdJwt = expectStatus(await tenant.api.sdJwt.create(pass), 201).id;
+    expect(await change({ profile: 'haip' })).toEqual([400, ...contradictions.slice(1)]);
+    const rootCertificates = [attester.rootCertificate];
+    const request = { name: 'Attested', clientId: ATTESTED, rootCertificates, redirectUris: [`${ATTESTED}/back`] };
+    attestedId = expectStatus(await tenant.api.attestedWallets.create(request), 201).id;
+    expect(await change({ profile: 'haip' })).toEqual([400, ...contradictions.slice(2)]);
+    expect(await change({ allowUnregisteredWallets: null, requirePushedAuthorizationRequests: null })).toEqual([200]);
+    expect(await change({ profile: 'other' as never })).toEqual([
+      ...[400, 'profile must be one of: default, haip; or null for the default'],
+    ]);
+    expect(expectStatus(await tenant.api.openIdConfiguration.retrieve(), 200).profile).toBe('default');
+  });
+});
+
+const switchOn = async () => expect(await change({ profile: 'haip' })).toEqual([200]);
+const switchOff = async () => expect(await change({ profile: null })).toEqual([200]);
+const fault = ({ status, body }: { status: number; body: unknown }) => {
+  const { error, error_description: description } = body as Record<string, string>;
+  return [status, error, description];
+};
+const offerCode = async () => {
+  const { uri } = expectStatus(await tenant.api.offers.create({ credentials: [sdJwt] }), 200);
+  const offer = JSON.parse(new URL(uri).searchParams.get('credential_offer')!) as {
+    grants: Record<string, { 'pre-authorized_code': string }>;
+  };
+  return offer.grants[PRE_AUTHORIZED]!['pre-authorized_code'];
+};
+const redeem = (code: string) =>
+  wallet.exchange('', { grant_type: PRE_AUTHORIZED, 'pre-authorized_code': code, code: undefined });
+const collect = async (token: string, headers: Record<string, string | null> = {}) => {
+  const proofs = { jwt: [await wallet.keyProof(await makeHolderKey())] };
+  return wallet.requestCredential(token, { credential_configuration_id: sdJwt, proofs }, headers);
+};
+
+describe('while the profile is haip', () => {
+  beforeEach(switchOn);
+  afterEach(switchOff);
+
+  it('its settings are in effect, and not of another tenant; null resets it [T455]', async () => {
+    const { api } = tenant;
+    const expected = { profile: 'haip', allowUnregisteredWallets: false, requirePushedAuthorizationRequests: true };
+    expect(expectStatus(await api.openIdConfiguration.retrieve(), 200)).toMatchObject(expected);
+    expect(expectStatus(await api.openIdConfiguration.update({ dpopNonceRequired: null }), 200)).toMatchObject(
+      expected,
+    );
+    const other = await createTenantUnderTest(platform, await connectManagement(platform), 'haip-not');
+    expect(expectStatus(await other.api.openIdConfiguration.retrieve(), 200).profile).toBe('default');
+    expect(expectStatus(await api.openIdConfiguration.update({ profile: null }), 200)).toMatchObject({
+      profile: 'default',
+      requirePushedAuthorizationRequests: false,
+    });
+  });
+
+  it('settings that contradict it are refused [T457]', async () => {
+    expect(await change({ allowUnregisteredWallets: true, requirePushedAuthorizationRequests: false })).toEqual([
+      400,
+      'allowUnregisteredWallets must be false while profile is haip',
+      'requirePushedAuthorizationRequests must be true while profile is haip',
+    ]);
+  });
+
+  it('the metadata say so [T462]', async () => {
+    const [server, issuer] = [
+      await read('/.well-known/oauth-authorization-server'),
+      await read('/.well-known/openid-credential-issuer'),
+    ];
+    expect(server).toMatchObject({
+      require_pushed_authorization_requests: true,
+      token_endpoint_auth_methods_supported: ['attest_jwt_client_auth', 'attest_jwt_client_auth_dpop'],
+      'pre-authorized_grant_anonymous_access_supported': false,
+    });
+    expect(server).not.toHaveProperty('authorization_details_types_supported');
+    for (const { grant_types_supported: grants } of [server, issuer]) expect(grants).not.toContain(PRE_AUTHORIZED);
+    await switchOff();
+    for (const path of ['/.well-known/oauth-authorization-server', '/.well-known/openid-credential-issuer'])
+      expect((await read(path))['grant_types_supported']).toContain(PRE_AUTHORIZED);
+    expect(await read('/.well-known/oauth-authorization-server')).toMatchObject({
+      token_endpoint_auth_methods_supported: ['none', 'attest_jwt_client_auth', 'attest_jwt_client_auth_dpop'],
+      'pre-authorized_grant_anonymous_access_supported': true,
+      authorization_details_types_supported: ['openid_credential'],
+    });
+  });
+
+  it('a wallet obtains credentials of every format through PAR, attestation and DPoP [T458] [T461]', async () => {
+    const token = await wallet.obtainToken(`${SCOPE} jwt_vc_json:Pass`);
+    for (const id of [sdJwt, cwt]) expect(await wallet.credentials(token, id, await makeHolderKey())).toHaveLength(1);
+  });
+
+  it('a third-party wallet does so too, from an offer [T458]', async () => {
+    const instance = await makeHolderKey();
+    const jwt = await attester.attest(ATTESTED, instance.publicJwk);
+    const third = new Wallet(ATTESTED, undefined, await makeHolderKey(), { jwt, key: instance });
+    const { uri } = expectStatus(await tenant.api.offers.createOpen({ credentials: [sdJwt] }), 200);
+    const offer = await third.resolveOffer(uri);
+    const metadata = await third.metadata(offer.credential_issuer);
+    const options = { browser: new RedirectBrowser(), redirectUri: `${ATTESTED}/back`, scope: SCOPE };
+    const token = await third.authorizedToken(offer, metadata, { ...options, parameters: { login_hint: 'zoe' } });
+    expect(token.token_type).toBe('DPoP');
+    expect(await third.credentials(metadata, token.access_token, sdJwt, [await makeHolderKey()])).toHaveLength(1);
+  });
+
+  it('requests that are not pushed, and wallets that do not attest themselves, are refused [T458]', async () => {
+    const back = await new RedirectBrowser().follow(wallet.authorizationUrl(wallet.parameters(SCOPE)), (at) =>
+      at.startsWith(ATTESTED),
+    );
+    expect(back.searchParams.get('error')).toBe('invalid_request');
+    for (const [client_id, description] of [
+      [PUBLIC.clientId, 'client_id must be the one of a wallet that attests itself (HAIP 1.0)'],
+      ['https://unknown.example', 'client_id must be the one of a wallet that is registered with this issuer'],
+    ] as const) {
+      const parameters = wallet.parameters(SCOPE, { client_id, redirect_uri: `${client_id}/back` });
+      expect(fault(await wallet.push(parameters))).toEqual([400, 'unauthorized_client', description]);
+      const page = await hostFetch(wallet.authorizationUrl(parameters), { redirect: 'manual' });
+      expect([page.status, page.headers.get('location')]).toEqual([400, null]);
+    }
+    const refused = [401, 'invalid_client', 'the header OAuth-Client-Attestation is required of this client'];
+    expect(fault(await wallet.push(wallet.parameters(SCOPE), { attestation: null }))).toEqual(refused);
+    const code = await wallet.obtainCode(SCOPE);
+    expect(fault(await wallet.exchange(code, {}, { attestation: null }))).toEqual(refused);
+    expect((await wallet.exchange(code)).status).toBe(200);
+  });
+
+  it('tokens are bound to a DPoP key in both modes of attestation [T459]', async () => {
+    const code = await wallet.obtainCode(SCOPE, {}, { dpop: null });
+    expect(fault(await wallet.exchange(code, {}, { dpop: null }))).toEqual([
+      ...[400, 'invalid_dpop_proof', 'a DPoP proof is required of every client (HAIP 1.0)'],
+    ]);
+    expect((await wallet.exchange(code)).body.token_type).toBe('DPoP');
+    const before = expectStatus(await tenant.api.wallets.retrieve(attestedId), 200);
+    const { id: _, attestationRequired: __, ...request } = before;
+    expectStatus(await tenant.api.wallets.update(attestedId, { ...request, dpopRequired: true }), 200);
+    const [par, token] = ['/v1/oauth/par', '/v1/oauth/token'];
+    const combined = async (path: string) => ({ pop: null, dpop: await wallet.dpop(path, { by: wallet.instanceKey }) });
+    const again = await wallet.obtainCode(SCOPE, {}, await combined(par));
+    expect(fault(await wallet.exchange(again, {}, { pop: null, dpop: null })).slice(0, 2)).toEqual([
+      ...[400, 'invalid_dpop_proof'],
+    ]);
+    expect((await wallet.exchange(again, {}, await combined(token))).body.token_type).toBe('DPoP');
+    expectStatus(await tenant.api.wallets.update(attestedId, request), 200);
+  });
+
+  it('scope selects the credentials: authorization_details are refused [T460]', async () => {
+    const detail = { type: 'openid_credential', credential_configuration_id: sdJwt };
+    const authorization_details = JSON.stringify([detail]);
+    const refused = [
+      400,
+      'invalid_authorization_details',
+      'authorization_details must not be sent: this issuer requires scope (HAIP 1.0)',
+    ];
+    expect(fault(await wallet.push(wallet.parameters(SCOPE, { authorization_details })))).toEqual(refused);
+    const code = await wallet.obtainCode(SCOPE);
+    expect(fault(await wallet.exchange(code, { authorization_details }))).toEqual(refused);
+    expect((await wallet.exchange(code)).status).toBe(200);
+  });
+
+  it('pre-authorized offers are refused, others are not [T461]', async () => {
+    const { status, body } = await tenant.api.offers.create({ credentials: [sdJwt] });
+    expect([status, body]).toEqual([
+      400,
+      expect.objectContaining({
+        code: 'BadRequest',
+        message:
+          'Pre-authorized offers must not be created while the profile of the tenant is haip; create an offer of the authorization code flow',
+      }),
+    ]);
+    expectStatus(await tenant.api.offers.createOpen({ credentials: [sdJwt] }), 200);
+    await switchOff();
+    expectStatus(await tenant.api.offers.create({ credentials: [sdJwt] }), 200);
+  });
+
+  it('what began before is refused [T463]', async () => {
+    await switchOff();
+    const [offered, unused] = [await offerCode(), await offerCode()];
+    const { body: bound } = await redeem(offered);
+    // Sign-ins that wait: of a wallet without attestation, and of a request that was not pushed.
+    const sent = wallet.parameters(SCOPE, { client_id: PUBLIC.clientId, redirect_uri: PUBLIC.redirectUris[0] });
+    const isCallback = (at: string) => at.includes('/authentication/callback?');
+    const waiting: [RedirectBrowser, URL][] = [];
+    for (const parameters of [sent, wallet.parameters(SCOPE)]) {
+      const browser = new RedirectBrowser();
+      waiting.push([browser, await browser.follow(wallet.authorizationUrl(parameters), isCallback)]);
+    }
+    const detail = [{ type: 'openid_credential', credential_configuration_id: sdJwt }];
+    const detailed = wallet.parameters(SCOPE, { authorization_details: JSON.stringify(detail) });
+    const { request_uri } = expectStatus(await wallet.push(detailed), 201);
+    // A Bearer token of a public client.
+    const publicCode = await new RedirectBrowser()
+      .follow(wallet.authorizationUrl({ ...sent, code_challenge: detailed['code_challenge'] }), (at) =>
+        at.startsWith(PUBLIC.clientId),
+      )
+      .then((back) => back.searchParams.get('code')!);
+    const asPublic = { client_id: PUBLIC.clientId, redirect_uri: PUBLIC.redirectUris[0] };
+    const without = { attestation: null, pop: null, dpop: null };
+    const { body: bearer } = await wallet.exchange(publicCode, asPublic, without);
+    expect(bearer.token_type).toBe('Bearer');
+    await switchOn();
+
+    expect(fault(await redeem(unused))).toEqual([
+      ...[400, 'unsupported_grant_type', 'grant_type must be authorization_code (HAIP 1.0)'],
+    ]);
+    for (const [browser, callback] of waiting) {
+      const answer = await browser.openUrl(callback.href);
+      expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
+    }
+    const back = await wallet.authorize(request_uri);
+    expect(back.searchParams.get('error')).toBe('invalid_authorization_details');
+    const earlier = 'the access token was issued before this issuer required HAIP 1.0';
+    expect(fault(await collect(bound.access_token))).toEqual([401, 'invalid_token', earlier]);
+    const plain = { authorization: `Bearer ${bearer.access_token}`, dpop: undefined } as unknown as Record<
+      string,
+      string
+    >;
+    expect(fault(await collect(bearer.access_token, plain))).toEqual([401, 'invalid_token', earlier]);
+    // The offer was not spent.
+    await switchOff();
+    expect((await redeem(unused)).status).toBe(200);
+  });
+
+  it('the last wallet and the last configuration can be deleted: then all requests are refused [T465]', async () => {
+    const code = await wallet.obtainCode(SCOPE);
+    expectStatus(await tenant.api.wallets.delete(attestedId), 204);
+    expect(fault(await wallet.exchange(code))).toEqual([401, 'invalid_client', 'the wallet is no longer registered']);
+    expect(fault(await wallet.push(wallet.parameters(SCOPE))).slice(0, 2)).toEqual([400, 'unauthorized_client']);
+    expectStatus(await tenant.api.sdJwt.delete(sdJwt), 204);
+    expect(expectStatus(await tenant.api.openIdConfiguration.retrieve(), 200).profile).toBe('haip');
+    expect((await change({ profile: 'haip' }))[0]).toBe(400);
+  });
+});

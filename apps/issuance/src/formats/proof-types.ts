@@ -1,0 +1,19 @@
+import type { KeyRequirements } from '@attestry/contracts';
+
+/** `proof_types_supported` of a configuration (OID4VCI 1.0 §12.2.4). @param algorithms of proofs that a key of the holder makes */
+export const proofTypesOf = (
+  { keyAttestation }: KeyRequirements,
+  algorithms: readonly string[],
+): Record<string, unknown> => {
+  const jwt = { proof_signing_alg_values_supported: algorithms };
+  if (!keyAttestation) return { jwt };
+  const { keyStorage, userAuthentication } = keyAttestation;
+  const key_attestations_required = {
+    ...(keyStorage && { key_storage: keyStorage }),
+    ...(userAuthentication && { user_authentication: userAuthentication }),
+  };
+  return {
+    jwt: { ...jwt, key_attestations_required },
+    attestation: { proof_signing_alg_values_supported: ['ES256'], key_attestations_required },
+  };
+};

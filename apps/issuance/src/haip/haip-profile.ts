@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { Streams } from '@attestry/event-store';
+import { Formats } from '../formats/formats.js';
+import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
+import { PublishedConfigurations } from '../protocol/published-configurations.js';
+import { RecentStates } from '../recent-states/recent-states.js';
+import { wallets, walletsStream } from '../wallets/wallets.state.js';
+import type { HaipFacts } from './haip.decisions.js';
+
+/** The profile `haip` of a tenant (ADR 0095). */
+@Injectable()
+export class HaipProfile {
+  constructor(
+    private readonly recent: RecentStates,
+    private readonly streams: Streams,
+    private readonly configurations: PublishedConfigurations,
+    private readonly formats: Formats,
+  ) {}
+
+  /** At most a second old. */
+  async isRequired(tenantId: string): Promise<boolean> {
+    const { state } = await this.recent.load(openIdSettings, openIdSettingsStream(tenantId));
+    return state.profile === 'haip';
+  }
+
+  async loadFacts(tenantId: string): Promise<HaipFacts> {
+    const [configurations, { state }] = await Promise.all([
+      this.configurations.listActive(tenantId),
+      this.streams.load(wallets, walletsStream(tenantId)),
+    ]);
+    return {
+      formats: configurations.map(({ format }) => format),
+      haipFormats: Object.values(this.formats.byName).flatMap(({ format, isOfHaip }) => (isOfHaip ? [format] : [])),
+      hasAttestedWallet: state.some(({ rootCertificates }) => rootCertificates !== undefined),
+    };
+  }
+}

@@ -1,0 +1,70 @@
+import type { Streams } from '@attestry/event-store';
+import type { Macs } from '@attestry/keys';
+import {
+  isExpired,
+  type AuthorizedSession,
+  type OfferedSession,
+} from '../issuance-session/issuance-session.decisions.js';
+import type { Grant } from '../issuance-session/issuance-session.events.js';
+import {
+  issuanceSession,
+  issuanceSessionStream,
+  type RedeemedSession,
+} from '../issuance-session/issuance-session.state.js';
+import { grantContext, parseBearerValue } from '../protocol/bearer-value.js';
+import { readRefreshedToken } from '../protocol/refreshed-token.js';
+import { tokenFamily, tokenFamilyStream, type ActiveFamily } from '../token-family/token-family.state.js';
+
+export type FoundToken =
+  | { kind: 'token'; session: RedeemedSession }
+  | { kind: 'code'; session: OfferedSession | AuthorizedSession | RedeemedSession };
+
+/** What the value is at this tenant, the host's; undefined for one that is unknown or has ended. */
+export const findToken = async (
+  value: string,
+  tenantId: string,
+  now: Date,
+  streams: Streams,
+  macs: Pick<Macs, 'verifyMac'>,
+): Promise<FoundToken | undefined> => {
+  const isValue = (id: string, { kind, mac, keyId: pepper }: Grant): boolean =>
+    macs.verifyMac(value, { mac, pepper }, grantContext(kind, tenantId, id));
+
+  const ofFamily = async (
+    familyId: string,
+    accepts: (family: ActiveFamily) => boolean,
+  ): Promise<FoundToken | undefined> => {
+    const { state: family } = await streams.load(tokenFamily, tokenFamilyStream(tenantId, familyId));
+    if (family.status !== 'active' || !accepts(family)) return undefined;
+    const stream = issuanceSessionStream(tenantId, family.sessionId);
+    const { state: session } = await streams.load(issuanceSession, stream);
+    return session.status === 'redeemed' && session.tokenFamily?.id === familyId
+      ? { kind: 'token', session }
+      : undefined;
+  };
+
+  const named = parseBearerValue(value);
+  if (!named) {
+    const token = readRefreshedToken(macs, tenantId, value);
+    if (!token || token.expiresAt <= now) return undefined;
+    return ofFamily(token.familyId, ({ epoch }) => epoch === token.epoch);
+  }
+  const id = named.sessionId;
+  const { state: session } = await streams.load(issuanceSession, issuanceSessionStream(tenantId, id));
+  switch (session.status) {
+    case 'absent':
+      return ofFamily(id, ({ refreshToken }) => !isExpired(refreshToken, now) && isValue(id, refreshToken));
+    case 'redeemed': {
+      const { accessToken, spentCode } = session;
+      if (isValue(id, accessToken)) return isExpired(accessToken, now) ? undefined : { kind: 'token', session };
+      return spentCode && isValue(id, spentCode) ? { kind: 'code', session } : undefined;
+    }
+    case 'offered':
+    case 'authorized':
+      return isValue(id, session.code) ? { kind: 'code', session } : undefined;
+    case 'locked':
+    case 'revoked':
+    case 'deleted':
+      return undefined;
+  }
+};

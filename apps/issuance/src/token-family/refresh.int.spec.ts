@@ -1,0 +1,877 @@
+/** @engines embedded postgres */
+import { createHash, generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  AppError,
+  authorize,
+  beginSignIn,
+  completeAuthorization,
+  completeSignIn,
+  createAttestedWallet,
+  createOffer,
+  createPreAuthorizedOffer,
+  createWallet,
+  deleteUser,
+  deleteWallet,
+  exchangeToken,
+  HTTP_STATUS,
+  issueCredential,
+  issueNonce,
+  jwtVcConfigurations,
+  pushAuthorization,
+  recordSubject,
+  reserveIssuerKey,
+  retrievePreAuthorizedOffer,
+  revokeWalletToken,
+  updateOpenIdConfiguration,
+  updateWallet,
+  type AccessTokenResponse,
+  type Caller,
+  type CredentialResponse,
+  type HttpAnswer,
+  type NonceResponse,
+  type OperationRecordMessage,
+  type PushedAuthorizationResponse,
+} from '@attestry/contracts';
+import { encodeDidKey, encodeMultikey, isErased, type PublicJwk } from '@attestry/keys';
+import {
+  openEngines,
+  parseConfig,
+  ServiceClient,
+  startServices,
+  type Engines,
+  type RequestOf,
+  type RunningServices,
+} from '@attestry/service-kit';
+import { chosenEngines, TEST_SETTINGS, waitUntil, WalletProvider } from '@attestry/testing';
+import { SignJWT, type JWK } from 'jose';
+import { issuanceService } from '../index.js';
+import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import { parseBearerValue } from '../protocol/bearer-value.js';
+import { SessionKeys } from '../session-keys/session-keys.js';
+import { FamilySweep } from './family-sweep.js';
+import { tokenFamily, tokenFamilyStream } from './token-family.state.js';
+
+const TENANT = '11111111-1111-4111-8111-111111111111';
+const OTHER = '22222222-2222-4222-8222-222222222222';
+const PROVIDER = randomUUID();
+const BACK = 'https://wallet.example/back';
+const VERIFIER = 'a-verifier-of-the-wallet-with-43-characters';
+const PRE_AUTHORIZED = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+const DAY_MS = 86_400_000;
+const WALLET = { name: 'Wallet', clientId: 'wallet', redirectUris: [BACK] };
+const baseOf = (tenantId: string) => `http://${tenantId.slice(0, 4)}.localhost:8080`;
+
+let folder: string;
+let engines: Engines;
+let services: RunningServices;
+let client: ServiceClient;
+let attester: WalletProvider;
+const course = new Map<string, string>();
+let limited: string;
+/** Milliseconds the clock is ahead. */
+let ahead = 0;
+/** Who signs in next; a new person each time. */
+let person = 0;
+const records: OperationRecordMessage[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'refresh-'));
+  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder, BASE_DOMAIN: 'localhost:8080' });
+  engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
+  engines.bus.serve(beginSignIn.subject, async (data) => {
+    const { state } = (data as RequestOf<typeof beginSignIn>).body;
+    const url = `https://login.example/authorize?${new URLSearchParams({ state })}`;
+    return { ok: true, data: { providerId: PROVIDER, url } };
+  });
+  engines.bus.serve(completeSignIn.subject, async () => ({
+    ok: true,
+    data: {
+      ...{ url: 'https://login.example', subjectId: `person-${++person}` },
+      ...{ claims: { name: `Name ${person}` }, claimsToPersist: [] },
+    },
+  }));
+  engines.bus.serve(reserveIssuerKey.subject, async (_data, { tenant }) => {
+    const { id } = JSON.parse(tenant!) as { id: string };
+    const { keyId, publicJwk } = await engines.vault.signingKeys.ensureSigningKey(id, 'did', 'P-256');
+    const did = encodeDidKey(publicJwk);
+    const verificationMethod = `${did}#${encodeMultikey(publicJwk)}`;
+    return { ok: true, data: { did, verificationMethod, kmsKeyId: keyId, algorithm: 'P-256' } };
+  });
+  engines.bus.consume({ name: 'spec.records', subjects: [recordSubject('record', 'issuance')] }, async (messages) => {
+    records.push(...messages.map(({ data }) => data as OperationRecordMessage));
+  });
+  services = await startServices([issuanceService], engines);
+  client = new ServiceClient(engines.bus, 'gateway');
+  attester = await WalletProvider.create();
+  const create = async (type: string, tenantId: string, more: object = {}) => {
+    const claimMappings = { name: { mapFrom: 'claims.name', required: true }, degree: { mapFrom: 'claims.degree' } };
+    const body = { type, name: type, issuer: { name: 'Acme' }, claimMappings, ...more };
+    return (await admin(jwtVcConfigurations.create, { body }, tenantId)).id;
+  };
+  for (const tenantId of [TENANT, OTHER]) {
+    course.set(tenantId, await create('Course', tenantId));
+    await admin(createWallet, { body: WALLET }, tenantId);
+  }
+  limited = await create('Limited', TENANT, { maxIssuances: 2 });
+  const attested = { name: 'Attested', rootCertificates: [attester.rootCertificate] };
+  await admin(createAttestedWallet, { body: { ...attested, clientId: 'attested' } });
+  await admin(createAttestedWallet, { body: { ...attested, clientId: 'combined', dpopRequired: true } });
+});
+afterEach(async () => {
+  ahead = 0;
+  await admin(updateOpenIdConfiguration, { body: { refreshTokenDays: null } });
+});
+afterAll(async () => {
+  await services?.close();
+  await engines?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let requests = 0;
+const contextOf = (operation: string, caller: Caller, tenantId: string) => ({
+  tenant: { id: tenantId, host: baseOf(tenantId).slice(7), baseUrl: baseOf(tenantId) },
+  caller,
+  requestId: `request-${++requests}`,
+  operation,
+  deadline: Date.now() + 20_000,
+  publicUrl: baseOf(tenantId),
+});
+const admin = <O extends Parameters<ServiceClient['call']>[0]>(operation: O, request: object, tenantId = TENANT) =>
+  client.call(
+    operation,
+    request as Partial<RequestOf<O>>,
+    contextOf(operation.name, { kind: 'client', clientId: 'c' }, tenantId) as never,
+  );
+
+/** Status, headers and body as the gateway would send them. */
+interface Answer<T = Record<string, unknown>> {
+  status: number;
+  headers: Record<string, string>;
+  body: T;
+}
+const send = async <T>(
+  operation: Parameters<ServiceClient['call']>[0],
+  { url = '/', text = '', headers = {} }: { url?: string; text?: string; headers?: Record<string, string> },
+  tenantId = TENANT,
+): Promise<Answer<T>> => {
+  const caller: Caller = operation.access.kind === 'public' ? { kind: 'public' } : { kind: 'holder' };
+  const raw = { method: operation.http!.method, url, headers, text };
+  try {
+    const answer: unknown = await client.call(
+      operation,
+      { raw } as never,
+      contextOf(operation.name, caller, tenantId) as never,
+    );
+    const { $http } = answer as HttpAnswer;
+    return { status: 200, headers: $http?.headers ?? {}, body: ($http ? $http.body : answer) as T };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const { kind, code, message, headers: given = {} } = error;
+    return { status: HTTP_STATUS[kind], headers: given, body: { error: code, error_description: message } as T };
+  }
+};
+
+// --- the wallet
+
+interface Key {
+  privateKey: KeyObject;
+  jwk: PublicJwk;
+}
+const makeKey = (): Key => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  return { privateKey, jwk: publicKey.export({ format: 'jwk' }) as unknown as PublicJwk };
+};
+const seconds = () => Math.floor((Date.now() + ahead) / 1000);
+const signed = (typ: string, { privateKey, jwk }: Key, claims: object, hasKey = true) =>
+  new SignJWT({ iat: seconds(), jti: randomUUID(), ...claims })
+    .setProtectedHeader({ alg: 'ES256', typ, ...(hasKey && { jwk: { ...jwk } as JWK }) })
+    .sign(privateKey);
+const PATHS = { token: 'token', credential: '../openid/credential', push: 'par', revoke: 'revoke' };
+const prove = (key: Key, at: keyof typeof PATHS = 'token', claims: object = {}, tenantId = TENANT) =>
+  signed('dpop+jwt', key, { htm: 'POST', htu: `${baseOf(tenantId)}/v1/oauth/${PATHS[at]}`, ...claims });
+/** Headers of a wallet that attests itself and proves possession of its own. */
+const attest = async (clientId: string, key: Key, isCombined = false): Promise<Record<string, string>> => ({
+  'oauth-client-attestation': await attester.attest(clientId, { ...key.jwk } as JWK, {
+    iat: seconds(),
+    exp: seconds() + 300,
+  }),
+  ...(!isCombined && {
+    'oauth-client-attestation-pop': await signed(
+      'oauth-client-attestation-pop+jwt',
+      key,
+      { aud: baseOf(TENANT) },
+      false,
+    ),
+  }),
+});
+
+const form =
+  (operation: Parameters<typeof send>[0]) =>
+  async <T = Record<string, unknown>>(
+    parameters: Record<string, string>,
+    headers: Record<string, string> = {},
+    tenantId = TENANT,
+  ) =>
+    send<T>(
+      operation,
+      {
+        headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+        text: new URLSearchParams(parameters).toString(),
+      },
+      tenantId,
+    );
+const token = form(exchangeToken);
+const revoke = form(revokeWalletToken);
+const push = form(pushAuthorization);
+
+const authorization = (parameters: Record<string, string> = {}) => ({
+  response_type: 'code',
+  ...{ client_id: 'wallet', redirect_uri: BACK, scope: 'jwt_vc_json:Course' },
+  code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
+  code_challenge_method: 'S256',
+  ...parameters,
+});
+const openRequest = async (query: Record<string, string>, tenantId = TENANT): Promise<string> => {
+  const begun = await send(authorize, { url: `/v1/oauth/authorize?${new URLSearchParams(query)}` }, tenantId);
+  const { searchParams } = new URL(begun.headers['location']!);
+  const cookie = begun.headers['set-cookie']!.split(';')[0]!;
+  const back = new URLSearchParams({ state: searchParams.get('state')!, code: 'x' });
+  const url = `/v1/oauth/authentication/callback?${back}`;
+  const ended = await send(completeAuthorization, { url, headers: { cookie } }, tenantId);
+  return new URL(ended.headers['location']!).searchParams.get('code')!;
+};
+const codeFor = (parameters: Record<string, string> = {}, tenantId = TENANT) =>
+  openRequest(authorization(parameters), tenantId);
+const codeForm = (code: string, clientId = 'wallet') => ({
+  ...{ grant_type: 'authorization_code', client_id: clientId, redirect_uri: BACK, code_verifier: VERIFIER, code },
+});
+/** Tokens of a person who signed in, bound to a DPoP key. */
+const begin = async (parameters: Record<string, string> = {}, key = makeKey(), tenantId = TENANT) => {
+  const code = await codeFor(parameters, tenantId);
+  const dpop = await prove(key, 'token', {}, tenantId);
+  const { status, body } = await token<AccessTokenResponse>(codeForm(code), { dpop }, tenantId);
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return { key, code, body, refreshToken: body.refresh_token!, accessToken: body.access_token };
+};
+const preAuthorized = async () => {
+  const { id, uri } = await admin(createPreAuthorizedOffer, {
+    body: { credentials: [course.get(TENANT)!], claims: { name: 'x' } },
+  });
+  const { grants } = JSON.parse(new URL(uri).searchParams.get('credential_offer')!) as {
+    grants: Record<string, Record<string, string>>;
+  };
+  return { id, code: grants[PRE_AUTHORIZED]!['pre-authorized_code']! };
+};
+type Begun = Awaited<ReturnType<typeof begin>>;
+const refresh = async (
+  { key, refreshToken }: Pick<Begun, 'key' | 'refreshToken'>,
+  more: Record<string, string> = {},
+  tenantId = TENANT,
+) =>
+  token<AccessTokenResponse>(
+    { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: 'wallet', ...more },
+    { dpop: await prove(key, 'token', {}, tenantId) },
+    tenantId,
+  );
+/** The access token of a successful refresh. */
+const refreshed = async (begun: Begun, more: Record<string, string> = {}): Promise<string> => {
+  const { status, body } = await refresh(begun, more);
+  expect([status, body]).toEqual([200, expect.objectContaining({ access_token: expect.any(String) })]);
+  return body.access_token;
+};
+/** Claims of the credential that a token gets, or its refusal. */
+const collect = async (
+  accessToken: string,
+  key: Key | undefined,
+  selector: object = { credential_configuration_id: course.get(TENANT) },
+  tenantId = TENANT,
+): Promise<Record<string, unknown>> => {
+  const { body: nonce } = await send<NonceResponse>(issueNonce, {}, tenantId);
+  const proof = await signed('openid4vci-proof+jwt', makeKey(), { aud: baseOf(tenantId), nonce: nonce.c_nonce });
+  const ath = createHash('sha256').update(accessToken).digest('base64url');
+  const dpop = key && (await prove(key, 'credential', { ath }, tenantId));
+  const { status, headers, body } = await send<CredentialResponse>(
+    issueCredential,
+    {
+      headers: {
+        'content-type': 'application/json',
+        authorization: `${dpop ? 'DPoP' : 'Bearer'} ${accessToken}`,
+        ...(dpop !== undefined && { dpop }),
+      },
+      text: JSON.stringify({ ...selector, proofs: { jwt: [proof] } }),
+    },
+    tenantId,
+  );
+  if (status !== 200)
+    return { status, ...body, challenge: headers['www-authenticate']?.split(',')[0] } as Record<string, unknown>;
+  const payload = (body.credentials[0]!.credential as string).split('.')[1]!;
+  const { vc } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { vc: { credentialSubject: object } };
+  const { id: _, ...subject } = vc.credentialSubject as Record<string, unknown>;
+  return subject;
+};
+const refused = (error: string, error_description: string) => ({ status: 400, body: { error, error_description } });
+const NOT_VALID = refused('invalid_grant', 'the refresh token is not valid');
+const ENDED = {
+  ...{ status: 401, error: 'invalid_token', error_description: 'the access token is not valid' },
+  challenge: 'DPoP error="invalid_token"',
+};
+
+const familyOf = async ({ refreshToken }: Pick<Begun, 'refreshToken'>) =>
+  (await engines.streams.load(tokenFamily, tokenFamilyStream(TENANT, parseBearerValue(refreshToken)!.sessionId))).state;
+const sessionOf = async ({ accessToken }: Pick<Begun, 'accessToken'>) =>
+  (await engines.streams.load(issuanceSession, issuanceSessionStream(TENANT, parseBearerValue(accessToken)!.sessionId)))
+    .state;
+/** Of the person who signed in, as the first event has them. */
+const claimsOf = async ({ accessToken }: Begun): Promise<string> => {
+  const stream = issuanceSessionStream(TENANT, parseBearerValue(accessToken)!.sessionId);
+  const [granted] = await engines.events.readStream(stream);
+  const event = issuanceSession.evolve(issuanceSession.initial, granted as never);
+  if (event.status !== 'authorized') throw new Error(event.status);
+  const text = await engines.vault.sealing.openSealed(TENANT, 'session', event.sealedClaims!);
+  return isErased(text) ? 'erased' : text;
+};
+const sweep = () => services.app.get(FamilySweep, { strict: false }).sweep();
+/** Runs the job until it has ended the family. */
+const sweepUntilEnded = (begun: Begun) =>
+  waitUntil(
+    async () => {
+      await sweep();
+      return (await familyOf(begun)).status === 'ended';
+    },
+    { what: 'the end of the family' },
+  );
+
+describe('the code grant of a client with a key', () => {
+  it('returns a refresh token: a family that the session names, for 30 days [T350]', async () => {
+    const begun = await begin();
+    expect(begun.body).toMatchObject({ token_type: 'DPoP', expires_in: 900, refresh_token: expect.any(String) });
+    const family = await familyOf(begun);
+    const session = await sessionOf(begun);
+    if (family.status !== 'active' || session.status !== 'redeemed') throw new Error(family.status);
+    expect(session.tokenFamily).toEqual({ id: family.familyId, expiresAt: family.refreshToken.expiresAt });
+    expect(family).toMatchObject({ epoch: 1, sessionId: session.id, userId: session.userId, clientId: 'wallet' });
+    const days = (Date.parse(family.refreshToken.expiresAt) - Date.now()) / DAY_MS;
+    expect(days).toBeGreaterThan(29.99);
+    expect(days).toBeLessThanOrEqual(30);
+  });
+
+  it('returns none without a key, nor for a pre-authorized code [T350]', async () => {
+    const { body } = await token(codeForm(await codeFor()));
+    expect(body).toMatchObject({ token_type: 'Bearer' });
+    expect(body).not.toHaveProperty('refresh_token');
+    const { code } = await preAuthorized();
+    const offered = await token(
+      { grant_type: PRE_AUTHORIZED, 'pre-authorized_code': code },
+      { dpop: await prove(makeKey()) },
+    );
+    expect(offered.body).toMatchObject({ token_type: 'DPoP' });
+    expect(offered.body).not.toHaveProperty('refresh_token');
+  });
+
+  it('gives it the lifetime of the setting, 1 to 365 days [T365]', async () => {
+    expect(await admin(updateOpenIdConfiguration, { body: { refreshTokenDays: 2 } })).toMatchObject({
+      refreshTokenDays: 2,
+    });
+    const begun = await begin();
+    ahead = 2 * DAY_MS - 2000;
+    const { status, body } = await refresh(begun);
+    // An access token never outlives the refresh token.
+    expect([status, body.expires_in <= 2]).toEqual([200, true]);
+    ahead = 2 * DAY_MS + 1000;
+    expect(await refresh(begun)).toMatchObject(NOT_VALID);
+    ahead = 0;
+    for (const refreshTokenDays of [0, 366, 1.5, '30', true])
+      await expect(admin(updateOpenIdConfiguration, { body: { refreshTokenDays } })).rejects.toMatchObject({
+        details: [{ param: 'refreshTokenDays', msg: 'must be an integer from 1 to 365, or null for the default' }],
+      });
+    expect(await admin(updateOpenIdConfiguration, { body: { refreshTokenDays: null } })).toMatchObject({
+      refreshTokenDays: 30,
+    });
+  });
+});
+
+describe('a refresh', () => {
+  it('returns an access token of the same rights, any number of times, and appends nothing [T351]', async () => {
+    const begun = await begin();
+    const { revision } = await engines.streams.load(
+      tokenFamily,
+      tokenFamilyStream(TENANT, parseBearerValue(begun.refreshToken)!.sessionId),
+    );
+    const answers = [await refresh(begun), await refresh(begun)];
+    for (const { status, headers, body } of answers) {
+      expect([status, headers]).toEqual([200, { 'dpop-nonce': expect.any(String) }]);
+      expect(body).toEqual({
+        access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]{43}$/),
+        ...{ token_type: 'DPoP', expires_in: 900, scope: 'jwt_vc_json:Course' },
+      });
+      expect(await collect(body.access_token, begun.key)).toEqual({ name: `Name ${person}` });
+    }
+    expect(answers[0]!.body.access_token).not.toBe(answers[1]!.body.access_token);
+    const stream = tokenFamilyStream(TENANT, parseBearerValue(begun.refreshToken)!.sessionId);
+    expect([revision, (await engines.streams.load(tokenFamily, stream)).revision]).toEqual([0, 0]);
+    expect(await collect(begun.accessToken, begun.key)).toEqual({ name: `Name ${person}` });
+  });
+
+  it('is recorded, and so are its refusals [T351]', async () => {
+    const begun = await begin();
+    const recordOf = async (requestId: string) => {
+      await waitUntil(() => records.some((one) => one.requestId === requestId), { what: 'the record' });
+      return records.find((one) => one.requestId === requestId);
+    };
+    await refresh(begun);
+    expect(await recordOf(`request-${requests}`)).toMatchObject({ prefix: 'OPENID_TOKEN', outcome: 'SUCCESS' });
+    await refresh({ ...begun, key: makeKey() });
+    expect(await recordOf(`request-${requests}`)).toMatchObject({ prefix: 'OPENID_TOKEN', outcome: 'FAIL' });
+  });
+
+  it('works on the last day for claims that are not persisted, whose key is destroyed after it [T356]', async () => {
+    const begun = await begin();
+    const name = `Name ${person}`;
+    const keys = services.app.get(SessionKeys, { strict: false });
+    ahead = 30 * DAY_MS - 60_000;
+    await keys.sweep();
+    await sweep();
+    expect(await collect(await refreshed(begun), begun.key)).toEqual({ name });
+    ahead = 30 * DAY_MS + 120_000;
+    expect(await refresh(begun)).toMatchObject(NOT_VALID);
+    await keys.sweep();
+    await sweep();
+    expect(await claimsOf(begun)).toBe('erased');
+    // Its end by time is in its first event.
+    expect((await familyOf(begun)).status).toBe('active');
+  });
+
+  it('gives tokens that expire, and are bound to the DPoP key [T351]', async () => {
+    const begun = await begin();
+    const accessToken = await refreshed(begun);
+    expect(await collect(accessToken, undefined)).toMatchObject({
+      ...{ status: 401, error: 'invalid_token', challenge: 'DPoP error="invalid_token"' },
+      error_description: 'the access token is bound to a DPoP key: send it with the scheme DPoP and a proof',
+    });
+    expect(await collect(accessToken, makeKey())).toMatchObject({ status: 401, error: 'invalid_dpop_proof' });
+    ahead = 899_000;
+    expect(await collect(accessToken, begun.key)).toHaveProperty('name');
+    ahead = 901_000;
+    expect(await collect(accessToken, begun.key)).toEqual(ENDED);
+  });
+
+  it('counts credentials together with those of the other tokens of the session [T357]', async () => {
+    const begun = await begin({ scope: 'jwt_vc_json:Limited' });
+    const by = { credential_configuration_id: limited };
+    const first = await refreshed(begun);
+    expect(await collect(begun.accessToken, begun.key, by)).toHaveProperty('name');
+    expect(await collect(first, begun.key, by)).toHaveProperty('name');
+    for (const accessToken of [begun.accessToken, first, await refreshed(begun)])
+      expect(await collect(accessToken, begun.key, by)).toMatchObject({
+        ...{ status: 400, error: 'credential_request_denied' },
+        error_description: 'the credential configuration allows no more credentials for this offer',
+      });
+  });
+
+  it('restricts, and never widens, the scope [T354]', async () => {
+    const begun = await begin({ scope: 'jwt_vc_json:Course jwt_vc_json:Limited' });
+    expect(await refresh(begun, { scope: 'jwt_vc_json:Course openid' })).toMatchObject(
+      refused('invalid_scope', 'scope must not exceed the scope that was granted'),
+    );
+    const { body } = await refresh(begun, { scope: 'jwt_vc_json:Limited' });
+    expect(body.scope).toBe('jwt_vc_json:Limited');
+    expect(await collect(body.access_token, begun.key, { credential_configuration_id: limited })).toHaveProperty(
+      'name',
+    );
+    expect(await collect(body.access_token, begun.key)).toMatchObject({ status: 403, error: 'insufficient_scope' });
+    // The refresh token keeps its rights.
+    expect((await refresh(begun)).body.scope?.split(' ').sort()).toEqual(['jwt_vc_json:Course', 'jwt_vc_json:Limited']);
+  });
+
+  it('keeps the identifiers of authorization_details, and at most selects from them [T355]', async () => {
+    const detail = (id: string) => ({ type: 'openid_credential', credential_configuration_id: id });
+    const both = JSON.stringify([detail(course.get(TENANT)!), detail(limited)]);
+    const begun = await begin({ scope: '', authorization_details: both });
+    const granted = begun.body.authorization_details!;
+    expect(granted).toHaveLength(2);
+    expect((await refresh(begun)).body.authorization_details).toEqual(granted);
+    const selected = await refresh(begun, { authorization_details: JSON.stringify([detail(limited)]) });
+    const [ofLimited] = granted.filter((one) => one.credential_configuration_id === limited);
+    const [ofCourse] = granted.filter((one) => one.credential_configuration_id !== limited);
+    expect(selected.body).toMatchObject({ scope: 'jwt_vc_json:Limited', authorization_details: [ofLimited] });
+    const by = (one: typeof ofLimited) => ({ credential_identifier: one!.credential_identifiers[0] });
+    expect(await collect(selected.body.access_token, begun.key, by(ofLimited))).toHaveProperty('name');
+    expect(await collect(selected.body.access_token, begun.key, by(ofCourse))).toMatchObject({
+      error: 'unknown_credential_identifier',
+    });
+    expect(await refresh(begun, { authorization_details: JSON.stringify([detail(randomUUID())]) })).toMatchObject(
+      refused('invalid_authorization_details', 'credential_configuration_id was not granted'),
+    );
+  });
+
+  it('keeps the claim sets of an offer under their identifiers, and refuses authorization_details [T355]', async () => {
+    const claimSets = [
+      { identifier: 'bachelor', claims: { degree: 'Bachelor' } },
+      { identifier: 'master', claims: { degree: 'Master' } },
+    ];
+    const { uri } = await admin(createOffer, {
+      body: { credentials: [{ credentialConfigurationId: course.get(TENANT)!, claimSets }] },
+    });
+    const { grants } = JSON.parse(new URL(uri).searchParams.get('credential_offer')!) as {
+      grants: { authorization_code: { issuer_state: string } };
+    };
+    const begun = await begin({ issuer_state: grants.authorization_code.issuer_state });
+    ahead = 5 * DAY_MS;
+    const { body } = await refresh(begun);
+    expect(body.authorization_details).toEqual([
+      {
+        ...{ type: 'openid_credential', credential_configuration_id: course.get(TENANT) },
+        credential_identifiers: ['bachelor', 'master'],
+      },
+    ]);
+    expect(await collect(body.access_token, begun.key, { credential_identifier: 'master' })).toMatchObject({
+      degree: 'Master',
+    });
+    const details = [{ type: 'openid_credential', credential_configuration_id: course.get(TENANT) }];
+    expect(await refresh(begun, { authorization_details: JSON.stringify(details) })).toMatchObject(
+      refused(
+        'invalid_authorization_details',
+        'authorization_details must not be sent: the issuer chose the credentials of the offer',
+      ),
+    );
+  });
+});
+
+describe('a refresh is refused', () => {
+  it('for a value that is unknown, changed, or another kind of token [T352] [T358]', async () => {
+    const begun = await begin();
+    const accessToken = await refreshed(begun);
+    const last = begun.refreshToken.at(-5) === 'A' ? 'B' : 'A';
+    const changed = `${begun.refreshToken.slice(0, -5)}${last}${begun.refreshToken.slice(-4)}`;
+    for (const refreshToken of ['x', changed, begun.accessToken, accessToken, begun.code])
+      expect(await refresh({ ...begun, refreshToken })).toMatchObject(NOT_VALID);
+    for (const refreshToken of [begun.refreshToken, `${begun.refreshToken}.x.y`])
+      expect(await collect(refreshToken, begun.key)).toEqual(ENDED);
+    expect(await refresh({ ...begun, refreshToken: 'x'.repeat(1025) })).toMatchObject(
+      refused('invalid_request', 'refresh_token must have at most 1024 characters'),
+    );
+  });
+
+  it('at another tenant, and so is its access token [T366]', async () => {
+    const begun = await begin();
+    const accessToken = await refreshed(begun);
+    expect(await refresh(begun, {}, OTHER)).toMatchObject(NOT_VALID);
+    const selector = { credential_configuration_id: course.get(OTHER) };
+    expect(await collect(accessToken, begun.key, selector, OTHER)).toEqual(ENDED);
+    expect(await revoke({ token: begun.refreshToken, client_id: 'wallet' }, {}, OTHER)).toMatchObject({ status: 200 });
+    await refreshed(begun);
+  });
+
+  it('for another client, another key, or without a valid unused proof [T352] [T353]', async () => {
+    const begun = await begin();
+    const { key, refreshToken } = begun;
+    const sent = { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: 'wallet' };
+    await admin(createWallet, { body: { ...WALLET, clientId: 'other' } });
+    for (const client_id of ['other', 'unknown'])
+      expect(await refresh(begun, { client_id })).toMatchObject(
+        refused('invalid_grant', 'the refresh token was issued to another client'),
+      );
+    expect(await refresh({ ...begun, key: makeKey() })).toMatchObject(
+      refused('invalid_grant', 'the DPoP proof must be made with the key of the refresh token'),
+    );
+    expect(await token(sent)).toMatchObject(
+      refused('invalid_dpop_proof', 'a DPoP proof of the key of the refresh token is required'),
+    );
+    expect(await token(sent, { dpop: '' })).toMatchObject(
+      refused('invalid_dpop_proof', 'DPoP proof: must be a compact JWS'),
+    );
+    const dpop = await prove(key);
+    expect((await token(sent, { dpop })).status).toBe(200);
+    expect(await token(sent, { dpop })).toMatchObject({
+      ...refused('invalid_dpop_proof', 'the DPoP proof has already been used'),
+      headers: { 'dpop-nonce': expect.any(String) },
+    });
+    const nonce = await prove(key, 'token', { nonce: 'x' });
+    expect(await token(sent, { dpop: nonce })).toMatchObject(
+      refused('use_dpop_nonce', 'the nonce of the DPoP proof is unknown or has expired'),
+    );
+    const { client_id: _, ...anonymous } = sent;
+    expect(await token(anonymous, { dpop: await prove(key) })).toMatchObject(
+      refused('invalid_request', 'client_id is missing'),
+    );
+    expect(
+      await send(exchangeToken, {
+        url: '/v1/oauth/token?refresh_token=x',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      }),
+    ).toMatchObject(refused('invalid_request', 'refresh_token must not be in the query string'));
+  });
+
+  it('after the code was used again, which ends the access tokens too [T359]', async () => {
+    const begun = await begin();
+    const accessToken = await refreshed(begun);
+    expect((await token(codeForm(begun.code), { dpop: await prove(makeKey()) })).body).toEqual({
+      error: 'invalid_grant',
+      error_description: 'the code has already been used',
+    });
+    expect(await familyOf(begun)).toMatchObject({ status: 'ended', epoch: 2 });
+    expect(await refresh(begun)).toMatchObject(NOT_VALID);
+    for (const value of [accessToken, begun.accessToken]) expect(await collect(value, begun.key)).toEqual(ENDED);
+    expect(await claimsOf(begun)).toBe('erased');
+  });
+
+  it('for all but one of concurrent exchanges of a code, whose families end [T359]', async () => {
+    const code = await codeFor();
+    const key = makeKey();
+    const answers = await Promise.all(
+      [1, 2, 3].map(async () => token<AccessTokenResponse>(codeForm(code), { dpop: await prove(key) })),
+    );
+    const redeemed = answers.filter(({ status }) => status === 200);
+    expect(redeemed.length).toBe(1);
+    const { refresh_token: refreshToken } = redeemed[0]!.body;
+    expect(await refresh({ key, refreshToken: refreshToken! })).toMatchObject(NOT_VALID);
+  });
+});
+
+describe('what ends a family', () => {
+  const registerOther = async () => {
+    const clientId = `wallet-${randomUUID()}`;
+    const wallet = await admin(createWallet, { body: { ...WALLET, clientId } });
+    const key = makeKey();
+    const code = await codeFor({ client_id: clientId });
+    const { body } = await token<AccessTokenResponse>(codeForm(code, clientId), { dpop: await prove(key) });
+    const begun: Begun = { key, code, body, refreshToken: body.refresh_token!, accessToken: body.access_token };
+    return { wallet, begun, more: { client_id: clientId } };
+  };
+
+  it('is the end of the person: tokens at once, then family and key [T360]', async () => {
+    const begun = await begin();
+    const accessToken = await refreshed(begun);
+    const session = await sessionOf(begun);
+    if (session.status !== 'redeemed') throw new Error(session.status);
+    await admin(deleteUser, { params: { id: session.userId } });
+    expect(await refresh(begun)).toMatchObject(NOT_VALID);
+    expect(await collect(accessToken, begun.key)).toMatchObject({ status: 400, error: 'credential_request_denied' });
+    expect(await claimsOf(begun)).toBe('erased');
+    await sweepUntilEnded(begun);
+    expect(await sessionOf(begun)).toMatchObject({ status: 'revoked' });
+    expect(await collect(accessToken, begun.key)).toEqual(ENDED);
+  });
+
+  it('is a disabled wallet, also when it is enabled again [T360]', async () => {
+    const { wallet, begun, more } = await registerOther();
+    const accessToken = await refreshed(begun, more);
+    const { attestationRequired: _, id, ...body } = wallet;
+    await admin(updateWallet, { params: { id }, body: { ...body, name: 'Renamed' } });
+    await refreshed(begun, more);
+    await admin(updateWallet, { params: { id }, body: { ...body, disabled: true } });
+    expect(await refresh(begun, more)).toMatchObject(
+      refused('unauthorized_client', 'this issuer has disabled the wallet'),
+    );
+    expect(await collect(accessToken, begun.key)).toEqual(ENDED);
+    await sweepUntilEnded(begun);
+    await admin(updateWallet, { params: { id }, body });
+    expect(await refresh(begun, more)).toMatchObject(NOT_VALID);
+    expect(await collect(begun.accessToken, begun.key)).toEqual(ENDED);
+    expect(await claimsOf(begun)).toBe('erased');
+  });
+
+  it('is a deleted wallet, also when its client_id is registered again [T360]', async () => {
+    const { wallet, begun, more } = await registerOther();
+    const accessToken = await refreshed(begun, more);
+    await admin(deleteWallet, { params: { id: wallet.id } });
+    expect(await refresh(begun, more)).toMatchObject({
+      ...{ status: 401, body: { error: 'invalid_client', error_description: 'the wallet is no longer registered' } },
+    });
+    await admin(createWallet, { body: { ...WALLET, clientId: wallet.clientId } });
+    expect(await refresh(begun, more)).toMatchObject(
+      refused('invalid_grant', 'the refresh token was issued to another client'),
+    );
+    expect(await collect(accessToken, begun.key)).toEqual(ENDED);
+    await sweepUntilEnded(begun);
+    expect(await claimsOf(begun)).toBe('erased');
+  });
+
+  it('leaves other families alone [T360]', async () => {
+    const [first, second] = [await begin(), await registerOther()];
+    await admin(deleteWallet, { params: { id: second.wallet.id } });
+    await sweepUntilEnded(second.begun);
+    await refreshed(first);
+    expect(await collect(first.accessToken, first.key)).toHaveProperty('name');
+  });
+});
+
+describe('the revocation endpoint', () => {
+  it.each(['refreshToken', 'accessToken', 'refreshed'] as const)(
+    'ends all tokens of the authorization by the %s, and the key of its claims [T361]',
+    async (kind) => {
+      const begun = await begin();
+      const accessToken = await refreshed(begun);
+      const value = kind === 'refreshed' ? accessToken : begun[kind];
+      const hint = { token_type_hint: kind === 'refreshToken' ? 'access_token' : 'nonsense' };
+      expect(await revoke({ token: value, client_id: 'wallet', ...hint })).toEqual({
+        status: 200,
+        headers: {},
+        body: {},
+      });
+      expect(await refresh(begun)).toMatchObject(NOT_VALID);
+      for (const ended of [accessToken, begun.accessToken]) expect(await collect(ended, begun.key)).toEqual(ENDED);
+      expect(await familyOf(begun)).toMatchObject({ status: 'ended' });
+      expect(await claimsOf(begun)).toBe('erased');
+      expect(await revoke({ token: value, client_id: 'wallet' })).toMatchObject({ status: 200, body: {} });
+    },
+  );
+
+  it('ends a Bearer token, of a code and of an offer [T361]', async () => {
+    const { body } = await token<AccessTokenResponse>(codeForm(await codeFor()));
+    expect(await collect(body.access_token, undefined)).toHaveProperty('name');
+    expect((await revoke({ token: body.access_token, client_id: 'wallet' })).status).toBe(200);
+    expect(await collect(body.access_token, undefined)).toMatchObject({ status: 401, error: 'invalid_token' });
+    for (const [credentials, state] of [
+      [0, 'EXPIRED'],
+      [1, 'CLAIMED'],
+    ] as const) {
+      const { id, code } = await preAuthorized();
+      const offered = await token<AccessTokenResponse>({ grant_type: PRE_AUTHORIZED, 'pre-authorized_code': code });
+      const { access_token } = offered.body;
+      for (let count = 0; count < credentials; count++)
+        expect(await collect(access_token, undefined)).toHaveProperty('name');
+      expect((await revoke({ token: access_token })).status).toBe(200);
+      expect(await collect(access_token, undefined)).toMatchObject({ status: 401, error: 'invalid_token' });
+      expect(await admin(retrievePreAuthorizedOffer, { params: { id } })).toMatchObject({ state });
+    }
+  });
+
+  it('answers 200 for tokens that are unknown or expired, and changes nothing [T361]', async () => {
+    const begun = await begin();
+    for (const value of ['x', 'a.b.c', begun.refreshToken.replace(/.$/, '~'), `${begun.accessToken}x`])
+      expect(await revoke({ token: value })).toMatchObject({ status: 200, body: {} });
+    ahead = 901_000;
+    expect((await revoke({ token: begun.accessToken, client_id: 'wallet' })).status).toBe(200);
+    await refreshed(begun);
+  });
+
+  it('refuses codes, other clients and malformed requests, and changes nothing [T362]', async () => {
+    const begun = await begin();
+    const code = await codeFor();
+    const revoked = { client_id: 'wallet', token: begun.refreshToken };
+    for (const value of [code, begun.code])
+      expect(await revoke({ ...revoked, token: value })).toMatchObject(
+        refused('unsupported_token_type', 'only access tokens and refresh tokens can be revoked'),
+      );
+    for (const [parameters, error, description] of [
+      [{ token: begun.refreshToken }, 'invalid_request', 'client_id is missing'],
+      [{ ...revoked, client_id: 'other' }, 'invalid_grant', 'the token was issued to another client'],
+      [{ client_id: 'wallet' }, 'invalid_request', 'token is missing'],
+      [{ client_id: 'wallet', token: '' }, 'invalid_request', 'token is missing'],
+      [{ token: 'x'.repeat(16_385) }, 'invalid_request', 'token must have at most 16384 characters'],
+    ] as const)
+      expect(await revoke(parameters)).toMatchObject(refused(error, description));
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const twice = await send(revokeWalletToken, { headers, text: 'token=a&token=b' });
+    expect(twice).toMatchObject(refused('invalid_request', 'a parameter must not be sent more than once'));
+    const inQuery = await send(revokeWalletToken, { headers, url: '/v1/oauth/revoke?token=x', text: 'token=x' });
+    expect(inQuery).toMatchObject(refused('invalid_request', 'token must not be in the query string'));
+    const json = await send(revokeWalletToken, { headers: { 'content-type': 'application/json' }, text: '{}' });
+    expect(json).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    expect(await revoke(revoked, { dpop: 'x' })).toMatchObject({
+      ...refused('invalid_dpop_proof', 'DPoP proof: must be a compact JWS'),
+      headers: { 'dpop-nonce': expect.any(String) },
+    });
+    await refreshed(begun);
+    expect((await token(codeForm(code), { dpop: await prove(begun.key) })).status).toBe(200);
+  });
+});
+
+describe('a wallet that attests itself', () => {
+  const details = { client_id: 'attested' };
+  const codeOf = async (key: Key) => {
+    const { body } = await push<PushedAuthorizationResponse>(authorization(details), await attest('attested', key));
+    return openRequest({ ...details, request_uri: body.request_uri });
+  };
+  const exchange = async (code: string, key: Key) =>
+    token<AccessTokenResponse>(codeForm(code, 'attested'), await attest('attested', key));
+  const refreshWith = async (refreshToken: string, headers: Record<string, string>) =>
+    token<AccessTokenResponse>({ grant_type: 'refresh_token', refresh_token: refreshToken, ...details }, headers);
+
+  it('exchanges its code with the attested key of the pushed request only [T364]', async () => {
+    const key = makeKey();
+    const code = await codeOf(key);
+    expect(await exchange(code, makeKey())).toMatchObject(
+      refused('invalid_grant', 'the code was issued to another instance of the wallet'),
+    );
+    expect((await exchange(code, key)).status).toBe(200);
+  });
+
+  it('cannot name another instance itself [T364]', async () => {
+    const [key, other] = [makeKey(), makeKey()];
+    const named = { ...authorization(details), attested_instance_jkt: 'x'.repeat(43) };
+    const { body } = await push<PushedAuthorizationResponse>(named, await attest('attested', key));
+    const code = await openRequest({ ...details, request_uri: body.request_uri });
+    expect((await exchange(code, other)).body).toHaveProperty('error', 'invalid_grant');
+    expect((await exchange(code, key)).status).toBe(200);
+  });
+
+  it('refreshes with its attested key, also without DPoP [T350] [T352]', async () => {
+    const key = makeKey();
+    const { body } = await exchange(await codeOf(key), key);
+    expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 300, refresh_token: expect.any(String) });
+    const refreshToken = body.refresh_token!;
+    const again = await refreshWith(refreshToken, await attest('attested', key));
+    expect(again).toMatchObject({ status: 200, body: { token_type: 'Bearer', expires_in: 300 } });
+    expect(await collect(again.body.access_token, undefined)).toHaveProperty('name');
+    expect(await refreshWith(refreshToken, await attest('attested', makeKey()))).toMatchObject(
+      refused('invalid_grant', 'the refresh token was issued to another instance of the wallet'),
+    );
+    expect(await refreshWith(refreshToken, {})).toMatchObject({
+      ...{ status: 401, body: { error: 'invalid_client' } },
+    });
+    const used = await attest('attested', key);
+    expect((await refreshWith(refreshToken, used)).status).toBe(200);
+    expect(await refreshWith(refreshToken, used)).toMatchObject({
+      status: 401,
+      body: {
+        error: 'invalid_client',
+        error_description: 'the proof of possession of the client attestation has already been used',
+      },
+    });
+  });
+
+  it('refreshes in combined mode with its attested DPoP key [T350]', async () => {
+    const key = makeKey();
+    const headers = async (at: 'push' | 'token' | 'revoke' = 'token', by = key) => ({
+      ...(await attest('combined', by, true)),
+      dpop: await prove(by, at),
+    });
+    const { body: pushed } = await push<PushedAuthorizationResponse>(
+      authorization({ client_id: 'combined' }),
+      await headers('push'),
+    );
+    const code = await openRequest({ client_id: 'combined', request_uri: pushed.request_uri });
+    const { body } = await token<AccessTokenResponse>(codeForm(code, 'combined'), await headers());
+    const sent = { grant_type: 'refresh_token', refresh_token: body.refresh_token!, client_id: 'combined' };
+    expect(await token(sent, await headers())).toMatchObject({ status: 200, body: { token_type: 'DPoP' } });
+    const other = makeKey();
+    expect((await token(sent, await headers('token', other))).body).toHaveProperty('error', 'invalid_grant');
+    const revoked = { token: body.refresh_token!, client_id: 'combined' };
+    expect(await revoke(revoked, await attest('combined', key, true))).toMatchObject({
+      ...refused('invalid_dpop_proof', 'a DPoP proof of the attested key is required of this client'),
+    });
+    expect((await revoke(revoked, await headers('revoke'))).status).toBe(200);
+    expect(await token(sent, await headers())).toMatchObject(NOT_VALID);
+  });
+
+  it('authenticates at the revocation endpoint as at the token endpoint [T362]', async () => {
+    const key = makeKey();
+    const { body } = await exchange(await codeOf(key), key);
+    const revoked = { token: body.refresh_token!, client_id: 'attested' };
+    expect(await revoke(revoked)).toMatchObject({
+      status: 401,
+      body: {
+        error: 'invalid_client',
+        error_description: 'the header OAuth-Client-Attestation is required of this client',
+      },
+    });
+    const { client_id: _, ...unnamed } = revoked;
+    expect((await revoke(unnamed, await attest('attested', key))).status).toBe(200);
+    expect(await refreshWith(body.refresh_token!, await attest('attested', key))).toMatchObject(NOT_VALID);
+  });
+});
