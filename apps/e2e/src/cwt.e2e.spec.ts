@@ -347,14 +347,12 @@ describe('a configuration', () => {
       issuer: 'did:key:z6Mk',
       claimMappings: { iss: { defaultValue: 'x' }, address: { defaultValue: {} } },
       expiresIn: { minutes: 90 },
-      claimSourceId: 'x',
     };
     expect(detailsOf(await tenant.api.compact.create(faulty as never))).toEqual([
       detail('issuer', 'must be a did:web of this tenant', 'did:key:z6Mk'),
       detail('claimMappings.iss', 'is a reserved name'),
       detail('claimMappings.address', 'must have a boolean, a well-formed string or a number as defaultValue'),
       detail('expiresIn', 'must be at least 2 hours', { minutes: 90 }),
-      detail('claimSourceId', 'is not supported yet'),
     ]);
     const contexts = ['https://www.w3.org/2018/credentials/v1', 'no-url'];
     expect(detailsOf(await tenant.api.compactSemantic.create({ ...semantic, type: 'Faults', contexts }))).toEqual([

@@ -11,6 +11,11 @@ import {
   expectStatus,
   freePort,
   hasOpenssl,
+  makeHolderKey,
+  OpenIdProvider,
+  RedirectBrowser,
+  registerWallet,
+  TENANT_CLIENT,
   startPlatformProcess,
   verifyCwt,
   cwtStatusOf,
@@ -51,6 +56,34 @@ const run = (blocks: string[], env: Record<string, string>) =>
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, output: text.split(/^=== .*\n/m).slice(1), errors }));
   });
+
+/** The program that a guide shows, on a free port. */
+const startExample = async (
+  guide: string,
+  { port, env = {} }: { port?: number; env?: Record<string, string> } = {},
+): Promise<{ origin: string; stop(): void }> => {
+  const folder = await mkdtemp(join(tmpdir(), 'attestry-guide-'));
+  const file = join(folder, 'example.mjs');
+  await writeFile(file, blocksOf(guide, 'js')[0]!);
+  const own = port ?? (await freePort());
+  const child = spawn(process.execPath, [file], { env: { PORT: String(own), ...env }, stdio: 'ignore' });
+  const origin = `http://127.0.0.1:${own}`;
+  await waitUntil(
+    () =>
+      fetch(origin).then(
+        () => true,
+        () => false,
+      ),
+    { what: `the program of ${guide}` },
+  );
+  return {
+    origin,
+    stop: () => {
+      child.kill();
+      void rm(folder, { recursive: true });
+    },
+  };
+};
 
 describe('docs/guides', () => {
   let platform: PlatformProcess;
@@ -285,6 +318,84 @@ describe('docs/guides', () => {
       what: 'the revocation',
       timeoutMs: 5000,
     });
+  });
+
+  it('claims-sources.md leads to a credential with the claims of a source', async () => {
+    const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'sources-guide');
+    const source = await startExample('claims-sources.md');
+    try {
+      const [helpers] = blocksOf('first-tenant.md', 'sh');
+      const blocks = blocksOf('claims-sources.md', 'sh');
+      const prepared = [helpers!, `TENANT=${tenant.url}`];
+      const env = { TENANT_TOKEN: tenant.api.client.token!, CREDENTIAL: '', SOURCE_URL: `${source.origin}/` };
+      const show = 'echo "$SOURCE"; echo "$CONFIGURATION"';
+      const { code, output, errors } = await run([...prepared, ...blocks.slice(0, 2), show], env);
+      expect({ code, errors }).toEqual({ code: 0, errors: '' });
+      const [, , masked, uri, ids] = output.map((text) => text.trim());
+      expect(masked).toBe('**********ssuer');
+      const [got] = (await new Wallet().collect(uri!)).credentials;
+      const { payload } = await verifyJwtVc(got!.credential as string);
+      expect(payload.vc).toMatchObject({ credentialSubject: { givenName: 'Ada', faculty: 'Mathematics' } });
+      const [id, configuration] = ids!.split('\n');
+      const named = `SOURCE=${id}; CONFIGURATION=${configuration}`;
+      const rest = await run([...prepared, named, ...blocks.slice(2)], env);
+      expect({ code: rest.code, errors: rest.errors }).toEqual({ code: 0, errors: '' });
+      expect(rest.output[3]!.trim()).toBe('true');
+      expect(expectStatus(await tenant.api.claimSources.list(), 200).data).toEqual([]);
+    } finally {
+      source.stop();
+    }
+  });
+
+  it('interaction-hook.md leads to a hook that users visit', async () => {
+    const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'hook-guide');
+    const provider = await OpenIdProvider.start('https://management.example');
+    let hook: Awaited<ReturnType<typeof startExample>> | undefined;
+    try {
+      const port = await freePort();
+      const [helpers] = blocksOf('first-tenant.md', 'sh');
+      const { code, output, errors } = await run(
+        [helpers!, `TENANT=${tenant.url}`, ...blocksOf('interaction-hook.md', 'sh')],
+        {
+          ...{ TENANT_TOKEN: tenant.api.client.token!, CREDENTIAL: '' },
+          HOOK_URL: `http://127.0.0.1:${port}/visit`,
+        },
+      );
+      expect({ code, errors }).toEqual({ code: 0, errors: '' });
+      const [secret, masked] = output[2]!.trim().split('\n');
+      expect(masked).toBe(`**********${secret!.slice(-5)}`);
+      hook = await startExample('interaction-hook.md', { port, env: { HOOK_SECRET: secret! } });
+      const forwardedRequestParameters = ['login_hint'];
+      expectStatus(
+        await tenant.api.authenticationProviders.create({
+          ...{ url: provider.issuer, ...TENANT_CLIENT, forwardedRequestParameters },
+        }),
+        201,
+      );
+      expectStatus(await tenant.api.dids.create({ method: 'key', options: { keyType: 'P-256' } }), 201);
+      const claimMappings = { level: { mapFrom: 'claims.level' } };
+      const body = { type: 'Member', name: 'Member', issuer: { name: 'Guide' }, claimMappings };
+      const { id } = expectStatus(await tenant.api.jwtVc.create(body), 201);
+      const back = 'https://wallet.example/back';
+      await registerWallet(tenant.api, 'wallet', back);
+      provider.accounts.set('ada', { sub: 'ada', email: 'ada@example.com', email_verified: true });
+      const { uri } = expectStatus(await tenant.api.offers.createOpen({ credentials: [id] }), 200);
+      const wallet = new Wallet('wallet');
+      const offer = await wallet.resolveOffer(uri);
+      const metadata = await wallet.metadata(offer.credential_issuer);
+      const token = await wallet.authorizedToken(offer, metadata, {
+        ...{ browser: new RedirectBrowser(), redirectUri: back, scope: 'jwt_vc_json:Member' },
+        parameters: { login_hint: 'ada' },
+      });
+      const [credential] = await wallet.credentials(metadata, token.access_token, id, [await makeHolderKey()]);
+      const { payload } = await verifyJwtVc(credential as string);
+      expect(payload.vc).toMatchObject({ credentialSubject: { level: 'member' } });
+      const { status } = await fetch(`${hook.origin}/visit?session_token=a.b.c`);
+      expect(status).toBe(400);
+    } finally {
+      hook?.stop();
+      await provider.stop();
+    }
   });
 
   it('webhooks.md verifies a delivery and refuses a modified one', async () => {

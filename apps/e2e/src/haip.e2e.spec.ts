@@ -270,7 +270,7 @@ describe('while the profile is haip', () => {
     await switchOn();
 
     expect(fault(await redeem(unused))).toEqual([
-      ...[400, 'unsupported_grant_type', 'grant_type must be authorization_code (HAIP 1.0)'],
+      ...[400, 'unsupported_grant_type', 'grant_type must be authorization_code or refresh_token (HAIP 1.0)'],
     ]);
     for (const [browser, callback] of waiting) {
       const answer = await browser.openUrl(callback.href);

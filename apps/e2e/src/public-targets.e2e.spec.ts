@@ -70,3 +70,35 @@ describe('an address that is not public', () => {
     expect(expectStatus(await tenant.api.authenticationProviders.list(), 200).data).toEqual([]);
   });
 });
+
+describe('claims sources and interaction hooks [T410, T418]', () => {
+  it.each([
+    'http://source.example.com/x',
+    'https://127.0.0.1/x',
+    'https://[::1]/x',
+    'https://169.254.169.254/x',
+    'https://2130706433/x',
+    'https://localhost/x',
+    'https://source.internal/x',
+    'https://source.example.com/x?a=1',
+    'https://user:word@source.example.com/x',
+  ])('are not at %s', async (url) => {
+    const faultOf = ({ status, body, text }: { status: number; body: unknown; text: string }) => {
+      expect(text).not.toContain('word@');
+      return [status, (body as { details: { param: string }[] }).details.map(({ param }) => param)];
+    };
+    const { claimSources, openIdConfiguration } = tenant.api;
+    expect(faultOf(await claimSources.create({ name: 'x', url }))).toEqual([400, ['url']]);
+    const authorization = {
+      type: 'oauth-client-credentials' as const,
+      ...{ tokenEndpoint: url, clientId: 'c', clientSecret: 's' },
+    };
+    const answer = await claimSources.create({ name: 'x', url: 'https://source.example.com/', authorization });
+    expect(faultOf(answer)).toEqual([400, ['authorization.tokenEndpoint']]);
+    expect(faultOf(await openIdConfiguration.update({ interactionHook: { url } }))).toEqual([
+      400,
+      ['interactionHook.url'],
+    ]);
+    expect(expectStatus(await claimSources.list(), 200).data).toEqual([]);
+  });
+});

@@ -388,6 +388,7 @@ describe('a call with one role [T56]', () => {
         'issuance.revoke-wallet-token': 200,
         // Its cookie is not sent here.
         'issuance.complete-authorization': 400,
+        'issuance.complete-interaction': 400,
         'issuance.exchange-token': role === ROLES[0] ? 200 : 400,
       };
       expect(answer.status).toBe(blind[name] ?? 401);

@@ -30,7 +30,7 @@ import {
   type TenantUnderTest,
   type TestDnsServer,
 } from '@attestry/testing';
-import { decodeJwt } from 'jose';
+import { decodeJwt, SignJWT } from 'jose';
 import { closeSurroundings, openSurroundings } from './surroundings.js';
 
 /** Available to every row of the table: two tenants, a client for each role, and resources that exist in both. */
@@ -75,6 +75,7 @@ interface Things {
   statusList: string;
   statusListConfiguration: string;
   wallet: string;
+  claimSource: string;
   /** Has a root certificate. */
   attestedWallet: string;
   offer: string;
@@ -279,12 +280,13 @@ const makeThings = async (
   );
   const statusListConfiguration = expectStatus(await api.statusLists.configure(listsRequest()), 201).id;
   const wallet = (await registerWallet(api, WALLET, BACK)).id;
+  const claimSource = expectStatus(await api.claimSources.create(claimSourceRequest()), 201).id;
   const attestedWallet = expectStatus(
     await api.attestedWallets.create({ ...walletRequest(), rootCertificates: [certificatePem] }),
     201,
   ).id;
   return {
-    ...{ wallet, attestedWallet },
+    ...{ wallet, attestedWallet, claimSource },
     ...{ iaca, unmanagedIaca, documentSigner, statusListSigner, customer },
     ...{ mobileCredential, statusList: statusList!, statusListConfiguration },
     ...{
@@ -734,6 +736,11 @@ const attestedWalletRequest = ({ own }: World) => ({
   ...walletRequest(),
   rootCertificates: [own.customer.certificatePem],
 });
+const claimSourceRequest = () => ({
+  name: 'Register',
+  url: 'https://register.example.com/claims',
+  authorization: { type: 'api-key' as const, value: 'the key of the register' },
+});
 const walletRows: Record<string, Row> = {
   'issuance.create-wallet': {
     right: () => ({ body: walletRequest() }),
@@ -794,13 +801,38 @@ const walletRows: Record<string, Row> = {
     ...malformedId,
     foreign: ({ foreign }) => ({ params: { id: foreign.attestedWallet } }),
   },
+  'issuance.create-claim-source': {
+    right: () => ({ body: claimSourceRequest() }),
+    wrong: () => ({ body: { ...claimSourceRequest(), url: 'x' } }),
+    refusal: { status: 400, param: 'url', location: 'body' },
+  },
+  'issuance.list-claim-sources': pageRow,
+  'issuance.retrieve-claim-source': {
+    right: ({ own }) => ({ params: { id: own.claimSource } }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.claimSource } }),
+  },
+  'issuance.update-claim-source': {
+    right: ({ own }) => ({ params: { id: own.claimSource }, body: claimSourceRequest() }),
+    wrong: ({ own }) => ({ params: { id: own.claimSource }, body: { ...claimSourceRequest(), requestMethod: 'PUT' } }),
+    refusal: { status: 400, param: 'requestMethod', location: 'body' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.claimSource }, body: claimSourceRequest() }),
+  },
+  'issuance.delete-claim-source': {
+    right: async ({ tenant: { api } }) => ({
+      params: { id: expectStatus(await api.claimSources.create(claimSourceRequest()), 201).id },
+    }),
+    ...malformedId,
+    foreign: ({ foreign }) => ({ params: { id: foreign.claimSource } }),
+  },
   'issuance.retrieve-openid-configuration': {
     right: () => ({}),
     wrong: () => ({ method: 'POST' }),
     refusal: { status: 405 },
   },
   'issuance.update-openid-configuration': {
-    right: () => ({ body: { allowUnregisteredWallets: true } }),
+    // A managed issuer changes nothing else.
+    right: () => ({ body: { interactionHook: { url: 'https://hook.example.com/visit', disabled: true } } }),
     wrong: () => ({ body: { allowUnregisteredWallets: 'yes' } }),
     refusal: { status: 400, param: 'allowUnregisteredWallets', location: 'body' },
   },
@@ -1279,6 +1311,30 @@ export const ROWS: Record<string, Row> = {
     wrong: () => ({ query: { state: 'x', code: 'y' } }),
     refusal: { status: 400, page: 'invalid_request' },
   },
+  'issuance.complete-interaction': {
+    right: async (world) => {
+      await freshProvider(world);
+      const { tenant } = world;
+      const { update } = tenant.api.openIdConfiguration;
+      const url = 'https://hook.example.com/visit';
+      expectStatus(await update({ interactionHook: null }), 200);
+      const { interactionHook: hook } = expectStatus(await update({ interactionHook: { url } }), 200);
+      const browser = new RedirectBrowser();
+      const callback = `${tenant.url}/v1/oauth/interaction/callback`;
+      const start = `${tenant.url}/v1/oauth/authorize?${new URLSearchParams(authorization(world))}`;
+      const visit = await browser.follow(start, (address) => address.startsWith(url));
+      const { state } = decodeJwt(visit.searchParams.get('session_token')!);
+      const token = await new SignJWT({ state })
+        .setProtectedHeader({ alg: 'HS256' })
+        .setIssuer(url)
+        .setAudience(tenant.url)
+        .setExpirationTime('1m')
+        .sign(Buffer.from(hook!.secret, 'base64'));
+      return { query: { session_token: token }, headers: { cookie: browser.cookiesFor(callback) } };
+    },
+    wrong: () => ({ query: { session_token: 'x' } }),
+    refusal: { status: 400, page: 'invalid_request' },
+  },
   'issuance.exchange-token': {
     right: async (world) => ({
       body: form({ grant_type: PRE_AUTHORIZED, 'pre-authorized_code': codeOf((await freshOffer(world)).uri) }),
@@ -1478,6 +1534,7 @@ export const snapshot = async ({ management, tenant }: World): Promise<string> =
     api.users.list(query),
     api.webhooks.list(query),
     api.wallets.list(query),
+    api.claimSources.list(query),
     api.openIdConfiguration.retrieve(),
     management.tenants.list(query),
     management.clients.list(tenant.id, query),

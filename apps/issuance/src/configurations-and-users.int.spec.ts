@@ -284,13 +284,14 @@ describe.each([
     const requested = dids.requested.length;
     // Everything else of the specification is supported there.
     const unsupported = operations === webSemanticConfigurations ? {} : { persist: true };
-    const faulty = body({ type: 'VerifiableCredential', ...unsupported, claimSourceId: 'x', expiresIn: {} });
+    const faulty = body({ type: 'VerifiableCredential', ...unsupported, expiresIn: {} });
     expect(await paramsOf(call(operations.create, { body: faulty }))).toEqual([
       'type',
       'expiresIn',
       ...Object.keys(unsupported),
-      'claimSourceId',
     ]);
+    const unknown = { claimSourceId: UNKNOWN_ID };
+    expect(await paramsOf(call(operations.create, { body: body(unknown) }))).toEqual(['claimSourceId']);
     expect(await paramsOf(call(operations.create, { body: { ...body(), name: 7, claimMappings: [] } }))).toEqual([
       'name',
       'claimMappings',

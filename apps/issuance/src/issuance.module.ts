@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AuthorizationOffers } from './authorization-offer/authorization-offers.js';
 import { OfferReferences } from './authorization-offer/offer-references.js';
+import { AuthorizationAnswers } from './authorization-request/authorization-answers.js';
+import { AuthorizationCodes } from './authorization-request/authorization-codes.js';
 import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
 import { PushedAuthorizations } from './authorization-request/pushed-authorizations.js';
 import { PendingConsents } from './authorization-request/pending-consents.js';
@@ -8,8 +10,16 @@ import { ProviderSignIn } from './authorization-request/provider-sign-in.js';
 import { CertificateKeys } from './certificate-keys/certificate-keys.js';
 import { EncryptionKeys } from './encryption-keys/encryption-keys.js';
 import { MessageEncryption } from './message-encryption/message-encryption.js';
+import { GuardedExchange } from './claim-sources/guarded-exchange.js';
+import { NamedSources } from './claim-sources/named-sources.js';
+import { SourceClaims } from './claim-sources/source-claims.js';
+import { SourceSecrets } from './claim-sources/source-secrets.js';
+import { SourceTokens } from './claim-sources/source-tokens.js';
 import { CredentialClaims } from './credential-issuer/credential-claims.js';
 import { CredentialIssuer } from './credential-issuer/credential-issuer.js';
+import { HookSecrets } from './interaction-hook/hook-secrets.js';
+import { InteractionHooks } from './interaction-hook/interaction-hooks.js';
+import { PendingInteractions } from './interaction-hook/pending-interactions.js';
 import { NewKeys } from './new-keys/new-keys.js';
 import { RecentStates } from './recent-states/recent-states.js';
 import { DestroyedCertificateKeys } from './certificate-keys/destroyed-certificate-keys.js';
@@ -86,6 +96,13 @@ import { useCases } from './use-cases.generated.js';
     PublishedListsReadModel,
     PublishStatusLists,
 
+    // Claims sources
+    NamedSources,
+    SourceSecrets,
+    GuardedExchange,
+    SourceTokens,
+    SourceClaims,
+
     // Users
     KnownUsers,
     UserClaims,
@@ -110,6 +127,11 @@ import { useCases } from './use-cases.generated.js';
     PushedAuthorizations,
     PendingConsents,
     ProviderSignIn,
+    AuthorizationAnswers,
+    AuthorizationCodes,
+    HookSecrets,
+    PendingInteractions,
+    InteractionHooks,
     AuthorizationOffers,
     OfferReferences,
     PreAuthorizedOffersReadModel,

@@ -10,6 +10,8 @@ import { Streams, readEvent, type RecordedEvent } from '@attestry/event-store';
 import { KeyNotFound } from '@attestry/keys';
 import type { FeedMessage } from '@attestry/messaging';
 import { fact, PlatformConfig, Reactions, serviceContext, type Fact, recordPurgedTenants } from '@attestry/service-kit';
+import { claimSources } from './claim-sources/claim-sources.state.js';
+import { SourceSecrets } from './claim-sources/source-secrets.js';
 import { credentialConfiguration } from './credential-configuration/credential-configuration.state.js';
 import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
@@ -93,6 +95,7 @@ export class IssuanceReactions implements OnApplicationBootstrap {
     private readonly issuerKeys: IssuerKeys,
     private readonly issuerSigners: IssuerSigners,
     private readonly crls: Crls,
+    private readonly sourceSecrets: SourceSecrets,
     private readonly config: PlatformConfig,
   ) {}
 
@@ -105,6 +108,13 @@ export class IssuanceReactions implements OnApplicationBootstrap {
       of: [withdrawnDomains],
       onEvents: async (events) => {
         for (const stored of events) await this.holdSigners(stored);
+      },
+    });
+    this.reactions.start({
+      name: 'issuance.claim-source-secrets',
+      of: [claimSources],
+      onEvents: async (events) => {
+        for (const stored of events) await this.destroySourceSecret(stored);
       },
     });
     this.reactions.start({
@@ -143,6 +153,11 @@ export class IssuanceReactions implements OnApplicationBootstrap {
       // The tenant was deleted.
       if (!(error instanceof KeyNotFound)) throw error;
     }
+  }
+
+  private async destroySourceSecret(stored: RecordedEvent): Promise<void> {
+    const event = readEvent(claimSources, stored);
+    if (event.type === 'ClaimSourceDeleted') await this.sourceSecrets.destroy(stored.metadata.tenantId, event.data.id);
   }
 
   /** Usually the request has done it already. Retried from the checkpoint until dids has done it. */

@@ -2,7 +2,9 @@
 import { Authorize } from './authorize/authorize.js';
 import { CheckCredentialConfiguration } from './check-credential-configuration/check-credential-configuration.js';
 import { CompleteAuthorization } from './complete-authorization/complete-authorization.js';
+import { CompleteInteraction } from './complete-interaction/complete-interaction.js';
 import { CountDomainConfigurations } from './count-domain-configurations/count-domain-configurations.js';
+import { CreateClaimSource } from './create-claim-source/create-claim-source.js';
 import { CreateCredentialConfiguration } from './create-credential-configuration/create-credential-configuration.js';
 import { CreateDocumentSigner } from './create-document-signer/create-document-signer.js';
 import { CreateIaca } from './create-iaca/create-iaca.js';
@@ -12,6 +14,7 @@ import { CreateRevocationNotification } from './create-revocation-notification/c
 import { CreateStatusListConfiguration } from './create-status-list-configuration/create-status-list-configuration.js';
 import { CreateUser } from './create-user/create-user.js';
 import { CreateWallet } from './create-wallet/create-wallet.js';
+import { DeleteClaimSource } from './delete-claim-source/delete-claim-source.js';
 import { DeleteCredentialConfiguration } from './delete-credential-configuration/delete-credential-configuration.js';
 import { DeleteDocumentSigner } from './delete-document-signer/delete-document-signer.js';
 import { DeleteIaca } from './delete-iaca/delete-iaca.js';
@@ -25,6 +28,7 @@ import { ExchangeToken } from './exchange-token/exchange-token.js';
 import { IssueAttestationChallenge } from './issue-attestation-challenge/issue-attestation-challenge.js';
 import { IssueCredential } from './issue-credential/issue-credential.js';
 import { IssueNonce } from './issue-nonce/issue-nonce.js';
+import { ListClaimSources } from './list-claim-sources/list-claim-sources.js';
 import { ListCredentialConfigurations } from './list-credential-configurations/list-credential-configurations.js';
 import { ListCredentials } from './list-credentials/list-credentials.js';
 import { ListDocumentSigners } from './list-document-signers/list-document-signers.js';
@@ -39,6 +43,7 @@ import { ListUsers } from './list-users/list-users.js';
 import { ListWallets } from './list-wallets/list-wallets.js';
 import { PushAuthorization } from './push-authorization/push-authorization.js';
 import { RetrieveAuthorizationServerMetadata } from './retrieve-authorization-server-metadata/retrieve-authorization-server-metadata.js';
+import { RetrieveClaimSource } from './retrieve-claim-source/retrieve-claim-source.js';
 import { RetrieveContext } from './retrieve-context/retrieve-context.js';
 import { RetrieveCredentialConfiguration } from './retrieve-credential-configuration/retrieve-credential-configuration.js';
 import { RetrieveCredentialDocument } from './retrieve-credential-document/retrieve-credential-document.js';
@@ -72,6 +77,7 @@ import { SearchUsers } from './search-users/search-users.js';
 import { SetCredentialStatus } from './set-credential-status/set-credential-status.js';
 import { SetRevocationStatus } from './set-revocation-status/set-revocation-status.js';
 import { SubmitConsent } from './submit-consent/submit-consent.js';
+import { UpdateClaimSource } from './update-claim-source/update-claim-source.js';
 import { UpdateCredentialConfiguration } from './update-credential-configuration/update-credential-configuration.js';
 import { UpdateDocumentSigner } from './update-document-signer/update-document-signer.js';
 import { UpdateIaca } from './update-iaca/update-iaca.js';
@@ -139,8 +145,14 @@ export const useCases = [
   ListWallets,
   RetrieveWallet,
   UpdateWallet,
+  CreateClaimSource,
+  DeleteClaimSource,
+  ListClaimSources,
+  RetrieveClaimSource,
+  UpdateClaimSource,
   Authorize,
   CompleteAuthorization,
+  CompleteInteraction,
   ExchangeToken,
   IssueAttestationChallenge,
   IssueCredential,

@@ -33,7 +33,8 @@ const unbounded = (schema: JsonSchema, path: string): string[] => {
   }
   // Beside the number of members: BoundedJson limits names, texts, depth and values below.
   if (schema.maxProperties !== undefined && schema.propertyNames?.maxLength !== undefined) return [];
-  switch (schema.type) {
+  const [type] = [schema.type].flat();
+  switch (type) {
     case 'string':
       return schema.maxLength === undefined ? [`${path} is a text`] : [];
     case 'array':

@@ -189,6 +189,8 @@ export interface OperationDeclaration<Body, Params, Query, Response> {
   resource?: DtoClass;
   /** Class of the response; `[Class]` for a page of them. Absent for empty responses. */
   response?: DtoClass<Response> | readonly [DtoClass];
+  /** Permission that the caller also needs for every member of the body except these. */
+  memberAccess?: { permission: Permission; except: readonly string[] };
   /** Body members whose values are never echoed in error details. */
   secrets?: readonly string[];
   /** Deadline, milliseconds; default 10 s. */

@@ -12,6 +12,7 @@ const WITHOUT_OBJECT: ReadonlySet<string> = new Set([
   'issuance.authorize',
   'issuance.push-authorization',
   'issuance.complete-authorization',
+  'issuance.complete-interaction',
   'issuance.exchange-token',
   'issuance.revoke-wallet-token',
   'issuance.issue-credential',
@@ -165,10 +166,11 @@ describe('registry', () => {
     },
   );
 
-  it('redirects only from the two steps of the authorization code flow', () =>
+  it('redirects only from the steps of the authorization code flow', () =>
     expect(overHttp.filter(([, { http }]) => http!.success >= 300).map(([name]) => name)).toEqual([
       'issuance.authorize',
       'issuance.complete-authorization',
+      'issuance.complete-interaction',
     ]));
 
   it('streams only lists, without bodies, and records none of them', () => {
@@ -265,6 +267,7 @@ describe('analytics of operations', () => {
       'CREDENTIAL_COMPACT_SEMANTIC_DELETE',
       'USER_CREDENTIAL_DELETE',
       'OPENID_AUTHENTICATION_CALLBACK',
+      'OPENID_INTERACTION_CALLBACK',
       'USER_DELETE',
     ]);
   });

@@ -1,6 +1,7 @@
 import * as analytics from './analytics/analytics.operations.js';
 import * as didsEvents from './dids/dids.integration-events.js';
 import * as dids from './dids/dids.operations.js';
+import * as claimSources from './issuance/claim-sources.js';
 import { retrieveContext } from './issuance/contexts.js';
 import { checkCredentialConfiguration, countDomainConfigurations } from './issuance/credential-configurations.js';
 import { retrieveCredentialDocument } from './issuance/credential-documents.js';
@@ -49,6 +50,8 @@ export * from './issuance/credential-documents.js';
 export * from './issuance/credential-registry.js';
 export * from './issuance/credential-status.js';
 export * from './issuance/credentials.js';
+export * from './issuance/claim-bounds.js';
+export * from './issuance/claim-sources.js';
 export * from './issuance/contexts.js';
 export * from './issuance/document-signers.js';
 export * from './issuance/formats.js';
@@ -93,6 +96,7 @@ export const OPERATIONS: readonly Operation[] = [
   offers,
   openidConfiguration,
   wallets,
+  claimSources,
   protocol,
   statusLists,
   { retrieveContext, retrieveCredentialDocument },

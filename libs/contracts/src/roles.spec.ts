@@ -29,10 +29,10 @@ const ROLES_OF_GROUP: [group: string, roles: string, call: string][] = [
   ['Authentication providers', ISSUING, '[A-Z]+ /v1/users/authentication-providers\\b'],
   ['Users, all operations, and their credentials', ISSUING, '[A-Z]+ /v1/users\\b'],
   ['OID4VCI settings: read', ISSUING, 'GET /v1/openid/configuration$'],
-  ['OID4VCI settings: write', 'admin issuer', 'PUT /v1/openid/configuration$'],
+  ['OID4VCI settings: write, of managed issuers only the interaction hook', ISSUING, 'PUT /v1/openid/configuration$'],
   ['Wallets: read', ISSUING, 'GET /v1/openid/(?:wallets|wallet-attestation-configurations)\\b'],
   ['Wallets: write', 'admin issuer', '[A-Z]+ /v1/openid/(?:wallets|wallet-attestation-configurations)\\b'],
-  ['Claim sources', ISSUING, '[A-Z]+ /v1/claim-sources\\b'],
+  ['Claim sources', 'admin issuer', '[A-Z]+ /v1/claim-sources\\b'],
   ['Credential offers of both flows', ISSUING, '[A-Z]+ /v1/openid/offers\\b'],
   ['Messaging', 'admin issuer', '[A-Z]+ /v1/messaging\\b'],
   ['Configurations of status lists: read', ISSUING, 'GET /v2/credentials/mobile/status-lists/configurations\\b'],
@@ -63,7 +63,7 @@ const ROLES_OF_GROUP: [group: string, roles: string, call: string][] = [
   ['Signing outside OID4VCI', ISSUING, `POST ${PROFILE}/sign$`],
 ];
 /** Groups whose operations do not exist yet. */
-const UNDECLARED = ['Credential reports', 'Claim sources', 'Messaging', 'Signing outside OID4VCI'];
+const UNDECLARED = ['Credential reports', 'Messaging', 'Signing outside OID4VCI'];
 
 /** The same for members of a tenant on the management API. */
 const ROLES_OF_MEMBERS: Record<string, string[]> = {
@@ -92,7 +92,7 @@ const RESOURCES_OF_ROLE: Record<Exclude<Role, 'admin'>, string> = {
   issuer: `authentication-providers claim-sources credential-configurations credential-reports credential-status credentials
     custom-domain dids document-signers iacas inboxes interaction-hook messaging offers openid-configuration
     status-list-configurations status-list-signers templates users wallets webhooks`,
-  'managed-issuer': `authentication-providers claim-sources credential-configurations credential-reports credential-status
+  'managed-issuer': `authentication-providers credential-configurations credential-reports credential-status
     credentials custom-domain dids document-signers iacas interaction-hook offers openid-configuration
     status-list-configurations status-list-signers users wallets webhooks`,
   holder: 'holder-applications holder-cas wallet-attestation-signers',

@@ -57,7 +57,7 @@ const GRANTS = {
   'authentication-providers': may(ISSUING, ...CRUD),
   users: may(ISSUING, ...CRUD, 'search'),
   'interaction-hook': may(ISSUING, ...CRUD),
-  'claim-sources': may(ISSUING, ...CRUD),
+  'claim-sources': may(ISSUER, ...CRUD),
   offers: may(ISSUING, 'create', 'read', 'delete'),
   'credential-configurations': issuerManaged(ISSUER, ISSUING),
   credentials: { ...may(ISSUING, 'read', 'delete', 'sign', 'revoke'), ...may(VERIFIER, 'verify') },

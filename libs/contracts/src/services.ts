@@ -36,7 +36,7 @@ export const SERVICES = {
     about: 'Credential configurations, offers, users and the endpoints for wallets.',
     engines: [...STORES, 'redis'],
     calls: 'tenantAddresses',
-    outbound: 'JSON-LD contexts',
+    outbound: 'JSON-LD contexts, claims sources',
   },
   webhooks: {
     about: 'Webhooks, their deliveries and the keys that verify signatures.',

@@ -303,7 +303,7 @@ export const checkMembers = ({ members }: CompiledShape, instance: object, fault
     const param = path ? `${path}.${member.name}` : member.name;
     let msg = firstFault(member.maxima, value, instance);
     if (msg === undefined) {
-      if (member.open && typeof value === 'object') values[member.name] = value = copied(value);
+      if (member.open && typeof value === 'object') values[member.name] = value = plainCopy(value);
       msg = firstFault(member.rules, value, instance);
     }
     if (msg !== undefined) {
@@ -330,19 +330,19 @@ const firstFault = (checks: readonly Check[], value: unknown, object: object): s
 };
 
 /** Plain data without members by inherited names. The value is within its bounds, so that recursion is too. */
-const copied = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(copied);
+export const plainCopy = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(plainCopy);
   if (typeof value !== 'object' || value === null) return value;
   const copy: Record<string, unknown> = {};
   for (const name of Object.keys(value))
-    if (!INHERITED_NAMES.has(name)) copy[name] = copied((value as Record<string, unknown>)[name]);
+    if (!INHERITED_NAMES.has(name)) copy[name] = plainCopy((value as Record<string, unknown>)[name]);
   return copy;
 };
 
 /** The rejected value, unless it is long; only the echoed part is visited. */
 const echo = (value: unknown): { value?: unknown } => {
   if (value === undefined || leastLength(value, MAX_ECHO) > MAX_ECHO) return {};
-  const shown = copied(value);
+  const shown = plainCopy(value);
   const text = typeof shown === 'string' ? shown : JSON.stringify(shown);
   return text !== undefined && text.length <= MAX_ECHO ? { value: shown } : {};
 };

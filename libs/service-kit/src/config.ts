@@ -417,7 +417,7 @@ export const SETTINGS = {
   ),
   dnsServers: optional(
     'DNS_SERVERS',
-    'Comma-separated list of DNS servers (`192.0.2.1`, `192.0.2.1:5353`, `[2001:db8::1]:53`) for host names that tenants choose: custom domains, webhooks, `did:web`, JSON-LD contexts and authentication providers. Default: the DNS servers of the system.',
+    'Comma-separated list of DNS servers (`192.0.2.1`, `192.0.2.1:5353`, `[2001:db8::1]:53`) for host names that tenants choose: custom domains, webhooks, `did:web`, JSON-LD contexts, authentication providers and claims sources. Default: the DNS servers of the system.',
     list(dnsServer),
   ),
   adminPort: optional(

@@ -4,6 +4,7 @@ export { inspectConfig, loadConfig, type ConfigInspection, type InspectOptions }
 export * from './tokens.js';
 export * from './logger.js';
 export * from './validation.js';
+export { plainCopy } from './compiled-shape.js';
 export * from './operation-headers.js';
 export * from './event-context.js';
 export { Operation, type RequestOf, type ResponseOf } from './use-case.js';
@@ -40,6 +41,7 @@ export { ObservedLeases } from './observed/observed-leases.js';
 export { ObservedReadModels } from './observed/observed-read-models.js';
 export * from './read-model.js';
 export * from './list-page.js';
+export { isMaskOf, mask } from './masked-secret.js';
 export * from './outbound.js';
 export * from './outbound-resolver.js';
 export { recordPurgedTenants, purgingTenants } from './purged-tenants.js';

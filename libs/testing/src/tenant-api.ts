@@ -254,6 +254,20 @@ export class TenantApi {
     };
   }
 
+  get claimSources() {
+    const { client, answerTo } = this.calls;
+    const path = '/v1/claim-sources';
+    const one = '/v1/claim-sources/{id}';
+    return {
+      create: (body: Schemas['ClaimSourceRequest']) => answerTo(client.POST(path, { body })),
+      list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
+      retrieve: (id: string) => answerTo(client.GET(one, { params: { path: { id } } })),
+      update: (id: string, body: Schemas['ClaimSourceRequest']) =>
+        answerTo(client.PUT(one, { params: { path: { id } }, body })),
+      delete: (id: string) => answerTo(client.DELETE(one, { params: { path: { id } } })),
+    };
+  }
+
   get offers() {
     const { client, answerTo } = this.calls;
     return {

@@ -281,6 +281,31 @@ export const describeFapiModules = (
       expect(await statusWith(await proof())).toBe(200);
     });
 
+    it('fapi2-security-profile-final-refresh-token [T471]', async () => {
+      const { wallet, secondWallet, attester } = issuerUnderTest();
+      const first = expectStatus(await wallet.exchange(await wallet.obtainCode(SD_JWT_SCOPE)), 200);
+      const { refresh_token } = first as unknown as { refresh_token: string };
+      expect(refresh_token).toMatch(/^[\x20-\x7e]+$/);
+      const grant = { grant_type: 'refresh_token', refresh_token, code: undefined, redirect_uri: undefined };
+      const refresh = (sent = {}, by = wallet) => by.exchange('', { ...grant, code_verifier: undefined }, sent);
+      const { access_token: token, token_type: type } = expectStatus(await refresh(), 200);
+      expect([type, (await collect(token)).status]).toEqual(['DPoP', 200]);
+      const other = await makeHolderKey();
+      const attestation = await attester.attest(wallet.clientId, other.publicJwk);
+      const refused = [
+        await refresh({ attestation, pop: await wallet.pop({ by: other }) }),
+        await refresh({ attestation: null, pop: null }),
+        await refresh({ dpop: null }),
+        await refresh({}, secondWallet),
+      ];
+      expect(refused.map(fault)).toEqual([
+        [400, 'invalid_grant'],
+        [401, 'invalid_client'],
+        [400, 'invalid_dpop_proof'],
+        [400, 'invalid_grant'],
+      ]);
+    });
+
     it('fapi2-security-profile-final-par-ensure-reused-request-uri-prior-to-auth-completion-succeeds [T471]', async () => {
       const { wallet } = issuerUnderTest();
       const requestUri = await pushed();

@@ -1,4 +1,5 @@
 import { isRecordedByGateway, listTenantEvents, type Operation } from '@attestry/contracts';
+import { authorizeMembers } from './authorize-members.js';
 import { authorize } from './authorize.js';
 import { beginRecord } from './begin-record.js';
 import { callService } from './call-service.js';
@@ -27,6 +28,7 @@ const isLimitedByAddress = ({ rate }: Operation): boolean => rate === 'public' |
 const isLimitedByCaller = ({ rate }: Operation): boolean => rate === 'api';
 const hasCredentials = ({ access: { kind } }: Operation): boolean => kind !== 'public' && kind !== 'holder';
 const hasRoles = ({ access }: Operation): boolean => access.kind === 'roles';
+const hasMemberAccess = ({ memberAccess }: Operation): boolean => memberAccess !== undefined;
 const isStream = ({ http }: Operation): boolean => http!.stream === true;
 const isCall = (operation: Operation): boolean => !isStream(operation);
 const isRecordedCall = (operation: Operation): boolean => isCall(operation) && isRecordedByGateway(operation);
@@ -68,6 +70,7 @@ export const STEPS = {
     { step: limitTokenCalls, when: isTokenCall }, // token calls of the client id in the body
     { step: beginRecord, when: isRecordedCall }, // its record goes with the call; FAIL is recorded where a later step throws
     { step: checkShape, when: isCall }, // body and query → request in the declared shape
+    { step: authorizeMembers, when: hasMemberAccess }, // a role for members that need another permission
     { step: flushRecords, when: readsRecords }, // the list has the calls before it
     { step: callService, when: isCall }, // request → result of the service
     { step: recordSuccess, when: isRecordedCall }, // SUCCESS of a query, and what completes the record of a command

@@ -74,9 +74,14 @@ export abstract class BrowserBoundRequests<Request> {
     return { id: this.ids.uuid(), secret: makeSecret() };
   }
 
-  async store(tenantId: string, { id, secret }: BrowserBinding, request: Request): Promise<void> {
+  async store(
+    tenantId: string,
+    { id, secret }: BrowserBinding,
+    request: Request,
+    seconds = this.seconds,
+  ): Promise<void> {
     const record: StoredRequest<Request> = { request, browser: digest(secret).toString('base64url') };
-    const expiresAt = this.clock.now().getTime() + this.seconds * 1000;
+    const expiresAt = this.clock.now().getTime() + seconds * 1000;
     await this.state.write(tenantId, `${this.kind}:${id}`, JSON.stringify(record), { expiresAt });
   }
 

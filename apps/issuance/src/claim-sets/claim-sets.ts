@@ -49,6 +49,16 @@ interface ClaimsWithSets {
 export const sessionClaimsText = (claims: Record<string, unknown>, claimSets: ClaimSets | undefined): string =>
   JSON.stringify(claimSets ? ({ claims, claimSets: claimSets.sets } satisfies ClaimsWithSets) : claims);
 
+/** The offer's claims, and those of the claim set. */
+export const withoutClaimSet = (
+  sealed: Record<string, unknown>,
+  credentialIdentifier: string | undefined,
+): [claims: Record<string, unknown>, claimSet?: Record<string, unknown>] => {
+  const { claims, claimSets } = sealed as unknown as ClaimsWithSets;
+  const set = claimSets.find(({ identifier }) => identifier === credentialIdentifier);
+  return set ? [claims, set.claims] : [claims];
+};
+
 /** The offer's claims, then those of the claim set; an entry without sets has an identifier of no claim set. */
 export const claimsOfCredential = (
   sealed: Record<string, unknown>,

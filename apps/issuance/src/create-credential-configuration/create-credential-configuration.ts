@@ -22,6 +22,7 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
+import { NamedSources } from '../claim-sources/named-sources.js';
 import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import {
   activeConfiguration,
@@ -56,6 +57,7 @@ export class CreateCredentialConfiguration {
     private readonly issuerSigners: IssuerSigners,
     private readonly encryptionKeys: EncryptionKeys,
     private readonly statusIndexes: StatusIndexes,
+    private readonly sources: NamedSources,
     private readonly client: ServiceClient,
     private readonly configurations: ConfigurationsReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -71,6 +73,7 @@ export class CreateCredentialConfiguration {
     const { format, resources, sharesTypesWith = format } = module;
     const tenantId = context.tenant.id;
     checkRequest(module, body);
+    await this.sources.check(tenantId, body);
     const id = idFor(context, 'configuration', this.ids);
     const owner: TypeOwner = { tenantId, format: sharesTypesWith, type: body.type, owner: id };
     await this.types.refuseTakenType(owner);

@@ -18,6 +18,8 @@ export interface ConfigurationContent extends KeyRequirements {
   display?: CredentialDisplay[];
   /** Each credential has an entry in a status list (ADR 0077). */
   revocable?: true;
+  /** The claims source that is called for each credential. */
+  claimSourceId?: string;
 }
 
 export type CredentialConfigurationEvent =

@@ -2,10 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { oauthError, type UserLink } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Sealing, type Sealed } from '@attestry/keys';
-import { claimsOfCredential } from '../claim-sets/claim-sets.js';
+import { SourceClaims } from '../claim-sources/source-claims.js';
+import { claimsOfCredential, withoutClaimSet } from '../claim-sets/claim-sets.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import type { WalletRecord } from '../protocol/record-outcome.js';
 import { user, userStream } from '../user/user.state.js';
 
 /** Where the claims of a credential come from (specification notes, Issuance). */
@@ -15,10 +17,13 @@ export class CredentialClaims {
     private readonly streams: Streams,
     private readonly sealing: Sealing,
     private readonly formats: Formats,
+    private readonly sources: SourceClaims,
   ) {}
 
   /**
-   * Shallow, later wins: the user's own claims, then the offer's or the provider's, then those of the claim set; mapped by the configuration.
+   * Shallow, later wins: the user's own claims, then the offer's or the provider's with those of the interaction hook, those of the claims
+   * source, and those of the claim set; mapped by the configuration.
+   * @throws ClaimsNotReady when the claims source has none yet
    * @throws AppError credential_request_denied when they were deleted, or a required one has no value
    */
   async claimsOf(
@@ -26,6 +31,7 @@ export class CredentialClaims {
     session: RedeemedSession,
     configuration: ActiveConfiguration,
     credentialIdentifier: string | undefined,
+    record: WalletRecord,
   ): Promise<Record<string, unknown>> {
     const { state: person } = await this.streams.load(user, userStream(tenantId, session.userId));
     const known = person.status === 'active' ? person : undefined;
@@ -37,10 +43,21 @@ export class CredentialClaims {
       this.openClaims(tenantId, 'user', known?.sealedLink),
     ]);
     const offered = session.identifiers && ofSession ? claimsOfCredential(ofSession, credentialIdentifier) : ofSession;
-    return this.formats.byName[configuration.format].mapClaims(configuration, {
+    const format = this.formats.byName[configuration.format];
+    const from = {
       claims: { ...own, ...offered },
       ...(link && { authenticationProvider: link as unknown as UserLink }),
-    });
+    };
+    const { claimSourceId } = configuration.content;
+    if (claimSourceId !== undefined) {
+      const [before, claimSet] =
+        session.identifiers && ofSession ? withoutClaimSet(ofSession, credentialIdentifier) : [ofSession];
+      const known = { ...own, ...before };
+      const sourced = { ...configuration, profile: format.profile };
+      const returned = await this.sources.request(tenantId, claimSourceId, sourced, { ...from, claims: known }, record);
+      from.claims = { ...known, ...returned, ...claimSet };
+    }
+    return format.mapClaims(configuration, from);
   }
 
   private async openClaims(

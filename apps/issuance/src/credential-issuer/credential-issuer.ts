@@ -82,7 +82,7 @@ export class CredentialIssuer {
     const format = this.formats.byName[configuration.format];
     const { kind } = format.resources.signer;
     const [claims, signer, delivered]: [Record<string, unknown>, IssuingSigner, boolean] = await Promise.all([
-      this.claims.claimsOf(tenantId, session, configuration, order.credentialIdentifier),
+      this.claims.claimsOf(tenantId, session, configuration, order.credentialIdentifier, record),
       kind === 'pinnedKey'
         ? this.signingKeys.loadSigner(tenantId, configuration.issuerKey!.kmsKeyId)
         : kind === 'issuerSigner'

@@ -39,11 +39,15 @@ describe.each(FORMATS)('the request of a configuration: %s', (format) => {
       {},
       { type: `!#[]~${'t'.repeat(1019)}`, maxIssuances: 1000, expiresIn: { days: 1 } },
       { type: 't', maxIssuances: 1 },
+      { claimSourceId: '3F0F2C59-6a27-4e80-b2a0-9b6f5f0c7d11' },
+      { claimSourceId: null },
     ])
       expect([faultsOf(create, changes), faultsOf(update, changes)]).toEqual([[], []]);
   });
 
   it.each<[object, string]>([
+    [{ claimSourceId: 'x' }, 'claimSourceId must be a UUID'],
+    [{ claimSourceId: 7 }, 'claimSourceId must be a string'],
     [{ type: 'white space' }, `type ${TYPE}`],
     [{ type: '' }, `type ${TYPE}`],
     [{ type: 'a"b' }, `type ${TYPE}`],

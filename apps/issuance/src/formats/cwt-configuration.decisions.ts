@@ -26,7 +26,7 @@ export const cwtFaults = (
   const details: ErrorDetail[] = [];
   const fault = (param: string, msg: string, value?: unknown) =>
     details.push({ ...(value !== undefined && { value }), msg, param, location: 'body' });
-  const { type, issuer, display, claimMappings, expiresIn, claimSourceId } = request;
+  const { type, issuer, display, claimMappings, expiresIn } = request;
 
   if (type === 'VerifiableCredential') fault('type', 'must not be VerifiableCredential', type);
   if (issuer !== undefined && !issuer.startsWith('did:web:'))
@@ -35,18 +35,18 @@ export const cwtFaults = (
   const wellFormed = (name: string) => (name.isWellFormed() ? nameFault(name) : 'must be well-formed Unicode');
   details.push(...claimMappingFaults(claimMappings, { nameFault: wellFormed, valueFault }));
   if (expiresIn && expiresTooSoon(expiresIn)) fault('expiresIn', 'must be at least 2 hours', expiresIn);
-  if (claimSourceId !== undefined && claimSourceId !== null) fault('claimSourceId', 'is not supported yet');
   return details;
 };
 
 export const cwtContentOf = (request: CompactConfigurationRequest): CwtContent => {
-  const { display, claimMappings, expiresIn, maxIssuances, revocable = true } = request;
+  const { display, claimMappings, expiresIn, maxIssuances, revocable = true, claimSourceId } = request;
   return present({
     display: display?.map((entry) => present({ ...entry })),
     claimMappings,
     expiresIn: expiresIn && present({ ...expiresIn }),
     maxIssuances,
     revocable: revocable || undefined,
+    claimSourceId,
   }) as CwtContent;
 };
 

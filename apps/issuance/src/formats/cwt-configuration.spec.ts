@@ -59,7 +59,6 @@ describe('rules of both configurations', () => {
     [{ display: [{}, {}] }, body('display.1.locale', 'is required: another entry has none')],
     [{ expiresIn: {} }, body('expiresIn', 'must be at least 2 hours', {})],
     [{ expiresIn: { minutes: 119 } }, body('expiresIn', 'must be at least 2 hours', { minutes: 119 })],
-    [{ claimSourceId: 'x' }, body('claimSourceId', 'is not supported yet')],
     [mapping('constructor', 1), body('claimMappings.constructor', 'is a reserved name')],
     [mapping('__proto__', 1), body('claimMappings.__proto__', 'is a reserved name')],
     [mapping('type', 1), body('claimMappings.type', 'is a reserved name')],
@@ -75,9 +74,9 @@ describe('rules of both configurations', () => {
   });
 
   it('report every fault at once', () => {
-    const more = { issuer: 'x', claimMappings: { type: {} }, expiresIn: { hours: 1 }, claimSourceId: 'x' };
+    const more = { issuer: 'x', claimMappings: { type: {} }, expiresIn: { hours: 1 } };
     const params = formats.cwt.faultsOf(request(more)).map(({ param }) => param);
-    expect(params).toEqual(['issuer', 'claimMappings.type', 'expiresIn', 'claimSourceId']);
+    expect(params).toEqual(['issuer', 'claimMappings.type', 'expiresIn']);
   });
 });
 

@@ -84,8 +84,6 @@ export const vcFaults = (
   if (request.expiresIn && !isPositive(request.expiresIn))
     fault('expiresIn', 'must be longer than 0', request.expiresIn);
   if (request.persist === true && !persists) fault('persist', 'is not supported yet', true);
-  if (request.claimSourceId !== undefined && request.claimSourceId !== null)
-    fault('claimSourceId', 'is not supported yet');
 
   return details;
 };
@@ -95,7 +93,7 @@ export const present = <T extends object>(value: T): T =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined && member !== null)) as T;
 
 export const vcContentOf = (request: JwtVcConfigurationRequest, contexts: PinnedContexts): VcContent => {
-  const { description, credentialBranding, display, expiresIn, maxIssuances, revocable } = request;
+  const { description, credentialBranding, display, expiresIn, maxIssuances, revocable, claimSourceId } = request;
   return present({
     additionalTypes: request.additionalTypes ?? [],
     name: request.name,
@@ -107,6 +105,7 @@ export const vcContentOf = (request: JwtVcConfigurationRequest, contexts: Pinned
     expiresIn: expiresIn && present({ ...expiresIn }),
     maxIssuances,
     revocable: revocable || undefined,
+    claimSourceId,
     contexts,
   }) as VcContent;
 };

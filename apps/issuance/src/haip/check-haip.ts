@@ -36,7 +36,11 @@ export const checkHaipTokenRequest = (
   proof: DpopProof | undefined,
 ): void => {
   if (grant === 'preAuthorizedCode')
-    throw oauthError('unsupported_grant_type', `grant_type must be ${AUTHORIZATION_CODE_GRANT} (HAIP 1.0)`, { check });
+    throw oauthError(
+      'unsupported_grant_type',
+      `grant_type must be ${AUTHORIZATION_CODE_GRANT} or refresh_token (HAIP 1.0)`,
+      { check },
+    );
   if (!wallet?.rootCertificates)
     throw attestationError('client_id must be the one of a wallet that attests itself (HAIP 1.0)');
   if (!proof) throw dpopError('a DPoP proof is required of every client (HAIP 1.0)');

@@ -105,7 +105,7 @@ describe('under the profile haip', () => {
     [
       'a pre-authorized code',
       [{ grant: 'preAuthorizedCode' }, attested, proof],
-      ['unsupported_grant_type', 'grant_type must be authorization_code (HAIP 1.0)'],
+      ['unsupported_grant_type', 'grant_type must be authorization_code or refresh_token (HAIP 1.0)'],
     ],
     ...[undefined, wallet].map((client): [string, Parameters<typeof checkHaipTokenRequest>, unknown[]] => [
       client ? 'a public client' : 'no registered client',
@@ -149,7 +149,7 @@ describe('under the profile haip', () => {
     const metadata = authorizationServerMetadata('https://acme.example', [], haip);
     expect(metadata).toMatchObject({
       require_pushed_authorization_requests: true,
-      grant_types_supported: ['authorization_code'],
+      grant_types_supported: ['authorization_code', 'refresh_token'],
       token_endpoint_auth_methods_supported: ['attest_jwt_client_auth', 'attest_jwt_client_auth_dpop'],
       'pre-authorized_grant_anonymous_access_supported': false,
     });

@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import {
   AppError,
   issueCredential,
+  oauthError,
   type CredentialResponse,
   type HolderContext,
   type HttpAnswer,
@@ -18,6 +19,7 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
+import { ClaimsNotReady } from '../credential-issuer/claims-not-ready.js';
 import { CredentialIssuer } from '../credential-issuer/credential-issuer.js';
 import { Formats } from '../formats/formats.js';
 import { checkHaipSession } from '../haip/check-haip.js';
@@ -117,7 +119,8 @@ export class IssueCredential {
       const response: CredentialResponse = { credentials: [] };
       for (const credential of issued) response.credentials.push({ credential });
       return responseEncryption ? encryptAnswer(response, responseEncryption) : response;
-    } catch (error) {
+    } catch (thrown) {
+      const error = thrown instanceof ClaimsNotReady ? notReady(thrown) : thrown;
       if (error instanceof AppError && error.kind !== 'unavailable') {
         await presented.confirm();
         if (proof) await this.spendRefusedProof(proof, tenant.id, error, isDecided);
@@ -132,3 +135,13 @@ export class IssueCredential {
     if (!(await this.guard.spendAll(tenantId, [singleUseOf(proof)]))) throw dpopResourceError(PROOF_USED);
   }
 }
+
+const notReady = (cause: ClaimsNotReady) =>
+  oauthError(
+    'credential_request_denied',
+    'the claims of the credential are not available yet; request it again later',
+    {
+      check: 'source-claims',
+      cause,
+    },
+  );

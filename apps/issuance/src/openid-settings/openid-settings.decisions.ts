@@ -1,6 +1,14 @@
-import { invalid, type EncryptionPolicy, type ErrorDetail, type OpenIdConfiguration } from '@attestry/contracts';
+import {
+  invalid,
+  invalidBody,
+  type EncryptionPolicy,
+  type ErrorDetail,
+  type InteractionHook,
+  type OpenIdConfiguration,
+  type OpenIdConfigurationRequest,
+} from '@attestry/contracts';
 import { haipFaults, HAIP_SETTINGS, type HaipFacts } from '../haip/haip.decisions.js';
-import type { OpenIdSettings, OpenIdSettingsChanged } from './openid-settings.events.js';
+import type { InteractionHookSettings, OpenIdSettings, OpenIdSettingsChanged } from './openid-settings.events.js';
 import { openIdSettings } from './openid-settings.state.js';
 
 /** A response is only encrypted for an encrypted request (OID4VCI 1.0 §8.2), so requiring one requires both. */
@@ -9,12 +17,24 @@ export const encryptionPolicy = ({ encryption = {} }: OpenIdSettings): Encryptio
   return { enabled, requestRequired: requestRequired || responseRequired, responseRequired };
 };
 
+/** Without the secret. */
+export const effectiveHook = ({
+  url,
+  claims = [],
+  sessionTimeoutInSec = 1200,
+  disabled = false,
+}: InteractionHookSettings): Omit<InteractionHook, 'secret'> => ({ url, claims, sessionTimeoutInSec, disabled });
+
 /** Settings with the defaults of the members that are not set. */
-export const effectiveSettings = (settings: OpenIdSettings, { nodeEnv }: { nodeEnv: string }): OpenIdConfiguration => ({
+export const effectiveSettings = (
+  { interactionHook: _, ...settings }: OpenIdSettings,
+  { nodeEnv }: { nodeEnv: string },
+): OpenIdConfiguration => ({
   profile: 'default',
   allowUnregisteredWallets: nodeEnv !== 'production',
   requirePushedAuthorizationRequests: false,
   dpopNonceRequired: false,
+  strictClaimsSources: false,
   refreshTokenDays: 30,
   ...settings,
   ...(settings.profile === 'haip' && HAIP_SETTINGS),
@@ -49,3 +69,36 @@ const encryptionFaults = ({ encryption = {} }: OpenIdSettings): ErrorDetail[] =>
       param: `encryption.${member}`,
       location: 'body',
     }));
+
+/** A key that was made for the hook, in case it needs one. */
+export type MadeSecret = Pick<InteractionHookSettings, 'sealedSecret' | 'secretKeyId'>;
+/** A change as it is requested: the secret is `null` for a new one, and otherwise the masked form of the stored one. */
+export type RequestedHook = NonNullable<OpenIdConfigurationRequest['interactionHook']>;
+
+/** Whether the hook gets a new secret: the first one, or in place of the stored one. */
+export const needsSecret = (
+  { interactionHook }: OpenIdSettings,
+  requested: RequestedHook | null | undefined,
+): boolean =>
+  requested !== undefined && requested !== null && (interactionHook === undefined || requested.secret === null);
+
+/**
+ * The members of the hook that change.
+ * @param made used where {@link needsSecret} holds
+ * @throws AppError 400
+ */
+export const changeOfHook = (
+  state: OpenIdSettings,
+  requested: RequestedHook | null | undefined,
+  made: MadeSecret | undefined,
+): OpenIdSettingsChanged['data']['interactionHook'] => {
+  if (requested === undefined || requested === null) return requested;
+  const { secret: _, ...members } = requested;
+  if (!state.interactionHook && Object.values(requested).every((member) => member === undefined)) return undefined;
+  if (!state.interactionHook && members.url === undefined)
+    throw invalidBody('interactionHook.url', 'is required when the hook is made');
+  if (!needsSecret(state, requested)) return members;
+  if (!made) throw new Error('a secret is needed and was not made');
+  const { sealedSecret, secretKeyId } = made;
+  return { ...members, sealedSecret, secretKeyId };
+};

@@ -11,8 +11,25 @@ export interface OpenIdSettings {
   /** Whether a DPoP proof must have a nonce of this issuer (RFC 9449 §8). Default: no. */
   dpopNonceRequired?: boolean;
   encryption?: EncryptionSettings;
+  /** Whether a credential is denied if its claims source fails. Default: no. */
+  strictClaimsSources?: boolean;
+  interactionHook?: InteractionHookSettings;
   /** How long a refresh token can be used, days. Default: 30. */
   refreshTokenDays?: number;
+}
+
+/** Page of the tenant between the sign-in and the code (ADR 0093). */
+export interface InteractionHookSettings {
+  url: string;
+  /** Names of claims that it gets. Default: none. */
+  claims?: string[];
+  /** Default: 1200. */
+  sessionTimeoutInSec?: number;
+  /** Default: no. */
+  disabled?: boolean;
+  /** 32 bytes, base64; sealed under the data key `secretKeyId`. */
+  sealedSecret: string;
+  secretKeyId: string;
 }
 
 /** Encryption of credential requests and responses (OID4VCI 1.0 §10). */
@@ -30,6 +47,9 @@ export type SettingsChange<Settings> = { [Member in keyof Settings]?: Settings[M
 
 export interface OpenIdSettingsChanged {
   type: 'OpenIdSettingsChanged';
-  /** `encryption` changes only those of its members that it names. */
-  data: SettingsChange<Omit<OpenIdSettings, 'encryption'>> & { encryption?: SettingsChange<EncryptionSettings> | null };
+  /** `encryption` and `interactionHook` change only those of their members that they name. */
+  data: SettingsChange<Omit<OpenIdSettings, 'encryption' | 'interactionHook'>> & {
+    encryption?: SettingsChange<EncryptionSettings> | null;
+    interactionHook?: SettingsChange<InteractionHookSettings> | null;
+  };
 }

@@ -1,6 +1,13 @@
 import type { AppError } from '@attestry/contracts';
 import { given, stateAfter } from '@attestry/event-store';
-import { changeSettings, effectiveSettings, encryptionPolicy } from './openid-settings.decisions.js';
+import {
+  changeOfHook,
+  changeSettings,
+  effectiveHook,
+  effectiveSettings,
+  encryptionPolicy,
+  needsSecret,
+} from './openid-settings.decisions.js';
 import type { OpenIdSettings, OpenIdSettingsChanged } from './openid-settings.events.js';
 import { openIdSettings } from './openid-settings.state.js';
 
@@ -37,6 +44,7 @@ describe('the settings of the OID4VCI endpoints', () => {
         allowUnregisteredWallets: nodeEnv !== 'production',
         requirePushedAuthorizationRequests: false,
         dpopNonceRequired: false,
+        strictClaimsSources: false,
         encryption: { enabled: true, requestRequired: false, responseRequired: false },
         refreshTokenDays: 30,
       });
@@ -105,5 +113,66 @@ describe('encryption settings [T311]', () => {
     expect(
       fault(() => change({ encryption: { [member]: true, enabled: true } })({ encryption: { enabled: false } })),
     ).toBe(undefined);
+  });
+});
+
+describe('the interaction hook [T418]', () => {
+  const made = { sealedSecret: 'sealed', secretKeyId: 'k1' };
+  const url = 'https://hook.example.com/';
+  const some = after({ interactionHook: { url, claims: ['email'], ...made } });
+  const request =
+    (requested: Parameters<typeof changeOfHook>[1], given = made) =>
+    (state: OpenIdSettings) =>
+      changeSettings(state, { interactionHook: changeOfHook(state, requested, given) });
+
+  it('is made with a secret, changes only the members that are named, and null removes it', () => {
+    const withPlain = { ...made, secret: 'in clear' };
+    after()
+      .when(request({ url }, withPlain))
+      .thenState({ interactionHook: { url, ...made } });
+    some.when(request({ disabled: true })).thenState({
+      interactionHook: { url, claims: ['email'], ...made, disabled: true },
+    });
+    some.when(request({ claims: null })).thenState({ interactionHook: { url, ...made } });
+    some.when(request(null)).thenState({});
+    some.when(request({})).then([]);
+    some.when(request({ url })).then([]);
+    some.when(request(undefined)).then([]);
+    after().when(request({})).then([]);
+    after().when(request(null)).then([]);
+    some.when(change({ strictClaimsSources: true })).thenState({
+      strictClaimsSources: true,
+      interactionHook: { url, claims: ['email'], ...made },
+    });
+  });
+
+  it('has an address', () => {
+    for (const requested of [{ disabled: true }, { secret: null }, { claims: [] }])
+      expect(() => changeOfHook({}, requested, made)).toThrow(
+        expect.objectContaining({
+          details: [{ param: 'interactionHook.url', msg: 'is required when the hook is made', location: 'body' }],
+        }),
+      );
+  });
+
+  it('gets another secret for null alone', () => {
+    const other = { sealedSecret: 'other', secretKeyId: 'k2' };
+    some.when(request({ secret: null }, other)).thenState({ interactionHook: { url, claims: ['email'], ...other } });
+    some.when(request({ secret: '**********abcde' }, other)).then([]);
+    some.when(request({ disabled: false }, other)).thenState({
+      interactionHook: { url, claims: ['email'], ...made, disabled: false },
+    });
+    const state = stateAfter(openIdSettings, [changed({ interactionHook: { url, ...made } })]);
+    expect([undefined, null, {}, { url }, { secret: null }].map((one) => needsSecret(state, one))).toEqual([
+      ...[false, false, false, false, true],
+    ]);
+    expect([undefined, null, { url }].map((one) => needsSecret({}, one))).toEqual([false, false, true]);
+    expect(() => changeOfHook(state, { secret: null }, undefined)).toThrow('a secret is needed');
+  });
+
+  it('is shown with its defaults, without what is sealed', () => {
+    expect(effectiveHook({ url, ...made })).toEqual({ url, claims: [], sessionTimeoutInSec: 1200, disabled: false });
+    const settings = effectiveSettings({ interactionHook: { url, ...made } }, { nodeEnv: 'test' });
+    expect(JSON.stringify(settings)).not.toContain('sealed');
   });
 });

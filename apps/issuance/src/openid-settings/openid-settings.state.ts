@@ -12,11 +12,25 @@ const changed = <Settings extends object>(settings: Settings, change: SettingsCh
     }).filter(([, value]) => value !== null),
   ) as Settings;
 
+const changedWithin = <Settings extends object>(
+  settings: Settings | undefined,
+  change: SettingsChange<Settings> | null | undefined,
+): Settings | undefined => {
+  if (change === null) return undefined;
+  const after = changed(settings ?? ({} as Settings), change ?? {});
+  return Object.keys(after).length > 0 ? after : undefined;
+};
+
 const evolve = (state: OpenIdSettings, { data }: OpenIdSettingsChanged): OpenIdSettings => {
-  const { encryption: before, ...settings } = state;
-  const { encryption: change, ...others } = data;
-  const encryption = change === null ? {} : changed(before ?? {}, change ?? {});
-  return { ...changed(settings, others), ...(Object.keys(encryption).length > 0 && { encryption }) };
+  const { encryption: before, interactionHook: hookBefore, ...settings } = state;
+  const { encryption: change, interactionHook: hookChange, ...others } = data;
+  const encryption = changedWithin(before, change);
+  const interactionHook = changedWithin(hookBefore, hookChange);
+  return {
+    ...changed(settings, others),
+    ...(encryption && { encryption }),
+    ...(interactionHook && { interactionHook }),
+  };
 };
 
 export const openIdSettings: Aggregate<OpenIdSettings, OpenIdSettingsChanged> = {

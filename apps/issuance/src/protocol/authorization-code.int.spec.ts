@@ -8,6 +8,7 @@ import {
   authorize,
   beginSignIn,
   completeAuthorization,
+  completeInteraction,
   completeSignIn,
   createWallet,
   deleteUser,
@@ -58,7 +59,7 @@ import {
   TEST_SETTINGS,
   waitUntil,
 } from '@attestry/testing';
-import { SignJWT, type JWK } from 'jose';
+import { decodeJwt, SignJWT, type JWK } from 'jose';
 import { issuanceService } from '../index.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { SessionKeys } from '../session-keys/session-keys.js';
@@ -930,5 +931,65 @@ describe('a wallet', () => {
     } finally {
       ahead = 0;
     }
+  });
+});
+
+describe('the interaction hook', () => {
+  const HOOK = 'https://hook.example.com/visit';
+  let secret: string;
+  beforeAll(async () => {
+    const body = { interactionHook: { url: HOOK, claims: ['given_name'], sessionTimeoutInSec: 60 } };
+    const { interactionHook } = await admin(updateOpenIdConfiguration, { body });
+    secret = interactionHook!.secret;
+  });
+  afterAll(() => admin(updateOpenIdConfiguration, { body: { interactionHook: null } }));
+
+  const visit = async (person: string) => {
+    const { location, cookie } = await beginAuthorization();
+    const query = new URLSearchParams({ state: location.searchParams.get('state')!, code: person });
+    const url = `/v1/oauth/authentication/callback?${query}`;
+    const { $http } = (await raw(completeAuthorization, { url, headers: { cookie } })) as unknown as HttpAnswer;
+    const address = new URL($http.headers!['location']!);
+    expect(`${address.origin}${address.pathname}`).toBe(HOOK);
+    const { state } = decodeJwt(address.searchParams.get('session_token')!);
+    return { state: state as string, cookie: $http.headers!['set-cookie']!.split(';')[0]! };
+  };
+  const goOn = async ({ state, cookie }: Awaited<ReturnType<typeof visit>>, members: object = {}) => {
+    const exp = Math.floor((Date.now() + ahead) / 1000) + 30;
+    const token = await new SignJWT({ iss: HOOK, aud: ISSUER, state, exp, ...members })
+      .setProtectedHeader({ alg: 'HS256' })
+      .sign(Buffer.from(secret, 'base64'));
+    const url = `/v1/oauth/interaction/callback?session_token=${token}`;
+    return ((await raw(completeInteraction, { url, headers: { cookie } })) as unknown as HttpAnswer).$http;
+  };
+
+  it('is visited for as long as the settings say [T421]', async () => {
+    const [early, late] = [await visit(newPerson()), await visit(newPerson())];
+    ahead = 59_000;
+    const { status, headers } = await goOn(early);
+    expect([status, new URL(headers!['location']!).searchParams.has('code')]).toEqual([302, true]);
+    ahead = 61_000;
+    expect((await goOn(late)).status).toBe(400);
+    ahead = 0;
+  });
+
+  it('of concurrent returns one gets a code [T421]', async () => {
+    const visiting = await visit(newPerson());
+    const answers = await Promise.all([1, 2, 3].map(() => goOn(visiting)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([302, 400, 400]);
+  });
+
+  it('adds claims that are stored nowhere in plain text, and only to this user [T422]', async () => {
+    const [person, bystander] = [newPerson(), newPerson()];
+    const claims = { given_name: 'Canary-Hook', level: 'Canary-Level' };
+    const { headers } = await goOn(await visit(person), { claims, claimsToPersist: ['level'] });
+    const code = new URL(headers!['location']!).searchParams.get('code')!;
+    expect(await collect((await exchange(code)).access_token)).toMatchObject({ givenName: 'Canary-Hook' });
+    const { id } = await userOf(person);
+    expect(await admin(retrieveUser, { params: { id } })).toMatchObject({ claims: { level: 'Canary-Level' } });
+    await goOn(await visit(bystander));
+    expect((await userOf(bystander)).claims).toEqual({});
+    const stored = JSON.stringify(await engines.events.readStream(`user-${TENANT}+${id}`));
+    expect(stored).not.toContain('Canary');
   });
 });

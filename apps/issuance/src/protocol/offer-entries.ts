@@ -56,7 +56,7 @@ export class OfferEntries {
     known: KnownClaims,
   ): ErrorDetail[] {
     // It may replace any claim but those of claim sets, and add others.
-    if ('claimSourceId' in configuration.content) return [];
+    if (configuration.content.claimSourceId !== undefined) return [];
     const faultIn = (param: string, claims: Record<string, unknown>): ErrorDetail[] => {
       const fault = this.faultOf(configuration, { ...known, claims });
       const msg = `must fit credential configuration ${configuration.id}: ${fault}`;

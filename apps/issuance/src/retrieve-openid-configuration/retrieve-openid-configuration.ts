@@ -1,14 +1,14 @@
 import { retrieveOpenIdConfiguration, type ClientContext, type OpenIdConfiguration } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
-import { effectiveSettings } from '../openid-settings/openid-settings.decisions.js';
+import { Operation, type RequestOf } from '@attestry/service-kit';
+import { HookSecrets } from '../interaction-hook/hook-secrets.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
 
 @Operation(retrieveOpenIdConfiguration)
 export class RetrieveOpenIdConfiguration {
   constructor(
     private readonly streams: Streams,
-    private readonly config: PlatformConfig,
+    private readonly secrets: HookSecrets,
   ) {}
 
   async execute(
@@ -16,6 +16,6 @@ export class RetrieveOpenIdConfiguration {
     { tenant }: ClientContext,
   ): Promise<OpenIdConfiguration> {
     const { state } = await this.streams.load(openIdSettings, openIdSettingsStream(tenant.id));
-    return effectiveSettings(state, this.config);
+    return this.secrets.viewOf(tenant.id, state);
   }
 }

@@ -67,15 +67,13 @@ export class SearchUsers {
       .where('id', 'in', ids)
       .execute();
     const byId = new Map(rows.map((row) => [row.id, row]));
+    const found = ids.flatMap((id) => byId.get(id) ?? []);
     const opened = await Promise.all(
-      ids.map((id) => {
-        const row = byId.get(id);
-        return (
-          row && this.claims.viewOf(tenantId, { id, sealedClaims: row.sealed_claims, sealedLink: row.sealed_link })
-        );
-      }),
+      found.map((row) =>
+        this.claims.viewOf(tenantId, { id: row.id, sealedClaims: row.sealed_claims, sealedLink: row.sealed_link }),
+      ),
     );
-    return opened.filter((one): one is User => one !== undefined && !isErased(one));
+    return opened.filter((one): one is User => !isErased(one));
   }
 }
 

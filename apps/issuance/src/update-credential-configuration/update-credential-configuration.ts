@@ -7,6 +7,7 @@ import {
 } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
+import { NamedSources } from '../claim-sources/named-sources.js';
 import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import {
   activeConfiguration,
@@ -31,6 +32,7 @@ export class UpdateCredentialConfiguration {
     private readonly statusIndexes: StatusIndexes,
     private readonly configurations: ConfigurationsReadModel,
     private readonly issuerSigners: IssuerSigners,
+    private readonly sources: NamedSources,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -50,6 +52,7 @@ export class UpdateCredentialConfiguration {
     const change = { format, type: body.type, issuerDid, member };
     // Before anything is fetched or published for a request that is refused.
     replaceConfigurationContent(loaded.state, { ...change, content: current });
+    await this.sources.check(context.tenant.id, body);
     const keys = await readKeyRequirements(body, this.clock.now(), current);
     const content = { ...(await module.contentOf(body, current, context)), ...keys };
     // The configuration may be of a release in which only some formats made the signer, or the tenant's address may have changed.

@@ -59,11 +59,27 @@ export class SignedInUsers {
     events: EventContext,
   ): Promise<boolean> {
     const link: UserLink = { providerId: person.providerId, url: person.url, subjectId: person.subjectId };
-    const persisted = Object.fromEntries(
-      person.claimsToPersist.flatMap((name) =>
-        Object.hasOwn(person.claims, name) ? [[name, person.claims[name]] as const] : [],
-      ),
-    );
+    return this.store(tenantId, userId, { link, persisted: claimsToKeep(person) }, signedInAt, events);
+  }
+
+  /** Stores claims of a person who signed in before. False when that user was deleted. */
+  async keepClaims(
+    tenantId: string,
+    userId: string,
+    returned: Pick<CompletedSignIn, 'claims' | 'claimsToPersist'>,
+    events: EventContext,
+  ): Promise<boolean> {
+    return this.store(tenantId, userId, { link: {}, persisted: claimsToKeep(returned) }, this.clock.now(), events);
+  }
+
+  /** False when that user was deleted. */
+  private async store(
+    tenantId: string,
+    userId: string,
+    { link, persisted }: { link: Partial<UserLink>; persisted: Record<string, unknown> },
+    signedInAt: Date,
+    events: EventContext,
+  ): Promise<boolean> {
     try {
       const { state } = await this.streams.runDecision(
         user,
@@ -108,3 +124,11 @@ export class SignedInUsers {
     return this.sealing.sealText(tenantId, 'user', userId, text);
   }
 }
+
+const claimsToKeep = ({
+  claims,
+  claimsToPersist,
+}: Pick<CompletedSignIn, 'claims' | 'claimsToPersist'>): Record<string, unknown> =>
+  Object.fromEntries(
+    claimsToPersist.flatMap((name) => (Object.hasOwn(claims, name) ? [[name, claims[name]] as const] : [])),
+  );

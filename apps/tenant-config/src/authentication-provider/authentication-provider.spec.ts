@@ -10,7 +10,6 @@ import {
 } from './authentication-provider.decisions.js';
 import type { AuthenticationProviderEvent } from './authentication-provider.events.js';
 import { authenticationProvider, type AuthenticationProviderState } from './authentication-provider.state.js';
-import { isMaskOf, mask } from './masked-secret.js';
 
 const now = '2026-03-01T10:00:00.000Z';
 const url = 'https://idp.example';
@@ -186,38 +185,6 @@ describe('an authentication provider', () => {
         .when((state) => updateAuthenticationProvider(state, { settings }, facts))
         .thenThrows('NotFound');
     }
-  });
-});
-
-describe('a masked secret', () => {
-  it('shows its last characters, and fewer of a short one', () => {
-    expect(mask('0123456789abcdefghij')).toBe('**********fghij');
-    expect(mask('0123456789abcdefghij'.repeat(5))).toBe('**********fghij');
-    expect(mask('12345678')).toBe('**********78');
-    expect(mask('abc')).toBe('**********');
-  });
-
-  it('is accepted as the stored secret, or refused', () => {
-    const secret = '0123456789abcdefghij';
-    expect(isMaskOf(mask(secret), secret)).toBe(true);
-    expect(isMaskOf('a new secret', secret)).toBe(false);
-    expect(isMaskOf('***', secret)).toBe(false);
-    for (const [text, stored] of [
-      ['**********other', secret],
-      [mask(secret), undefined],
-    ] as const)
-      try {
-        isMaskOf(text, stored);
-        throw new Error('was accepted');
-      } catch (error) {
-        expect((error as AppError).details).toEqual([
-          {
-            msg: expect.stringMatching(/the masked form of the stored secret/),
-            param: 'clientSecret',
-            location: 'body',
-          },
-        ]);
-      }
   });
 });
 

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthenticationProvider, TenantContext } from '@attestry/contracts';
 import { isErased, Sealing } from '@attestry/keys';
-import { sealIdempotently, type SealedForNew } from '@attestry/service-kit';
+import { mask, sealIdempotently, type SealedForNew } from '@attestry/service-kit';
 import type { ActiveProvider } from './authentication-provider.state.js';
-import { mask } from './masked-secret.js';
 
 /** Secrets of providers, each under a data key with the provider's id. */
 @Injectable()

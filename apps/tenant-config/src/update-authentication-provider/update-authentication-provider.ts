@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { updateAuthenticationProvider, type AuthenticationProvider, type ClientContext } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
-import { eventContext, IDS, Operation, type RequestOf } from '@attestry/service-kit';
+import { eventContext, IDS, isMaskOf, Operation, type RequestOf } from '@attestry/service-kit';
 import {
   checkSecretStays,
   activeProvider,
@@ -13,7 +13,6 @@ import {
   authenticationProvider,
   authenticationProviderStream,
 } from '../authentication-provider/authentication-provider.state.js';
-import { isMaskOf } from '../authentication-provider/masked-secret.js';
 import { ProviderSecrets } from '../authentication-provider/provider-secrets.js';
 import { Discovery } from '../authentication-provider/discovery.js';
 
@@ -37,7 +36,7 @@ export class UpdateAuthenticationProvider {
     const current = activeProvider((await this.streams.load(authenticationProvider, stream)).state);
     const { clientSecret, url } = request.body;
     const stored = await this.secrets.openSecret(tenant.id, current);
-    const isSecretInClear = clientSecret !== undefined && !isMaskOf(clientSecret, stored);
+    const isSecretInClear = clientSecret !== undefined && !isMaskOf(clientSecret, stored, 'clientSecret');
     // Before the new address is contacted.
     checkSecretStays(current, { url: this.discovery.accepted(url) }, { isSecretInClear });
     const settings = settingsOf(request.body, await this.discovery.discoverProvider(tenant.id, url));

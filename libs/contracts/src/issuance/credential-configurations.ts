@@ -1,4 +1,4 @@
-import { ArrayMaxSize, IsArray, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsInt, IsString, Matches, Max, MaxLength, Min, ValidateIf } from 'class-validator';
 import { calledForTenant, defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { BoundedText, combine, LanguageTag, Nested, Optional, Uuid } from '../validators.js';
@@ -134,6 +134,13 @@ export const MaxIssuances = (): PropertyDecorator =>
     Max(1000, { message: 'must be at most 1000' }),
   );
 
+/** May be absent or null. */
+export const ClaimSourceId = (): PropertyDecorator =>
+  combine(
+    ValidateIf((_, value) => value !== undefined && value !== null),
+    Uuid(),
+  );
+
 export class ConfigurationParams {
   /** Id of the credential configuration. */
   @Uuid() id: string;
@@ -150,6 +157,7 @@ export interface ConfigurationRequest extends KeyRequirements {
   /** Where a key of a DID signs. */
   issuerDid?: string;
   display?: CredentialDisplay[];
+  claimSourceId?: string | null;
 }
 
 /** What the configurations of every format have. */

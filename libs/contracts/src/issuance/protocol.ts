@@ -100,6 +100,12 @@ export class AuthenticationQuery {
   @Optional() @IsString() @MaxLength(2048) iss?: string;
 }
 
+/** Query of the redirect target of the interaction hook. */
+export class InteractionQuery {
+  /** JWS of the hook, HS256. */
+  @Optional() @IsString() @MaxLength(8192) session_token?: string;
+}
+
 /** Form parameters of the token endpoint (RFC 6749 sections 4.1.3 and 6, RFC 7636 section 4.5, OID4VCI section 6.1). */
 export class HolderTokenRequest {
   @IsIn(['authorization_code', PRE_AUTHORIZED_CODE_GRANT, 'refresh_token'])
@@ -321,6 +327,27 @@ export const completeAuthorization = defineOperation({
   analytics: { prefix: 'OPENID_AUTHENTICATION_CALLBACK', category, recordedBy: 'service', effects: 'outside' },
   errors: 'oauth',
   timeoutMs: SIGN_IN_TIMEOUT_MS,
+  errorStatuses: [400],
+});
+
+export const completeInteraction = defineOperation({
+  name: 'issuance.complete-interaction',
+  since: 'v2.1.0',
+  summary: 'Complete the visit of the interaction hook',
+  description:
+    'Callback for the interaction hook (`redirectUrl` of the token that it received). Redirects to the wallet with an authorization code or an error.',
+  http: {
+    method: 'GET',
+    path: '/v1/oauth/interaction/callback',
+    success: 302,
+    body: 'raw',
+    acceptsQuery: InteractionQuery,
+    refusesOnPage: true,
+  },
+  access: holderAccess,
+  kind: 'command',
+  analytics: { prefix: 'OPENID_INTERACTION_CALLBACK', category, recordedBy: 'service', effects: 'outside' },
+  errors: 'oauth',
   errorStatuses: [400],
 });
 

@@ -50,7 +50,23 @@ export const withRules = (shape: JsonSchema, dto: DtoClass): JsonSchema => {
   return { ...rest, ...(shape.properties && { properties }), ...(required?.length && { required }) };
 };
 
+const NULL: JsonSchema = { type: 'null' };
+
+/** A member that may be null has the rules of its other type. */
 const withRule = (member: JsonSchema, rule: DeclaredRule): JsonSchema => {
+  const { type, anyOf, description } = member;
+  if (Array.isArray(type) && type.length === 2 && type[1] === 'null') {
+    const ruled = withRuleOfType({ ...member, type: type[0]! }, rule);
+    return { ...ruled, type: [ruled.type as string, 'null'] };
+  }
+  if (anyOf?.length === 2 && anyOf[1]!.type === 'null') {
+    const { description: told, ...ruled } = withRuleOfType({ ...anyOf[0]!, ...(description && { description }) }, rule);
+    return { ...member, anyOf: [ruled, NULL], ...(told !== undefined && { description: told }) };
+  }
+  return withRuleOfType(member, rule);
+};
+
+const withRuleOfType = (member: JsonSchema, rule: DeclaredRule): JsonSchema => {
   if (rule.type !== 'customValidation') return member;
   const keywords = keywordsOf(member, rule);
   if (keywords === undefined) return { ...member, description: sentence(member.description, messageOf(rule)) };

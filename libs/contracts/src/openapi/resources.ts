@@ -31,6 +31,7 @@ const RESOURCES: readonly (readonly [name: string, about: string, paths: RegExp]
   ['Status lists', 'Status lists of mobile documents.', /^\/v2\/credentials\/mobile\/status-lists/],
   ['Credential configurations', 'What the tenant issues, by credential format.', /^\/v2\/credentials\//],
   ['Offers', 'Credential offers that wallets redeem.', /^\/v1\/openid\/offers/],
+  ['Claims sources', 'Services of the tenant that return claims.', /^\/v1\/claim-sources/],
   ['Authentication providers', 'OpenID provider of users.', /^\/v1\/users\/authentication-providers/],
   ['Users', 'Users of the tenant, their claims and credentials.', /^\/v1\/users/],
   ['Webhooks', 'Webhooks, deliveries and the keys that verify signatures.', /^\/v1\/webhooks/],

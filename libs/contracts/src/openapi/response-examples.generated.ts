@@ -200,7 +200,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           verificationMethod:
             'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
           proofPurpose: 'assertionMethod',
-          proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9',
+          proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd',
         },
       },
     ],
@@ -226,7 +226,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           verificationMethod:
             'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
           proofPurpose: 'assertionMethod',
-          proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9',
+          proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd',
         },
       },
     ],
@@ -277,6 +277,14 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         publicKeyBase58: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV',
       },
     ],
+  },
+  'issuance.create-claim-source': {
+    id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+    name: 'Student register',
+    url: 'https://register.example.com/claims',
+    requestMethod: 'POST',
+    requestParameters: { email: { mapFrom: 'claims.email' } },
+    authorization: { type: 'api-key', value: '**********ssuer' },
   },
   'issuance.create-credential-configuration.compact': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
@@ -364,7 +372,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: '480cf30b5b813e8114f02e2667e904f19ef40c63678f8f31351102524f893681',
+    certificateFingerprint: 'bb528c57d01153e113196bbe611d0fb53c82a1561e6f336b8496ab23b39e8ceb',
     isManaged: true,
     crl: { number: '43', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: false,
@@ -391,7 +399,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     type: 'https://didcomm.org/revocation_notification/2.0/revoke',
     from: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
     to: ['did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK'],
-    created_time: 1795458365,
+    created_time: 1795467580,
     body: { revocation_format: 'ldp_vc', credential_id: 'urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61' },
   },
   'issuance.create-status-list-configuration': {
@@ -426,10 +434,22 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     scope: 'jwt_vc_json:StudentCard',
   },
   'issuance.issue-attestation-challenge': {
-    attestation_challenge: 'mwtlqecv.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
+    attestation_challenge: 'mwtr828m.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
   },
   'issuance.issue-credential': { credentials: [{ credential: 'eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl' }] },
   'issuance.issue-nonce': { c_nonce: 'mwsi0pk2.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m' },
+  'issuance.list-claim-sources': {
+    data: [
+      {
+        id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+        name: 'Student register',
+        url: 'https://register.example.com/claims',
+        requestMethod: 'POST',
+        requestParameters: { email: { mapFrom: 'claims.email' } },
+        authorization: { type: 'api-key', value: '**********ssuer' },
+      },
+    ],
+  },
   'issuance.list-credential-configurations.compact': {
     data: [
       {
@@ -472,7 +492,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     data: [
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-        type: 'org.example.o',
+        type: 'org.example.p',
         claimMappings: {
           'org.example.membership.1': {
             given_name: { mapFrom: 'claims.given_name', type: 'string', required: true },
@@ -519,7 +539,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     data: [
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-        type: 'org.example.u',
+        type: 'org.example.v',
         profile: 'mobile',
         format: 'mso_mdoc',
         sessionId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
@@ -557,7 +577,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           notBefore: '2026-01-15T09:30:00.000Z',
           notAfter: '2026-01-15T09:30:00.000Z',
         },
-        certificateFingerprint: '99eba6761e31f8688eca480163ebe0ea8566f807d1662c7b3ddbd0d5c6255582',
+        certificateFingerprint: '88c651b838c5f15af5015787565008e920144733d3f492bd8518424ac599d6e4',
       },
     ],
   },
@@ -575,7 +595,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           notBefore: '2026-01-15T09:30:00.000Z',
           notAfter: '2026-01-15T09:30:00.000Z',
         },
-        certificateFingerprint: '1b05839455548a2ef46c1d998e20716ab0f89ff4956dff06a384a7d26f6dc560',
+        certificateFingerprint: '1491466b496d21f78fc4c3d4d29fc4c9a07188a4eb2353c6669af38fc9803db9',
       },
     ],
   },
@@ -592,7 +612,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           notBefore: '2026-01-15T09:30:00.000Z',
           notAfter: '2026-01-15T09:30:00.000Z',
         },
-        certificateFingerprint: '829247534902a0b42d48787a7ebb36befecd62416e62011dbd8be5e14621520a',
+        certificateFingerprint: '1c8f96f3ac1fd530fa2223799d2e1566b0271ec147b80add72d8cfa81cb871a8',
         isManaged: false,
         crl: { number: '2', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
         crlDue: true,
@@ -617,7 +637,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
         iacaId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
         listSize: 100000,
-        list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/4OuU/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/kq3Zb8XnW5mVt1Yc7RfL2sHd9J/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA/j+OPOLb7rmm/EwdytRshb+kq3Zb8XnW5mVt1Yc7RfL/JrUrQar1uNYeAMvFc/Tig==',
+        list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+CXgkTt0MpcXTaV9+8QyOdhPKwb5bf4NelF+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt+hzT0MrVojIk/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+kq3Zb8XnW5mVt1Yc7RfL2+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA',
       },
     ],
   },
@@ -756,8 +776,8 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       'dc+sd-jwt:StudentCard',
       'cwt:StudentCard',
       'cwt_vc:StudentCard',
-      'mso_mdoc:org.example.o',
-      'mso_mdoc:org.example.u',
+      'mso_mdoc:org.example.p',
+      'mso_mdoc:org.example.v',
       'ldp_vc:StudentCard',
       'jwt_vc_json:StudentCard',
       'dc+sd-jwt:StudentCard',
@@ -824,6 +844,14 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     authorization_details_types_supported: ['openid_credential'],
     authorization_response_iss_parameter_supported: true,
   },
+  'issuance.retrieve-claim-source': {
+    id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+    name: 'Student register',
+    url: 'https://register.example.com/claims',
+    requestMethod: 'POST',
+    requestParameters: { email: { mapFrom: 'claims.email' } },
+    authorization: { type: 'api-key', value: '**********ssuer' },
+  },
   'issuance.retrieve-context': { '@context': { '@version': 1.1, '@vocab': 'https://contexts.attestry.example/v1#' } },
   'issuance.retrieve-credential-configuration.compact': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
@@ -853,7 +881,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   'issuance.retrieve-credential-configuration.mobile': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-    type: 'org.example.o',
+    type: 'org.example.p',
     claimMappings: {
       'org.example.membership.1': {
         given_name: { mapFrom: 'claims.given_name', type: 'string', required: true },
@@ -913,7 +941,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: '5204c043a221467d2a0f64a3a48c8845a37d27b3c9f3cb9c50fc262f966c9d76',
+    certificateFingerprint: 'd7d3901ab7cdd05ad05805c47232a0703e55d83eb4b9d4d644358087e9ac52e4',
     isManaged: true,
     crl: { number: '1', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: false,
@@ -922,7 +950,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     iacas: [
       {
         certificate:
-          'MIICQjCCAeigAwIBAgIQSmeTzVNDFNA/3xz/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd',
+          'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/kq3Zb8XnW5mVt1Yc7RfL/oLxv3Be+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe',
       },
     ],
   },
@@ -996,8 +1024,8 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       'dc+sd-jwt:StudentCard',
       'cwt:StudentCard',
       'cwt_vc:StudentCard',
-      'mso_mdoc:org.example.o',
-      'mso_mdoc:org.example.u',
+      'mso_mdoc:org.example.p',
+      'mso_mdoc:org.example.v',
       'ldp_vc:StudentCard',
       'jwt_vc_json:StudentCard',
       'dc+sd-jwt:StudentCard',
@@ -1109,7 +1137,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     iacaId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
     listSize: 100000,
-    list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/4OuU/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG',
+    list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+CXgkTt0MpcXTaV9+8QyOdhPKwb5bf4NelF+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt+hzT0MrVojIk/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+GQEsWECLvGlrv+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1',
   },
   'issuance.retrieve-oauth-keys': { keys: [] },
   'issuance.retrieve-offer-content': {
@@ -1127,8 +1155,16 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     allowUnregisteredWallets: true,
     requirePushedAuthorizationRequests: false,
     dpopNonceRequired: false,
+    strictClaimsSources: false,
     refreshTokenDays: 30,
     encryption: { enabled: true, requestRequired: false, responseRequired: false },
+    interactionHook: {
+      url: 'https://hook.example.com/visit',
+      claims: [],
+      sessionTimeoutInSec: 1200,
+      disabled: false,
+      secret: '**********lWfU=',
+    },
   },
   'issuance.retrieve-pre-authorized-offer': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
@@ -1144,14 +1180,14 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   'issuance.retrieve-revocation-status.web-semantic': { isRevoked: false },
   'issuance.retrieve-status-list-aggregation': {
     status_lists: [
-      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token',
-      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token',
+      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token',
+      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token',
       'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token',
       'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token',
-      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token',
+      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token',
       'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token',
       'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token',
-      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token',
+      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token',
       'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b68/token',
       'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token',
     ],
@@ -1188,8 +1224,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       type: 'BitstringStatusList',
       statusPurpose: 'revocation',
       ttl: 300000,
-      encodedList:
-        'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb',
+      encodedList: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGek',
     },
     proof: {
       type: 'DataIntegrityProof',
@@ -1198,7 +1233,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       verificationMethod:
         'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
       proofPurpose: 'assertionMethod',
-      proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd',
+      proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9',
     },
   },
   'issuance.retrieve-type-metadata': {
@@ -1234,6 +1269,14 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   'issuance.set-credential-status.sd-jwt': { status: 'invalid' },
   'issuance.set-revocation-status.compact': { id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60', isRevoked: true },
   'issuance.set-revocation-status.compact-semantic': { id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60', isRevoked: true },
+  'issuance.update-claim-source': {
+    id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+    name: 'Student register',
+    url: 'https://register.example.com/claims',
+    requestMethod: 'POST',
+    requestParameters: { email: { mapFrom: 'claims.email' } },
+    authorization: { type: 'api-key', value: '**********ssuer' },
+  },
   'issuance.update-credential-configuration.compact': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     type: 'StudentCard',
@@ -1262,7 +1305,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   'issuance.update-credential-configuration.mobile': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-    type: 'org.example.o',
+    type: 'org.example.p',
     claimMappings: {
       'org.example.membership.1': {
         given_name: { mapFrom: 'claims.given_name', type: 'string', required: true },
@@ -1319,7 +1362,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: '5204c043a221467d2a0f64a3a48c8845a37d27b3c9f3cb9c50fc262f966c9d76',
+    certificateFingerprint: 'd7d3901ab7cdd05ad05805c47232a0703e55d83eb4b9d4d644358087e9ac52e4',
     isManaged: true,
     crl: { number: '1', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: false,
@@ -1335,7 +1378,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: '829247534902a0b42d48787a7ebb36befecd62416e62011dbd8be5e14621520a',
+    certificateFingerprint: '1c8f96f3ac1fd530fa2223799d2e1566b0271ec147b80add72d8cfa81cb871a8',
     isManaged: false,
     crl: { number: '2', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: true,
@@ -1345,8 +1388,16 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     allowUnregisteredWallets: true,
     requirePushedAuthorizationRequests: false,
     dpopNonceRequired: false,
+    strictClaimsSources: false,
     refreshTokenDays: 30,
     encryption: { enabled: true, requestRequired: false, responseRequired: false },
+    interactionHook: {
+      url: 'https://hook.example.com/visit',
+      claims: [],
+      sessionTimeoutInSec: 1200,
+      disabled: false,
+      secret: '**********lWfU=',
+    },
   },
   'issuance.update-status-list-configuration': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',

@@ -308,6 +308,83 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     description:
       'Claims of one credential. Its rules and those of  {@link  OfferedCredential }  are declared here, and checked by issuance.',
   },
+  ClaimSource: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      name: { type: 'string' },
+      url: { type: 'string' },
+      requestMethod: { $ref: '#/components/schemas/ClaimSourceMethod' },
+      requestParameters: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ParameterMapping' } },
+      authorization: {
+        $ref: '#/components/schemas/ClaimSourceAuthorization',
+        description: '`value` and `clientSecret` are masked except for their last characters.',
+      },
+    },
+    required: ['id', 'name', 'url', 'requestMethod', 'requestParameters'],
+    description: 'A service that returns claims.',
+  },
+  ClaimSourceAuthorization: {
+    type: 'object',
+    properties: {
+      type: {
+        $ref: '#/components/schemas/ClaimSourceAuthorizationType',
+        description:
+          '`api-key`: `value` in the header `x-api-key`. `oauth-client-credentials`: an access token of `tokenEndpoint` (RFC 6749 section 4.4).',
+      },
+      value: {
+        type: 'string',
+        description:
+          'The API key, 1 to 1024 printable ASCII characters, no space at either end. Masked in responses; an update that repeats the masked value keeps the key.',
+      },
+      tokenEndpoint: { type: 'string', description: 'URL of the token endpoint, as `url`.' },
+      clientId: { type: 'string' },
+      clientSecret: {
+        type: 'string',
+        description: 'Masked in responses; an update that repeats the masked value keeps the secret.',
+      },
+      scope: { type: 'string', description: '`scope` of the token request.' },
+      audience: { type: 'string', description: '`audience` of the token request.' },
+      tokenEndpointAuthMethod: {
+        $ref: '#/components/schemas/TokenEndpointAuthMethod',
+        description: 'Client authentication at the token endpoint. Default `client_secret_basic`.',
+      },
+    },
+    required: ['type'],
+    description: 'How requests are authenticated. The members beside `type` belong to one type each.',
+  },
+  ClaimSourceAuthorizationType: { type: 'string', enum: ['api-key', 'oauth-client-credentials'] },
+  ClaimSourceMethod: { type: 'string', enum: ['GET', 'POST'] },
+  ClaimSourceParams: {
+    type: 'object',
+    properties: { id: { type: 'string', description: 'Id of the claims source.' } },
+    required: ['id'],
+  },
+  ClaimSourceRequest: {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      url: {
+        type: 'string',
+        description:
+          'https with a public host name, without credentials, query and fragment. Redirects are not followed.',
+      },
+      requestMethod: {
+        $ref: '#/components/schemas/ClaimSourceMethod',
+        description: '`GET` sends the parameters in the query, `POST` as a JSON object. Default `GET`.',
+      },
+      requestParameters: {
+        type: 'object',
+        additionalProperties: { $ref: '#/components/schemas/ParameterMapping' },
+        description: 'Parameters of the request, by name; at most 50. One without a value is left out. Default: none.',
+      },
+      authorization: {
+        $ref: '#/components/schemas/ClaimSourceAuthorization',
+        description: 'Default: requests are not authenticated.',
+      },
+    },
+    required: ['name', 'url'],
+  },
   Client: {
     type: 'object',
     properties: {
@@ -371,6 +448,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       claimMappings: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClaimMapping' } },
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
+      claimSourceId: { type: 'string' },
       revocable: { type: 'boolean' },
     },
     required: ['id', 'type', 'issuer', 'claimMappings', 'revocable'],
@@ -423,7 +501,10 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Whether each credential has an entry in a status list and in a revocation list, so that it can be revoked and restored. Default: true. A change applies to the credentials that are issued after it.',
       },
-      claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
+      claimSourceId: {
+        type: ['string', 'null'],
+        description: 'Id of the claims source that is called while a credential is issued. Default: none.',
+      },
     },
     required: ['type', 'claimMappings'],
   },
@@ -447,6 +528,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       claimMappings: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClaimMapping' } },
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
+      claimSourceId: { type: 'string' },
       revocable: { type: 'boolean' },
       contexts: { type: 'array', items: { type: 'string' } },
     },
@@ -500,7 +582,10 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Whether each credential has an entry in a status list and in a revocation list, so that it can be revoked and restored. Default: true. A change applies to the credentials that are issued after it.',
       },
-      claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
+      claimSourceId: {
+        type: ['string', 'null'],
+        description: 'Id of the claims source that is called while a credential is issued. Default: none.',
+      },
       contexts: {
         type: 'array',
         items: { type: 'string' },
@@ -1145,6 +1230,50 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     description:
       'All members are optional. With `certificatePem` the IACA is unmanaged: its owner keeps the key, and no other member is allowed.',
   },
+  InteractionHook: {
+    type: 'object',
+    properties: {
+      url: { type: 'string' },
+      claims: { type: 'array', items: { type: 'string' } },
+      sessionTimeoutInSec: { type: 'number' },
+      disabled: { type: 'boolean' },
+      secret: {
+        type: 'string',
+        description:
+          'Key of the HS256 signatures: 32 bytes, base64. In clear in the response to the request that made it, masked otherwise.',
+      },
+    },
+    required: ['url', 'claims', 'sessionTimeoutInSec', 'disabled', 'secret'],
+  },
+  InteractionHookRequest: {
+    type: 'object',
+    properties: {
+      url: {
+        type: 'string',
+        description:
+          'Page that the browser is sent to: https with a public host name, without credentials, query and fragment. Required when the hook is made.',
+      },
+      claims: {
+        anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }],
+        description: 'Names of claims of the user that the hook gets; at most 100. Default: none.',
+      },
+      sessionTimeoutInSec: {
+        type: ['number', 'null'],
+        description: 'For how long a person may stay at the hook, 60 to 3600 seconds. Default 1200.',
+      },
+      disabled: { type: ['boolean', 'null'], description: 'Whether people are not sent to the hook. Default: false.' },
+      secret: {
+        type: ['string', 'null'],
+        description:
+          '`null` replaces the secret by a new one. It is generated by the server: no other value than its masked form is accepted, and that changes nothing.',
+      },
+    },
+  },
+  InteractionQuery: {
+    type: 'object',
+    properties: { session_token: { type: 'string', description: 'JWS of the hook, HS256.' } },
+    description: 'Query of the redirect target of the interaction hook.',
+  },
   Invitation: {
     type: 'object',
     properties: {
@@ -1223,6 +1352,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       claimMappings: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClaimMapping' } },
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
+      claimSourceId: { type: 'string' },
       revocable: { type: 'boolean' },
       persist: { type: 'boolean' },
     },
@@ -1282,7 +1412,10 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
           'Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
       },
       persist: { type: 'boolean', description: 'Credentials of this format are not persisted: `true` is rejected.' },
-      claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
+      claimSourceId: {
+        type: ['string', 'null'],
+        description: 'Id of the claims source that is called while a credential is issued. Default: none.',
+      },
     },
     required: ['type', 'name', 'issuer', 'claimMappings'],
   },
@@ -1501,6 +1634,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       branding: { $ref: '#/components/schemas/MobileBranding' },
       display: { type: 'array', items: { $ref: '#/components/schemas/CredentialDisplay' } },
       maxIssuances: { type: 'number' },
+      claimSourceId: { type: 'string' },
       includeStatus: { type: 'boolean' },
       statusMechanism: { $ref: '#/components/schemas/StatusMechanism', description: 'Absent without `includeStatus`.' },
     },
@@ -1569,7 +1703,10 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Where the status is published, with `includeStatus` only: `status_list`, an entry of a Token Status List, or `identifier_list`, a list of the identifiers of suspended and revoked credentials. Default: `status_list`. A change applies to the credentials that are issued after it.',
       },
-      claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
+      claimSourceId: {
+        type: ['string', 'null'],
+        description: 'Id of the claims source that is called while a credential is issued. Default: none.',
+      },
     },
     required: ['type', 'claimMappings', 'expiresIn'],
   },
@@ -1683,6 +1820,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       requirePushedAuthorizationRequests: { type: 'boolean' },
       dpopNonceRequired: { type: 'boolean' },
       encryption: { $ref: '#/components/schemas/EncryptionPolicy' },
+      strictClaimsSources: { type: 'boolean' },
+      interactionHook: { $ref: '#/components/schemas/InteractionHook' },
       refreshTokenDays: { type: 'number' },
     },
     required: [
@@ -1691,6 +1830,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       'requirePushedAuthorizationRequests',
       'dpopNonceRequired',
       'encryption',
+      'strictClaimsSources',
       'refreshTokenDays',
     ],
     description: 'With the defaults of members that were never set.',
@@ -1722,6 +1862,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change.',
       },
+      strictClaimsSources: {
+        type: ['boolean', 'null'],
+        description:
+          'Whether a credential is denied if its claims source fails. Default: no; then only a missing required claim denies it.',
+      },
+      interactionHook: {
+        anyOf: [{ $ref: '#/components/schemas/InteractionHookRequest' }, { type: 'null' }],
+        description:
+          'Page of the tenant that people visit after they signed in. Only its members in the request change; `null` removes it.',
+      },
       refreshTokenDays: {
         type: ['number', 'null'],
         description:
@@ -1736,6 +1886,19 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       limit: { type: 'number', description: 'Maximum number of entries of the page. Default 100.' },
       cursor: { type: 'string', description: '`nextCursor` of the previous page. Absent for the first page.' },
     },
+  },
+  ParameterMapping: {
+    type: 'object',
+    properties: {
+      mapFrom: {
+        type: 'string',
+        description:
+          'Path of the value: as in `claimMappings`, `claims.email` or `authenticationProvider.subjectId`; or `credentialConfiguration.id`, `credentialConfiguration.type`, `credentialConfiguration.format` or `credentialConfiguration.profile`.',
+      },
+      defaultValue: { description: 'Value if `mapFrom` is absent or has no value.' },
+    },
+    description:
+      'Source of a request parameter: `mapFrom`, with `defaultValue` as its fallback, or `defaultValue` alone.',
   },
   Permission: {
     type: 'string',
@@ -2614,6 +2777,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       claimMappings: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClaimMapping' } },
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
+      claimSourceId: { type: 'string' },
       revocable: { type: 'boolean' },
     },
     required: ['id', 'type', 'name', 'issuer', 'vct', 'claimMappings', 'revocable'],
@@ -2673,7 +2837,10 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it.',
       },
-      claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
+      claimSourceId: {
+        type: ['string', 'null'],
+        description: 'Id of the claims source that is called while a credential is issued. Default: none.',
+      },
     },
     required: ['type', 'name', 'issuer', 'claimMappings'],
   },
@@ -3175,6 +3342,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       claimMappings: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClaimMapping' } },
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
+      claimSourceId: { type: 'string' },
       revocable: { type: 'boolean' },
       persist: { type: 'boolean' },
       contexts: { type: 'array', items: { type: 'string' } },
@@ -3252,7 +3420,10 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'True to keep each issued credential, sealed under the key of its user, so that it can be retrieved. Default false: only its metadata are kept. Applies to credentials issued from then on.',
       },
-      claimSourceId: { description: 'Claim sources are not supported yet: any value is rejected.' },
+      claimSourceId: {
+        type: ['string', 'null'],
+        description: 'Id of the claims source that is called while a credential is issued. Default: none.',
+      },
       contexts: {
         type: 'array',
         items: { type: 'string' },

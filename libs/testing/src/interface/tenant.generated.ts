@@ -162,6 +162,58 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/claim-sources': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the claims sources of the tenant
+     * @description Requires one of the roles: `admin`, `issuer`.
+     */
+    get: operations['listClaimSources'];
+    put?: never;
+    /**
+     * Create a claims source
+     * @description It is called while a credential is issued whose configuration names it in `claimSourceId`. Returns 409 if the tenant already has 100. Requires one of the roles: `admin`, `issuer`.
+     */
+    post: operations['createClaimSource'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/claim-sources/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve a claims source
+     * @description Requires one of the roles: `admin`, `issuer`.
+     */
+    get: operations['retrieveClaimSource'];
+    /**
+     * Replace a claims source
+     * @description The stored key or secret is kept if the request repeats its masked form and neither the origin of `url` nor that of `tokenEndpoint` changes. Requires one of the roles: `admin`, `issuer`.
+     */
+    put: operations['updateClaimSource'];
+    post?: never;
+    /**
+     * Delete a claims source
+     * @description Destroys the stored key or secret. Returns 409 while a credential configuration names it. Requires one of the roles: `admin`, `issuer`.
+     */
+    delete: operations['deleteClaimSource'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/config/domain': {
     parameters: {
       query?: never;
@@ -402,6 +454,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/oauth/interaction/callback': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Complete the visit of the interaction hook
+     * @description Callback for the interaction hook (`redirectUrl` of the token that it received). Redirects to the wallet with an authorization code or an error.
+     */
+    get: operations['completeInteraction'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/oauth/jwks': {
     parameters: {
       query?: never;
@@ -493,7 +565,7 @@ export interface paths {
     get: operations['retrieveOpenidConfiguration'];
     /**
      * Change the settings of the tenant's OID4VCI endpoints
-     * @description Changes only the members that the request has; `null` resets a member to its default. Requires one of the roles: `admin`, `issuer`.
+     * @description Changes only the members that the request has; `null` resets a member to its default. A managed issuer can change `interactionHook` only. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     put: operations['updateOpenidConfiguration'];
     post?: never;
@@ -2368,10 +2440,81 @@ export interface components {
       /** @description Credential identifier by which the wallet requests the credential: 1 to 128 characters without control characters, unique in the offer. Default: a generated UUID. It is stored unencrypted and is not erased with the user, so it must not contain personal data. */
       identifier?: string;
     };
+    /** @description A service that returns claims. */
+    ClaimSource: {
+      /** @description `value` and `clientSecret` are masked except for their last characters. */
+      authorization?: components['schemas']['ClaimSourceAuthorization'];
+      id: string;
+      name: string;
+      requestMethod: components['schemas']['ClaimSourceMethod'];
+      requestParameters: {
+        [key: string]: components['schemas']['ParameterMapping'];
+      };
+      url: string;
+    };
+    /** @description How requests are authenticated. The members beside `type` belong to one type each. */
+    ClaimSourceAuthorization: {
+      /** @description `audience` of the token request. */
+      audience?: string;
+      clientId?: string;
+      /** @description Masked in responses; an update that repeats the masked value keeps the secret. */
+      clientSecret?: string;
+      /** @description `scope` of the token request. */
+      scope?: string;
+      /** @description URL of the token endpoint, as `url`. */
+      tokenEndpoint?: string;
+      /** @description Client authentication at the token endpoint. Default `client_secret_basic`. */
+      tokenEndpointAuthMethod?: components['schemas']['TokenEndpointAuthMethod'];
+      /** @description `api-key`: `value` in the header `x-api-key`. `oauth-client-credentials`: an access token of `tokenEndpoint` (RFC 6749 section 4.4). */
+      type: components['schemas']['ClaimSourceAuthorizationType'];
+      /** @description The API key, 1 to 1024 printable ASCII characters, no space at either end. Masked in responses; an update that repeats the masked value keeps the key. */
+      value?: string;
+    };
+    /** @enum {string} */
+    ClaimSourceAuthorizationType: 'api-key' | 'oauth-client-credentials';
+    /** @enum {string} */
+    ClaimSourceMethod: 'GET' | 'POST';
+    ClaimSourceRequest: {
+      /** @description Default: requests are not authenticated. */
+      authorization?: {
+        /** @description `audience` of the token request. */
+        audience?: string;
+        clientId?: string;
+        /** @description Masked in responses; an update that repeats the masked value keeps the secret. */
+        clientSecret?: string;
+        /** @description `scope` of the token request. */
+        scope?: string;
+        /** @description URL of the token endpoint, as `url`. */
+        tokenEndpoint?: string;
+        /** @description Client authentication at the token endpoint. Default `client_secret_basic`. */
+        tokenEndpointAuthMethod?: components['schemas']['TokenEndpointAuthMethod'];
+        /** @description `api-key`: `value` in the header `x-api-key`. `oauth-client-credentials`: an access token of `tokenEndpoint` (RFC 6749 section 4.4). */
+        type: components['schemas']['ClaimSourceAuthorizationType'];
+        /** @description The API key, 1 to 1024 printable ASCII characters, no space at either end. Masked in responses; an update that repeats the masked value keeps the key. */
+        value?: string;
+      };
+      readonly id?: string;
+      /** @description Must not contain control characters. Must be well-formed Unicode. */
+      name: string;
+      /** @description `GET` sends the parameters in the query, `POST` as a JSON object. Default `GET`. */
+      requestMethod?: components['schemas']['ClaimSourceMethod'];
+      /** @description Parameters of the request, by name; at most 50. One without a value is left out. Default: none. At most 32 levels, 1000 values in total and 2048 characters in each string. */
+      requestParameters?: {
+        [key: string]: {
+          /** @description Value if `mapFrom` is absent or has no value. */
+          defaultValue?: unknown;
+          /** @description Path of the value: as in `claimMappings`, `claims.email` or `authenticationProvider.subjectId`; or `credentialConfiguration.id`, `credentialConfiguration.type`, `credentialConfiguration.format` or `credentialConfiguration.profile`. */
+          mapFrom?: string;
+        };
+      };
+      /** @description https with a public host name, without credentials, query and fragment. Redirects are not followed. */
+      url: string;
+    };
     CompactConfiguration: {
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
+      claimSourceId?: string;
       display?: components['schemas']['CredentialDisplay'][];
       expiresIn?: components['schemas']['Duration'];
       id: string;
@@ -2404,8 +2547,11 @@ export interface components {
           required?: boolean;
         };
       };
-      /** @description Claim sources are not supported yet: any value is rejected. At most 32 levels, 1000 values in total and 4096 characters in each string. */
-      claimSourceId?: unknown;
+      /**
+       * Format: uuid
+       * @description Id of the claims source that is called while a credential is issued. Default: none.
+       */
+      claimSourceId?: string | null;
       /** @description The credential as wallets display it, one entry per language. Default: one entry, whose name is the type. */
       display?: {
         /** @description Color as `#rrggbb`. */
@@ -2463,6 +2609,7 @@ export interface components {
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
+      claimSourceId?: string;
       contexts: string[];
       display?: components['schemas']['CredentialDisplay'][];
       expiresIn?: components['schemas']['Duration'];
@@ -2496,8 +2643,11 @@ export interface components {
           required?: boolean;
         };
       };
-      /** @description Claim sources are not supported yet: any value is rejected. At most 32 levels, 1000 values in total and 4096 characters in each string. */
-      claimSourceId?: unknown;
+      /**
+       * Format: uuid
+       * @description Id of the claims source that is called while a credential is issued. Default: none.
+       */
+      claimSourceId?: string | null;
       /** @description URLs of further JSON-LD contexts of the credentials, beside that of the VC Data Model 1.1. They are not fetched. */
       contexts?: string[];
       /** @description The credential as wallets display it, one entry per language. Default: one entry, whose name is the type. */
@@ -2948,6 +3098,29 @@ export interface components {
       /** @description Upper-case code of ISO 3166-2, of the same country. */
       stateOrProvinceName?: string;
     };
+    InteractionHook: {
+      claims: string[];
+      disabled: boolean;
+      /** @description Key of the HS256 signatures: 32 bytes, base64. In clear in the response to the request that made it, masked otherwise. */
+      secret: string;
+      sessionTimeoutInSec: number;
+      url: string;
+    };
+    InteractionHookRequest: {
+      /** @description Names of claims of the user that the hook gets; at most 100. Default: none. */
+      claims?: string[] | null;
+      /**
+       * @description Whether people are not sent to the hook. Default: false.
+       * @enum {boolean|null}
+       */
+      disabled?: true | false | null;
+      /** @description `null` replaces the secret by a new one. It is generated by the server: no other value than its masked form is accepted, and that changes nothing. */
+      secret?: string | null;
+      /** @description For how long a person may stay at the hook, 60 to 3600 seconds. Default 1200. */
+      sessionTimeoutInSec?: number | null;
+      /** @description Page that the browser is sent to: https with a public host name, without credentials, query and fragment. Required when the hook is made. */
+      url?: string;
+    };
     /** @description Metadata of a credential that was issued from an offer. */
     IssuedCredential: {
       credentialConfigurationId: string;
@@ -2966,6 +3139,7 @@ export interface components {
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
+      claimSourceId?: string;
       credentialBranding?: components['schemas']['CredentialBranding'];
       description?: string;
       display?: components['schemas']['CredentialDisplay'][];
@@ -3004,8 +3178,11 @@ export interface components {
           required?: boolean;
         };
       };
-      /** @description Claim sources are not supported yet: any value is rejected. At most 32 levels, 1000 values in total and 4096 characters in each string. */
-      claimSourceId?: unknown;
+      /**
+       * Format: uuid
+       * @description Id of the claims source that is called while a credential is issued. Default: none.
+       */
+      claimSourceId?: string | null;
       credentialBranding?: {
         /** @description Color as `#rrggbb`. */
         backgroundColor?: string;
@@ -3123,6 +3300,7 @@ export interface components {
           [key: string]: components['schemas']['ElementMapping'];
         };
       };
+      claimSourceId?: string;
       display?: components['schemas']['CredentialDisplay'][];
       expiresIn: components['schemas']['Duration'];
       id: string;
@@ -3178,8 +3356,11 @@ export interface components {
           };
         };
       };
-      /** @description Claim sources are not supported yet: any value is rejected. At most 32 levels, 1000 values in total and 4096 characters in each string. */
-      claimSourceId?: unknown;
+      /**
+       * Format: uuid
+       * @description Id of the claims source that is called while a credential is issued. Default: none.
+       */
+      claimSourceId?: string | null;
       /** @description The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from branding. Default: one entry from that alone. */
       display?: {
         /** @description Color as `#rrggbb`. */
@@ -3311,9 +3492,11 @@ export interface components {
       allowUnregisteredWallets: boolean;
       dpopNonceRequired: boolean;
       encryption: components['schemas']['EncryptionPolicy'];
+      interactionHook?: components['schemas']['InteractionHook'];
       profile: components['schemas']['OpenIdProfile'];
       refreshTokenDays: number;
       requirePushedAuthorizationRequests: boolean;
+      strictClaimsSources: boolean;
     };
     OpenIdConfigurationRequest: {
       /**
@@ -3328,18 +3511,22 @@ export interface components {
       dpopNonceRequired?: true | false | null;
       /** @description Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change. */
       encryption?: components['schemas']['EncryptionSettingsRequest'] | null;
-      /**
-       * @description Security profile: `haip` requires what HAIP 1.0 does, of every wallet: client attestation, pushed authorization requests, DPoP, and `scope` to select credentials. Default: `default`, the rules of OID4VCI 1.0; `null` resets it.
-       * @enum {unknown}
-       */
-      profile?: 'default' | 'haip' | null;
+      /** @description Page of the tenant that people visit after they signed in. Only its members in the request change; `null` removes it. */
+      interactionHook?: components['schemas']['InteractionHookRequest'] | null;
+      /** @description Security profile: `haip` requires what HAIP 1.0 does, of every wallet: client attestation, pushed authorization requests, DPoP, and `scope` to select credentials. Default: `default`, the rules of OID4VCI 1.0; `null` resets it. */
+      profile?: components['schemas']['OpenIdProfile'] | null;
       /** @description How long a refresh token can be used, in days. A change applies to tokens issued afterwards. Default: 30. */
-      refreshTokenDays?: number;
+      refreshTokenDays?: number | null;
       /**
        * @description Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no.
        * @enum {boolean|null}
        */
       requirePushedAuthorizationRequests?: true | false | null;
+      /**
+       * @description Whether a credential is denied if its claims source fails. Default: no; then only a missing required claim denies it.
+       * @enum {boolean|null}
+       */
+      strictClaimsSources?: true | false | null;
     };
     /** @enum {string} */
     OpenIdProfile: 'default' | 'haip';
@@ -3350,6 +3537,11 @@ export interface components {
     };
     PageOfAuthenticationProvider: {
       data: components['schemas']['AuthenticationProvider'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
+    PageOfClaimSource: {
+      data: components['schemas']['ClaimSource'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
@@ -3457,6 +3649,13 @@ export interface components {
       data: components['schemas']['WebSemanticConfiguration'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
+    };
+    /** @description Source of a request parameter: `mapFrom`, with `defaultValue` as its fallback, or `defaultValue` alone. */
+    ParameterMapping: {
+      /** @description Value if `mapFrom` is absent or has no value. */
+      defaultValue?: unknown;
+      /** @description Path of the value: as in `claimMappings`, `claims.email` or `authenticationProvider.subjectId`; or `credentialConfiguration.id`, `credentialConfiguration.type`, `credentialConfiguration.format` or `credentialConfiguration.profile`. */
+      mapFrom?: string;
     };
     PersistedCredential: {
       /** @description The credential itself. Absent if its configuration did not have `persist: true` when it was issued. */
@@ -3708,6 +3907,7 @@ export interface components {
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
+      claimSourceId?: string;
       description?: string;
       display?: components['schemas']['CredentialDisplay'][];
       expiresIn?: components['schemas']['Duration'];
@@ -3744,8 +3944,11 @@ export interface components {
           required?: boolean;
         };
       };
-      /** @description Claim sources are not supported yet: any value is rejected. At most 32 levels, 1000 values in total and 4096 characters in each string. */
-      claimSourceId?: unknown;
+      /**
+       * Format: uuid
+       * @description Id of the claims source that is called while a credential is issued. Default: none.
+       */
+      claimSourceId?: string | null;
       description?: string;
       /** @description The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name, description and issuer. Default: one entry from those alone. Entries with a `locale` are part of the type metadata. */
       display?: {
@@ -4156,6 +4359,7 @@ export interface components {
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
+      claimSourceId?: string;
       contexts: string[];
       credentialBranding?: components['schemas']['CredentialBranding'];
       description?: string;
@@ -4196,8 +4400,11 @@ export interface components {
           required?: boolean;
         };
       };
-      /** @description Claim sources are not supported yet: any value is rejected. At most 32 levels, 1000 values in total and 4096 characters in each string. */
-      claimSourceId?: unknown;
+      /**
+       * Format: uuid
+       * @description Id of the claims source that is called while a credential is issued. Default: none.
+       */
+      claimSourceId?: string | null;
       /** @description URLs of further JSON-LD contexts of the credentials. Each is fetched once, when it is configured. */
       contexts?: string[];
       credentialBranding?: {
@@ -4785,7 +4992,7 @@ export interface operations {
            *             "created": "2026-01-15T09:30:00.000Z",
            *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
            *           }
            *         }
            *       ],
@@ -4813,7 +5020,7 @@ export interface operations {
            *             "created": "2026-01-15T09:30:00.000Z",
            *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
            *           }
            *         }
            *       ]
@@ -4875,7 +5082,7 @@ export interface operations {
            *             "created": "2026-01-15T09:30:00.000Z",
            *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
            *           }
            *         }
            *       ],
@@ -4903,7 +5110,7 @@ export interface operations {
            *             "created": "2026-01-15T09:30:00.000Z",
            *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
            *           }
            *         }
            *       ]
@@ -5092,8 +5299,8 @@ export interface operations {
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.o",
-           *         "mso_mdoc:org.example.u",
+           *         "mso_mdoc:org.example.p",
+           *         "mso_mdoc:org.example.v",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
@@ -5296,8 +5503,8 @@ export interface operations {
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.o",
-           *         "mso_mdoc:org.example.u",
+           *         "mso_mdoc:org.example.p",
+           *         "mso_mdoc:org.example.v",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
@@ -5603,6 +5810,314 @@ export interface operations {
         };
       };
       400: components['responses']['TenantInvalid'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listClaimSources: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "name": "Student register",
+           *           "url": "https://register.example.com/claims",
+           *           "requestMethod": "POST",
+           *           "requestParameters": {
+           *             "email": {
+           *               "mapFrom": "claims.email"
+           *             }
+           *           },
+           *           "authorization": {
+           *             "type": "api-key",
+           *             "value": "**********ssuer"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['PageOfClaimSource'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  createClaimSource: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Key of the call, chosen by the client. A retry with the same key and body within 24 hours returns the first result and creates nothing new. */
+        'Idempotency-Key'?: string;
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "name": "Student register",
+         *       "url": "https://register.example.com/claims",
+         *       "requestMethod": "POST",
+         *       "requestParameters": {
+         *         "email": {
+         *           "mapFrom": "claims.email"
+         *         }
+         *       },
+         *       "authorization": {
+         *         "type": "api-key",
+         *         "value": "the key of the issuer"
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['ClaimSourceRequest'];
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "name": "Student register",
+           *       "url": "https://register.example.com/claims",
+           *       "requestMethod": "POST",
+           *       "requestParameters": {
+           *         "email": {
+           *           "mapFrom": "claims.email"
+           *         }
+           *       },
+           *       "authorization": {
+           *         "type": "api-key",
+           *         "value": "**********ssuer"
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['ClaimSource'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      422: components['responses']['TenantUnprocessable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveClaimSource: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the claims source. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "name": "Student register",
+           *       "url": "https://register.example.com/claims",
+           *       "requestMethod": "POST",
+           *       "requestParameters": {
+           *         "email": {
+           *           "mapFrom": "claims.email"
+           *         }
+           *       },
+           *       "authorization": {
+           *         "type": "api-key",
+           *         "value": "**********ssuer"
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['ClaimSource'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateClaimSource: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Id of the claims source. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "name": "Student register",
+         *       "url": "https://register.example.com/claims",
+         *       "requestMethod": "POST",
+         *       "requestParameters": {
+         *         "email": {
+         *           "mapFrom": "claims.email"
+         *         }
+         *       },
+         *       "authorization": {
+         *         "type": "api-key",
+         *         "value": "the key of the issuer"
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['ClaimSourceRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "name": "Student register",
+           *       "url": "https://register.example.com/claims",
+           *       "requestMethod": "POST",
+           *       "requestParameters": {
+           *         "email": {
+           *           "mapFrom": "claims.email"
+           *         }
+           *       },
+           *       "authorization": {
+           *         "type": "api-key",
+           *         "value": "**********ssuer"
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['ClaimSource'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  deleteClaimSource: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the claims source. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -6569,7 +7084,7 @@ export interface operations {
         content: {
           /**
            * @example {
-           *       "attestation_challenge": "mwtlqecv.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *       "attestation_challenge": "mwtr828m.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
            *     }
            */
           'application/json': components['schemas']['AttestationChallengeResponse'];
@@ -6579,6 +7094,57 @@ export interface operations {
       408: components['responses']['OAuthTimeout'];
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
+      429: components['responses']['OAuthTooManyRequests'];
+      500: components['responses']['OAuthInternal'];
+      503: components['responses']['OAuthUnavailable'];
+    };
+  };
+  completeInteraction: {
+    parameters: {
+      query?: {
+        /** @description JWS of the hook, HS256. */
+        session_token?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Redirect. OAuth errors are returned to the client in the same way. */
+      302: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          location: components['headers']['location'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The request is malformed or violates a rule. */
+      400: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "grant_type is missing"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+          'text/html': string;
+        };
+      };
       429: components['responses']['OAuthTooManyRequests'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
@@ -7341,11 +7907,19 @@ export interface operations {
            *       "allowUnregisteredWallets": true,
            *       "requirePushedAuthorizationRequests": false,
            *       "dpopNonceRequired": false,
+           *       "strictClaimsSources": false,
            *       "refreshTokenDays": 30,
            *       "encryption": {
            *         "enabled": true,
            *         "requestRequired": false,
            *         "responseRequired": false
+           *       },
+           *       "interactionHook": {
+           *         "url": "https://hook.example.com/visit",
+           *         "claims": [],
+           *         "sessionTimeoutInSec": 1200,
+           *         "disabled": false,
+           *         "secret": "**********lWfU="
            *       }
            *     }
            */
@@ -7399,11 +7973,19 @@ export interface operations {
            *       "allowUnregisteredWallets": true,
            *       "requirePushedAuthorizationRequests": false,
            *       "dpopNonceRequired": false,
+           *       "strictClaimsSources": false,
            *       "refreshTokenDays": 30,
            *       "encryption": {
            *         "enabled": true,
            *         "requestRequired": false,
            *         "responseRequired": false
+           *       },
+           *       "interactionHook": {
+           *         "url": "https://hook.example.com/visit",
+           *         "claims": [],
+           *         "sessionTimeoutInSec": 1200,
+           *         "disabled": false,
+           *         "secret": "**********lWfU="
            *       }
            *     }
            */
@@ -7704,7 +8286,7 @@ export interface operations {
            * @example {
            *       "iacas": [
            *         {
-           *           "certificate": "MIICQjCCAeigAwIBAgIQSmeTzVNDFNA/3xz/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/kq3Zb8XnW5mVt1Yc7RfL/oLxv3Be+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe"
            *         }
            *       ]
            *     }
@@ -10050,7 +10632,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "type": "org.example.u",
+           *           "type": "org.example.v",
            *           "profile": "mobile",
            *           "format": "mso_mdoc",
            *           "sessionId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
@@ -11689,7 +12271,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "type": "org.example.o",
+           *           "type": "org.example.p",
            *           "claimMappings": {
            *             "org.example.membership.1": {
            *               "given_name": {
@@ -11847,7 +12429,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "type": "org.example.o",
+           *       "type": "org.example.p",
            *       "claimMappings": {
            *         "org.example.membership.1": {
            *           "given_name": {
@@ -11940,7 +12522,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "type": "org.example.o",
+           *       "type": "org.example.p",
            *       "claimMappings": {
            *         "org.example.membership.1": {
            *           "given_name": {
@@ -12059,7 +12641,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "99eba6761e31f8688eca480163ebe0ea8566f807d1662c7b3ddbd0d5c6255582"
+           *           "certificateFingerprint": "88c651b838c5f15af5015787565008e920144733d3f492bd8518424ac599d6e4"
            *         }
            *       ]
            *     }
@@ -12363,7 +12945,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "829247534902a0b42d48787a7ebb36befecd62416e62011dbd8be5e14621520a",
+           *           "certificateFingerprint": "1c8f96f3ac1fd530fa2223799d2e1566b0271ec147b80add72d8cfa81cb871a8",
            *           "isManaged": false,
            *           "crl": {
            *             "number": "2",
@@ -12435,7 +13017,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "480cf30b5b813e8114f02e2667e904f19ef40c63678f8f31351102524f893681",
+           *       "certificateFingerprint": "bb528c57d01153e113196bbe611d0fb53c82a1561e6f336b8496ab23b39e8ceb",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "43",
@@ -12495,7 +13077,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "5204c043a221467d2a0f64a3a48c8845a37d27b3c9f3cb9c50fc262f966c9d76",
+           *       "certificateFingerprint": "d7d3901ab7cdd05ad05805c47232a0703e55d83eb4b9d4d644358087e9ac52e4",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -12564,7 +13146,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "5204c043a221467d2a0f64a3a48c8845a37d27b3c9f3cb9c50fc262f966c9d76",
+           *       "certificateFingerprint": "d7d3901ab7cdd05ad05805c47232a0703e55d83eb4b9d4d644358087e9ac52e4",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -12707,7 +13289,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "829247534902a0b42d48787a7ebb36befecd62416e62011dbd8be5e14621520a",
+           *       "certificateFingerprint": "1c8f96f3ac1fd530fa2223799d2e1566b0271ec147b80add72d8cfa81cb871a8",
            *       "isManaged": false,
            *       "crl": {
            *         "number": "2",
@@ -12812,7 +13394,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "1b05839455548a2ef46c1d998e20716ab0f89ff4956dff06a384a7d26f6dc560"
+           *           "certificateFingerprint": "1491466b496d21f78fc4c3d4d29fc4c9a07188a4eb2353c6669af38fc9803db9"
            *         }
            *       ]
            *     }
@@ -13064,7 +13646,7 @@ export interface operations {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *           "listSize": 100000,
-           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/4OuU/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/kq3Zb8XnW5mVt1Yc7RfL2sHd9J/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA/j+OPOLb7rmm/EwdytRshb+kq3Zb8XnW5mVt1Yc7RfL/JrUrQar1uNYeAMvFc/Tig=="
+           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+CXgkTt0MpcXTaV9+8QyOdhPKwb5bf4NelF+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt+hzT0MrVojIk/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+kq3Zb8XnW5mVt1Yc7RfL2+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA"
            *         }
            *       ]
            *     }
@@ -13108,7 +13690,7 @@ export interface operations {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *       "listSize": 100000,
-           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/4OuU/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG"
+           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+CXgkTt0MpcXTaV9+8QyOdhPKwb5bf4NelF+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt+hzT0MrVojIk/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+GQEsWECLvGlrv+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1"
            *     }
            */
           'application/json': components['schemas']['MobileStatusList'];
@@ -13943,14 +14525,14 @@ export interface operations {
           /**
            * @example {
            *       "status_lists": [
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token",
            *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b68/token",
            *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token"
            *       ]
@@ -14270,7 +14852,7 @@ export interface operations {
            *       "to": [
            *         "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
            *       ],
-           *       "created_time": 1795458365,
+           *       "created_time": 1795467580,
            *       "body": {
            *         "revocation_format": "ldp_vc",
            *         "credential_id": "urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
@@ -14655,7 +15237,7 @@ export interface operations {
            *         "type": "BitstringStatusList",
            *         "statusPurpose": "revocation",
            *         "ttl": 300000,
-           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb"
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGek"
            *       },
            *       "proof": {
            *         "type": "DataIntegrityProof",
@@ -14663,7 +15245,7 @@ export interface operations {
            *         "created": "2026-01-15T09:30:00.000Z",
            *         "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *         "proofPurpose": "assertionMethod",
-           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *       }
            *     }
            */
@@ -14688,7 +15270,7 @@ export interface operations {
            *         "type": "BitstringStatusList",
            *         "statusPurpose": "revocation",
            *         "ttl": 300000,
-           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb"
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGek"
            *       },
            *       "proof": {
            *         "type": "DataIntegrityProof",
@@ -14696,7 +15278,7 @@ export interface operations {
            *         "created": "2026-01-15T09:30:00.000Z",
            *         "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *         "proofPurpose": "assertionMethod",
-           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *         "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *       }
            *     }
            */

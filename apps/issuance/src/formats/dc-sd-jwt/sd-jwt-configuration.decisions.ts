@@ -37,7 +37,7 @@ export const sdJwtFaults = (request: SdJwtConfigurationRequest): ErrorDetail[] =
   const details: ErrorDetail[] = [];
   const fault = (param: string, msg: string, value?: unknown) =>
     details.push({ ...(value !== undefined && { value }), msg, param, location: 'body' });
-  const { type, vct, issuer, claimMappings, expiresIn, claimSourceId } = request;
+  const { type, vct, issuer, claimMappings, expiresIn } = request;
 
   if (vct === undefined || vct === null) {
     const msg = typeAddressFault(type);
@@ -59,7 +59,6 @@ export const sdJwtFaults = (request: SdJwtConfigurationRequest): ErrorDetail[] =
     }),
   );
   if (expiresIn && expiresTooSoon(expiresIn)) fault('expiresIn', 'must be at least 2 hours', expiresIn);
-  if (claimSourceId !== undefined && claimSourceId !== null) fault('claimSourceId', 'is not supported yet');
   return details;
 };
 
@@ -67,7 +66,8 @@ export const sdJwtContentOf = (
   request: SdJwtConfigurationRequest,
   published: Pick<SdJwtContent, 'vct' | 'vctIntegrity'>,
 ): SdJwtContent => {
-  const { name, description, issuer, display, claimMappings, expiresIn, maxIssuances, revocable } = request;
+  const { name, description, issuer, display, claimMappings, expiresIn, maxIssuances, revocable, claimSourceId } =
+    request;
   return present({
     name,
     description,
@@ -78,6 +78,7 @@ export const sdJwtContentOf = (
     expiresIn: expiresIn && present({ ...expiresIn }),
     maxIssuances,
     revocable: revocable || undefined,
+    claimSourceId,
   }) as SdJwtContent;
 };
 

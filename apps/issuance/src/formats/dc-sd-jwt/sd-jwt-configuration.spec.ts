@@ -59,7 +59,6 @@ describe('rules of a configuration', () => {
     ],
     [{ expiresIn: {} }, body('expiresIn', 'must be at least 2 hours', {})],
     [{ expiresIn: { minutes: 119 } }, body('expiresIn', 'must be at least 2 hours', { minutes: 119 })],
-    [{ claimSourceId: 'x' }, body('claimSourceId', 'is not supported yet')],
     ...['iss', 'aud', 'iat', 'nbf', 'exp', 'cnf', 'vct', 'vct#integrity', 'status', '_sd', '...', '_sd_alg'].map(
       (name) => [mapping(name, 1), body(`claimMappings.${name}`, 'is a reserved name')] as const,
     ),

@@ -64,7 +64,7 @@ export const mdocFaults = (request: MobileConfigurationRequest): ErrorDetail[] =
   const details: ErrorDetail[] = [];
   const fault = (param: string, msg: string, value?: unknown) =>
     details.push({ ...(value !== undefined && { value }), msg, param, location: 'body' });
-  const { type, branding, claimMappings, expiresIn, includeStatus, statusMechanism, claimSourceId } = request;
+  const { type, branding, claimMappings, expiresIn, includeStatus, statusMechanism } = request;
 
   if (type === 'VerifiableCredential') fault('type', 'must not be VerifiableCredential', type);
 
@@ -87,13 +87,12 @@ export const mdocFaults = (request: MobileConfigurationRequest): ErrorDetail[] =
   }
   if (statusMechanism !== undefined && !includeStatus)
     fault('statusMechanism', 'must not be used without includeStatus: true', statusMechanism);
-  if (claimSourceId !== undefined && claimSourceId !== null) fault('claimSourceId', 'is not supported yet');
   return details;
 };
 
 export const mdocContentOf = (request: MobileConfigurationRequest): MdocContent => {
   const { claimMappings, expiresIn, validFrom, validUntil, branding, display, maxIssuances } = request;
-  const { includeStatus, statusMechanism } = request;
+  const { includeStatus, statusMechanism, claimSourceId } = request;
   return present({
     claimMappings,
     expiresIn: present({ ...expiresIn }),
@@ -103,6 +102,7 @@ export const mdocContentOf = (request: MobileConfigurationRequest): MdocContent 
     display: display?.map((entry) => present({ ...entry })),
     maxIssuances,
     revocable: includeStatus || undefined,
+    claimSourceId,
     statusMechanism: statusMechanism === 'status_list' ? undefined : statusMechanism,
   }) as MdocContent;
 };

@@ -79,7 +79,6 @@ describe('rules of a configuration', () => {
     [{ type: 'VerifiableCredential' }, body('type', 'must not be VerifiableCredential', 'VerifiableCredential')],
     [{ expiresIn: {} }, body('expiresIn', 'must be at least 2 hours', {})],
     [{ expiresIn: { minutes: 119 } }, body('expiresIn', 'must be at least 2 hours', { minutes: 119 })],
-    [{ claimSourceId: 'x' }, body('claimSourceId', 'is not supported yet')],
     [
       { statusMechanism: 'identifier_list' },
       body('statusMechanism', 'must not be used without includeStatus: true', 'identifier_list'),

@@ -1,6 +1,7 @@
 import { IsBoolean } from 'class-validator';
 import { BoundedJson, BoundedText, IsRecord, NestedList, Optional } from '../../validators.js';
 import {
+  ClaimSourceId,
   configurationOperations,
   CredentialDisplay,
   CredentialType,
@@ -41,8 +42,8 @@ export class CompactConfigurationRequest extends KeyRequirements {
    * change applies to the credentials that are issued after it.
    */
   @Optional() @IsBoolean({ message: 'must be a boolean' }) revocable?: boolean;
-  /** Claim sources are not supported yet: any value is rejected. */
-  @Optional() @BoundedJson() claimSourceId?: unknown;
+  /** Id of the claims source that is called while a credential is issued. Default: none. */
+  @ClaimSourceId() claimSourceId?: string | null;
 }
 
 export class CompactConfiguration extends KeyRequirements {
@@ -54,6 +55,7 @@ export class CompactConfiguration extends KeyRequirements {
   claimMappings: Record<string, ClaimMapping>;
   expiresIn?: Duration;
   maxIssuances?: number;
+  claimSourceId?: string;
   revocable: boolean;
 }
 

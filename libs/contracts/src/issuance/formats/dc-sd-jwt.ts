@@ -1,6 +1,7 @@
 import { IsBoolean } from 'class-validator';
 import { BoundedJson, BoundedText, IsRecord, Nested, NestedList, Optional } from '../../validators.js';
 import {
+  ClaimSourceId,
   configurationOperations,
   CredentialDisplay,
   CredentialIssuer,
@@ -59,8 +60,8 @@ export class SdJwtConfigurationRequest extends KeyRequirements {
    */
   @Optional() @IsBoolean({ message: 'must be a boolean' }) revocable?: boolean;
 
-  /** Claim sources are not supported yet: any value is rejected. */
-  @Optional() @BoundedJson() claimSourceId?: unknown;
+  /** Id of the claims source that is called while a credential is issued. Default: none. */
+  @ClaimSourceId() claimSourceId?: string | null;
 }
 
 export class SdJwtConfiguration extends KeyRequirements {
@@ -76,6 +77,7 @@ export class SdJwtConfiguration extends KeyRequirements {
   claimMappings: Record<string, ClaimMapping>;
   expiresIn?: Duration;
   maxIssuances?: number;
+  claimSourceId?: string;
   revocable: boolean;
 }
 

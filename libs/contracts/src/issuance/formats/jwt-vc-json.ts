@@ -1,6 +1,7 @@
 import { IsBoolean } from 'class-validator';
 import { BoundedJson, BoundedText, IsRecord, Nested, NestedList, Optional } from '../../validators.js';
 import {
+  ClaimSourceId,
   configurationOperations,
   CredentialBranding,
   CredentialDisplay,
@@ -58,8 +59,8 @@ export class JwtVcConfigurationRequest extends KeyRequirements {
   @Optional() @IsBoolean({ message: 'must be a boolean' }) revocable?: boolean;
   /** Credentials of this format are not persisted: `true` is rejected. */
   @Optional() @IsBoolean({ message: 'must be a boolean' }) persist?: boolean;
-  /** Claim sources are not supported yet: any value is rejected. */
-  @Optional() @BoundedJson() claimSourceId?: unknown;
+  /** Id of the claims source that is called while a credential is issued. Default: none. */
+  @ClaimSourceId() claimSourceId?: string | null;
 }
 
 export class JwtVcConfiguration extends KeyRequirements {
@@ -75,6 +76,7 @@ export class JwtVcConfiguration extends KeyRequirements {
   claimMappings: Record<string, ClaimMapping>;
   expiresIn?: Duration;
   maxIssuances?: number;
+  claimSourceId?: string;
   revocable: boolean;
   persist: boolean;
 }

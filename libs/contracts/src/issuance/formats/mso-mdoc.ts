@@ -1,6 +1,7 @@
 import { IsBoolean, IsIn } from 'class-validator';
 import { BoundedJson, BoundedText, IsRecord, Nested, NestedList, Optional } from '../../validators.js';
 import {
+  ClaimSourceId,
   Color,
   configurationOperations,
   CredentialDisplay,
@@ -96,8 +97,8 @@ export class MobileConfigurationRequest extends KeyRequirements {
   @Optional()
   @IsIn(STATUS_MECHANISMS, { message: `must be one of: ${STATUS_MECHANISMS.join(', ')}` })
   statusMechanism?: StatusMechanism;
-  /** Claim sources are not supported yet: any value is rejected. */
-  @Optional() @BoundedJson() claimSourceId?: unknown;
+  /** Id of the claims source that is called while a credential is issued. Default: none. */
+  @ClaimSourceId() claimSourceId?: string | null;
 }
 
 export class MobileConfiguration extends KeyRequirements {
@@ -110,6 +111,7 @@ export class MobileConfiguration extends KeyRequirements {
   branding?: MobileBranding;
   display?: CredentialDisplay[];
   maxIssuances?: number;
+  claimSourceId?: string;
   includeStatus: boolean;
   /** Absent without `includeStatus`. */
   statusMechanism?: StatusMechanism;

@@ -9,11 +9,12 @@ export const mask = (secret: string): string =>
 
 /**
  * Whether a secret given on update is the stored one, masked.
- * @throws 400 for the mask of another secret: storing it would lose the real one
+ * @param member of the request
+ * @throws 400 on `member` for the mask of another secret: storing it would lose the real one
  */
-export const isMaskOf = (given: string, stored: string | undefined): boolean => {
+export const isMaskOf = (given: string, stored: string | undefined, member: string): boolean => {
   if (!given.startsWith(ASTERISKS)) return false;
   if (stored === undefined || given !== mask(stored))
-    throw invalidBody('clientSecret', 'must be the secret itself, the masked form of the stored secret, or omitted');
+    throw invalidBody(member, 'must be the secret itself, the masked form of the stored secret, or omitted');
   return true;
 };

@@ -1,0 +1,95 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { oauthError, type CredentialProfile } from '@attestry/contracts';
+import { Streams } from '@attestry/event-store';
+import { LOGGER, type Logger } from '@attestry/service-kit';
+import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
+import type { UserObject } from '../protocol/map-claims.js';
+import type { WalletRecord } from '../protocol/record-outcome.js';
+import type { ConfiguredSource } from './claim-sources.events.js';
+import { claimSources, claimSourcesStream } from './claim-sources.state.js';
+import { GuardedExchange } from './guarded-exchange.js';
+import { claimsOfAnswer, MAX_ANSWER_BYTES, parametersOf, SourceFailed, sourceRequest } from './source-exchange.js';
+import { SourceSecrets } from './source-secrets.js';
+import { SourceTokens } from './source-tokens.js';
+
+/** The configuration that names the source. */
+export type SourcedConfiguration = Pick<ActiveConfiguration, 'id' | 'type' | 'format'> & { profile: CredentialProfile };
+
+/** Claims that the source of a credential configuration returns (ADR 0093). */
+@Injectable()
+export class SourceClaims {
+  constructor(
+    private readonly streams: Streams,
+    private readonly secrets: SourceSecrets,
+    private readonly tokens: SourceTokens,
+    private readonly exchange: GuardedExchange,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /**
+   * Called once for each credential request.
+   * @returns none when the source fails and the tenant does not require it (`strictClaimsSources`)
+   * @throws ClaimsNotReady when the source has no claims yet
+   * @throws AppError credential_request_denied
+   */
+  async request(
+    tenantId: string,
+    sourceId: string,
+    configuration: SourcedConfiguration,
+    from: UserObject,
+    record: WalletRecord,
+  ): Promise<Record<string, unknown>> {
+    const [{ state: sources }, { state: settings }] = await Promise.all([
+      this.streams.load(claimSources, claimSourcesStream(tenantId)),
+      this.streams.load(openIdSettings, openIdSettingsStream(tenantId)),
+    ]);
+    const source = sources.find(({ id }) => id === sourceId);
+    try {
+      // Deleted while the configuration was created.
+      if (!source) throw new SourceFailed('the claims source does not exist');
+      return await this.call(tenantId, source, configuration, from);
+    } catch (error) {
+      if (!(error instanceof SourceFailed)) throw error;
+      const { requestId } = record.events;
+      this.logger.warn({ requestId, tenantId, claimSourceId: sourceId, reason: error.message }, 'claims source failed');
+      record.addMetadata({ claimSourceId: sourceId, claimSourceFailure: error.message });
+      if (source && !settings.strictClaimsSources) return {};
+      throw oauthError('credential_request_denied', 'a claims source did not return the claims of the credential', {
+        check: 'source-claims',
+      });
+    }
+  }
+
+  private async call(
+    tenantId: string,
+    source: ConfiguredSource,
+    configuration: SourcedConfiguration,
+    from: UserObject,
+  ): Promise<Record<string, unknown>> {
+    const { id, type, format, profile } = configuration;
+    const { headers, ...request } = sourceRequest(
+      source,
+      parametersOf(source.requestParameters, from, { id, type, format, profile }),
+    );
+    const credentials = await this.credentialsOf(tenantId, source);
+    const answer = await this.exchange.send(
+      tenantId,
+      { ...request, headers: { ...headers, ...credentials } },
+      MAX_ANSWER_BYTES,
+    );
+    const { authorization } = source;
+    if (answer.status === 401 && authorization?.type === 'oauth-client-credentials')
+      this.tokens.forget(tenantId, authorization);
+    return claimsOfAnswer(answer);
+  }
+
+  private async credentialsOf(tenantId: string, { authorization }: ConfiguredSource): Promise<Record<string, string>> {
+    if (!authorization) return {};
+    const secret = await this.secrets.openSecret(tenantId, authorization);
+    if (secret === undefined) throw new SourceFailed('the claims source was deleted');
+    return authorization.type === 'api-key'
+      ? { 'x-api-key': secret }
+      : { authorization: await this.tokens.authorize(tenantId, authorization, secret) };
+  }
+}
