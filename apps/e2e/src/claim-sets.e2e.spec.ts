@@ -156,7 +156,7 @@ describe('a third-party wallet', () => {
 
   it('gets an offer for one person for this person only [T277]', async () => {
     const plain = expectStatus(await tenant.api.offers.createOpen({ credentials: [degree] }), 200);
-    expect(Object.keys(plain)).toEqual(['uri']);
+    expect(Object.keys(plain)).toEqual(['uri', 'uriByReference', 'qrUrl']);
     await signIn(await resolve(plain.uri, 'wallet.example'), LEA);
     const lea = await waitUntil(async () =>
       expectStatus(await tenant.api.users.list(), 200).data.find(

@@ -411,7 +411,7 @@ describe('a configuration', () => {
     expect(detailsOf(answer)).toEqual([
       detail(
         'claims',
-        'must not make the claims of a credential impossible to encode: nickname must be a boolean, a string or a number, not an array',
+        `must fit credential configuration ${cwt}: nickname must be a boolean, a string or a number, not an array`,
       ),
     ]);
   });

@@ -672,7 +672,10 @@ describe('the credential endpoint refuses', () => {
   });
 
   it('an issuance without a required claim', async () => {
-    const offer = await offerOf(['jwt did:web'], { claims: { other: 1 } });
+    const { api } = tenant;
+    const { id: userId } = expectStatus(await api.users.create({ claims }), 201);
+    const offer = await offerOf(['jwt did:web'], { claims: {}, userId });
+    expectStatus(await api.users.update(userId, { claims: { other: 1 } }), 200);
     const mine = await redeem(offer.uri);
     const body = { credential_configuration_id: id('jwt did:web'), proofs: { jwt: [await proof(await nonce(), key)] } };
     expectOAuthError(await credential(mine, body), 400, 'credential_request_denied');

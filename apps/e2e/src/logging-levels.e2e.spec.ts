@@ -93,10 +93,12 @@ describe.each(LEVELS)('at level %i', (level) => {
     });
     expect(offer.status).toBe(200);
     const { success } = await dataOf(place, offer.headers);
-    const { uri, uriByReference, transactionCode, ...plain } = offer.body;
-    for (const secret of [uri, uriByReference, transactionCode!]) expect(JSON.stringify(success)).not.toContain(secret);
+    const { uri, uriByReference, qrUrl, transactionCode, ...plain } = offer.body;
+    const secrets = [uri, uriByReference, qrUrl, transactionCode!];
+    for (const secret of secrets) expect(JSON.stringify(success)).not.toContain(secret);
+    const hidden = { uri: '***', uriByReference: '***', qrUrl: '***', transactionCode: '***' };
     if (level === 1) expect(success).toBeNull();
-    else expect(success).toEqual({ body: { ...plain, uri: '***', uriByReference: '***', transactionCode: '***' } });
+    else expect(success).toEqual({ body: { ...plain, ...hidden } });
   });
 
   it('a refusal records the request, and the reason in the metadata', async () => {

@@ -284,13 +284,27 @@ describe('the wire', () => {
     expect(await denied({ validUntil }, { points: 1, until: '2020-01-31' })).toBe(
       'validUntil must be later than validFrom, rounded down to the hour',
     );
-    expect(await denied({}, {})).toBe('namespaces must have at least one element with a value');
-    const { uri } = await offer({ claims: { given_name: 'Zoë', birthdate: '1990-12-10' } });
+    const { id: userId } = expectStatus(await tenant.api.users.create({ claims }), 201);
+    const { uri } = await offer({ claims: {}, userId });
+    const nameless = { given_name: 'Zoë', birthdate: '1990-12-10' };
+    expectStatus(await tenant.api.users.update(userId, { claims: nameless }), 200);
+    const missing = `family_name has no value, but is mandatory for ${MDL}`;
     expect(await requestCredential(uri, id, await makeHolderKey())).toEqual([
       400,
       'credential_request_denied',
-      `family_name has no value, but is mandatory for ${MDL}`,
+      missing,
     ]);
+    const refused = async (credentials: string[], offered: Record<string, unknown>) => {
+      const { body } = await tenant.api.offers.create({ credentials, claims: offered });
+      return (body as unknown as { details: object[] }).details;
+    };
+    expect(await refused([id], nameless)).toEqual([
+      { param: 'claims', location: 'body', msg: `must fit credential configuration ${id}: ${missing}` },
+    ]);
+    const type = 'org.example.card.empty';
+    const empty = expectStatus(await tenant.api.mobile.create({ ...card, type } as never), 201).id;
+    const msg = `must fit credential configuration ${empty}: namespaces must have at least one element with a value`;
+    expect(await refused([empty], {})).toEqual([{ param: 'claims', location: 'body', msg }]);
   });
 
   it('refuses an offer whose claims no element can have', async () => {

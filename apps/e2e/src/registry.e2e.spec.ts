@@ -513,14 +513,18 @@ describe('cursors', () => {
   const lists = table.filter(([, { response, http }]) => Array.isArray(response) && !http!.stream);
   it.each(lists)('%s refuses one that it did not issue', async (name, operation) => {
     const parts = await rowOf(name).right(world);
+    // A search has them in its body.
+    const location = operation.query ? 'query' : 'body';
     for (const cursor of [
       'nonsense',
       '',
       Buffer.from('createdAt=2026-01-01T00:00:00.000Z&id=1').toString('base64url'),
     ]) {
-      const answer = await call(operation, { ...parts, query: { limit: 1, cursor } });
+      const asked = { limit: 1, cursor };
+      const sent = location === 'query' ? asked : { ...(parts.body as object), ...asked };
+      const answer = await call(operation, { ...parts, [location]: sent });
       expect(answer.status).toBe(400);
-      expect(answer.body).toMatchObject({ details: [expect.objectContaining({ param: 'cursor', location: 'query' })] });
+      expect(answer.body).toMatchObject({ details: [expect.objectContaining({ param: 'cursor', location })] });
     }
   });
 

@@ -587,6 +587,10 @@ const storedOfferOf = async (api: TenantApi, configurationId: string): Promise<s
 const freshOffer = async ({ tenant, own }: World) =>
   expectStatus(await tenant.api.offers.create({ credentials: [own.jwtVc], claims: { given_name: 'Ada' } }), 200);
 
+/** Of the offer by reference. */
+const freshReference = async (world: World): Promise<string> =>
+  new URL((await freshOffer(world)).qrUrl).pathname.split('/').at(-2)!;
+
 const freshUser = async ({ tenant }: World) => expectStatus(await tenant.api.users.create(), 201).id;
 
 /** Whose credential the platform has recorded. */
@@ -1285,14 +1289,14 @@ export const ROWS: Record<string, Row> = {
     refusal: { status: 400, param: 'id', location: 'params' },
     foreign: ({ foreign }) => ({ params: { id: foreign.offer } }),
   },
+  'issuance.list-pre-authorized-offers': pageRow,
   'issuance.retrieve-offer-content': {
-    right: async (world) => {
-      const { uriByReference } = await freshOffer(world);
-      const [, reference] = /\/offers\/([^/]+)\/content/.exec(
-        new URL(uriByReference).searchParams.get('credential_offer_uri')!,
-      )!;
-      return { params: { reference: decodeURIComponent(reference!) } };
-    },
+    right: async (world) => ({ params: { reference: await freshReference(world) } }),
+    wrong: ({ own }) => ({ params: { reference: `${own.offer}.not-its-secret` } }),
+    refusal: { status: 404 },
+  },
+  'issuance.retrieve-offer-qr-code': {
+    right: async (world) => ({ params: { reference: await freshReference(world) } }),
     wrong: ({ own }) => ({ params: { reference: `${own.offer}.not-its-secret` } }),
     refusal: { status: 404 },
   },
@@ -1459,6 +1463,11 @@ export const ROWS: Record<string, Row> = {
     refusal: { status: 400, param: 'claims', location: 'body' },
   },
   'issuance.list-users': pageRow,
+  'issuance.search-users': {
+    right: () => ({ body: { claims: { given_name: 'Grace' } } }),
+    wrong: () => ({ body: { claims: 'Grace' } }),
+    refusal: { status: 400, param: 'claims', location: 'body' },
+  },
   'issuance.retrieve-user': {
     right: ({ own }) => ({ params: { id: own.user } }),
     wrong: () => ({ params: { id: 'no-uuid' } }),

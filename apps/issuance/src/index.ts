@@ -3,23 +3,33 @@ import { IssuanceModule } from './issuance.module.js';
 import { PUBLISHED } from './issuance.reactions.js';
 import { configurations } from './credential-configuration/configurations.read-model.js';
 import { dueCertificates } from './due-certificates/due-certificates.read-model.js';
+import { preAuthorizedOffers } from './pre-authorized-offers/pre-authorized-offers.read-model.js';
 import { sessionKeys } from './session-keys/session-keys.js';
 import { publishedLists } from './status-list/published-lists.read-model.js';
 import { statusLists } from './status-list/status-lists.read-model.js';
 import { tokenFamilies } from './token-family/family-sweep.js';
 import { users } from './user/users.read-model.js';
+import { userSearchTables } from './user-search/user-search.read-model.js';
 
 export const issuanceService: ServiceDefinition = {
   name: 'issuance',
   needs: ['domain', 'keys', 'replay-guard'],
   publishes: PUBLISHED.map(({ category }) => category),
   module: IssuanceModule,
-  projections: [configurations, dueCertificates, users, sessionKeys, tokenFamilies, statusLists, publishedLists].map(
-    (projection) => ({
-      projection,
-      follows: 'domain',
-    }),
-  ),
+  projections: [
+    configurations,
+    dueCertificates,
+    users,
+    userSearchTables,
+    preAuthorizedOffers,
+    sessionKeys,
+    tokenFamilies,
+    statusLists,
+    publishedLists,
+  ].map((projection) => ({
+    projection,
+    follows: 'domain',
+  })),
 };
 export { storedContextsOf, STORED_CONTEXT_CATEGORY } from './stored-context/stored-contexts-of.js';
 /** For the benchmark of a format's own work. */

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthorizationOffers } from './authorization-offer/authorization-offers.js';
+import { OfferReferences } from './authorization-offer/offer-references.js';
 import { AuthorizationAnswers } from './authorization-request/authorization-answers.js';
 import { AuthorizationCodes } from './authorization-request/authorization-codes.js';
 import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
@@ -33,6 +34,7 @@ import { TypeClaims } from './credential-configuration/type-claims.js';
 import { Erasures } from './user/erasures.js';
 import { UserClaims } from './user/user-claims.js';
 import { UsersReadModel } from './user/users.read-model.js';
+import { UserSearchReadModel } from './user-search/user-search.read-model.js';
 import { DeliveryInterest } from './delivery-interest/delivery-interest.directory.js';
 import { Crls } from './document-signers/crls.js';
 import { DocumentSigners } from './document-signers/document-signers.js';
@@ -50,6 +52,8 @@ import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedConfigurations } from './protocol/published-configurations.js';
 import { SignedInUsers } from './user/signed-in-users.js';
 import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
+import { QrCodes } from './offer-qr-codes/qr-codes.js';
+import { PreAuthorizedOffersReadModel } from './pre-authorized-offers/pre-authorized-offers.read-model.js';
 import { KnownUsers } from './known-users/known-users.js';
 import { CredentialErasures } from './persisted-credential/credential-erasures.js';
 import { PersistedCredentials } from './persisted-credential/persisted-credentials.js';
@@ -106,6 +110,7 @@ import { useCases } from './use-cases.generated.js';
     KnownUsers,
     UserClaims,
     UsersReadModel,
+    UserSearchReadModel,
     Erasures,
     PersistedCredentials,
     CredentialErasures,
@@ -134,6 +139,9 @@ import { useCases } from './use-cases.generated.js';
     PendingInteractions,
     InteractionHooks,
     AuthorizationOffers,
+    OfferReferences,
+    PreAuthorizedOffersReadModel,
+    QrCodes,
     SignedInUsers,
     ...formatProviders,
     RecentStates,

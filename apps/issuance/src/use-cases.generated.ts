@@ -39,6 +39,7 @@ import { ListDocumentSigners } from './list-document-signers/list-document-signe
 import { ListIacas } from './list-iacas/list-iacas.js';
 import { ListIssuedCredentials } from './list-issued-credentials/list-issued-credentials.js';
 import { ListMobileStatusLists } from './list-mobile-status-lists/list-mobile-status-lists.js';
+import { ListPreAuthorizedOffers } from './list-pre-authorized-offers/list-pre-authorized-offers.js';
 import { ListRevocationLists } from './list-revocation-lists/list-revocation-lists.js';
 import { ListStatusListConfigurations } from './list-status-list-configurations/list-status-list-configurations.js';
 import { ListUserCredentials } from './list-user-credentials/list-user-credentials.js';
@@ -63,6 +64,7 @@ import { RetrieveJwtVcIssuer } from './retrieve-jwt-vc-issuer/retrieve-jwt-vc-is
 import { RetrieveMobileStatusList } from './retrieve-mobile-status-list/retrieve-mobile-status-list.js';
 import { RetrieveOauthKeys } from './retrieve-oauth-keys/retrieve-oauth-keys.js';
 import { RetrieveOfferContent } from './retrieve-offer-content/retrieve-offer-content.js';
+import { RetrieveOfferQrCode } from './retrieve-offer-qr-code/retrieve-offer-qr-code.js';
 import { RetrieveOpenIdConfiguration } from './retrieve-openid-configuration/retrieve-openid-configuration.js';
 import { RetrievePreAuthorizedOffer } from './retrieve-pre-authorized-offer/retrieve-pre-authorized-offer.js';
 import { RetrieveRevocationList } from './retrieve-revocation-list/retrieve-revocation-list.js';
@@ -76,6 +78,7 @@ import { RetrieveUser } from './retrieve-user/retrieve-user.js';
 import { RetrieveWallet } from './retrieve-wallet/retrieve-wallet.js';
 import { RevokeDocumentSigner } from './revoke-document-signer/revoke-document-signer.js';
 import { RevokeWalletToken } from './revoke-wallet-token/revoke-wallet-token.js';
+import { SearchUsers } from './search-users/search-users.js';
 import { SetCredentialStatus } from './set-credential-status/set-credential-status.js';
 import { SetRevocationStatus } from './set-revocation-status/set-revocation-status.js';
 import { SubmitConsent } from './submit-consent/submit-consent.js';
@@ -136,7 +139,9 @@ export const useCases = [
   CreatePreAuthorizedOffer,
   DeleteOffer,
   DeletePreAuthorizedOffer,
+  ListPreAuthorizedOffers,
   RetrieveOfferContent,
+  RetrieveOfferQrCode,
   RetrievePreAuthorizedOffer,
   RetrieveOpenIdConfiguration,
   UpdateOpenIdConfiguration,
@@ -179,5 +184,6 @@ export const useCases = [
   ListUserCredentials,
   ListUsers,
   RetrieveUser,
+  SearchUsers,
   UpdateUser,
 ];

@@ -1,6 +1,6 @@
 /**
  * The one error value of all services (architecture, One error value). Thrown once, sent over the bus unchanged, rendered once by the gateway
- * in the error shape the operation declares. `cause` and `check` stay private: they go to the log, never to a caller.
+ * in the error shape the operation declares. `cause`, `check` and `claim` stay private: they go to the log, never to a caller.
  */
 
 export type ErrorKind =
@@ -73,6 +73,8 @@ export interface AppErrorOptions {
   details?: ErrorDetail[];
   /** Name of the check that rejected the request, as its file is named; for the log. */
   check?: string;
+  /** Name of the claim of a credential that rejected the request; for the log and the record of the call. */
+  claim?: string;
   /** Logged, never sent to a caller. */
   cause?: unknown;
   /** Extra response headers, for example `Allow` or `WWW-Authenticate`. */
@@ -84,6 +86,7 @@ export class AppError extends Error {
   readonly code: string;
   readonly details: ErrorDetail[] | undefined;
   readonly check: string | undefined;
+  readonly claim: string | undefined;
   readonly headers: Record<string, string> | undefined;
 
   constructor(
@@ -95,6 +98,7 @@ export class AppError extends Error {
     this.code = options.code ?? PLATFORM_CODE[kind];
     this.details = options.details;
     this.check = options.check;
+    this.claim = options.claim;
     this.headers = options.headers;
   }
 
@@ -104,12 +108,13 @@ export class AppError extends Error {
       code: this.code,
       ...(this.details && { details: this.details }),
       ...(this.check !== undefined && { check: this.check }),
+      ...(this.claim !== undefined && { claim: this.claim }),
       cause: this.cause,
       headers: { ...this.headers, ...headers },
     });
   }
 
-  /** What crosses the bus: no cause, no check. */
+  /** What crosses the bus: no cause, check or claim. */
   toWire(): WireAppError {
     return {
       kind: this.kind,

@@ -78,6 +78,7 @@ describe('at level 3', () => {
     'code_verifier',
     'uri',
     'uriByReference',
+    'qrUrl',
     'proof',
     'proofs',
     'c_nonce',

@@ -27,7 +27,7 @@ const HARMLESS = new Set(
 
 /** Hidden at every level: secrets, tokens and values a token can be obtained with; the URIs of offers contain their code. */
 const SECRET =
-  /secret|token|passw|passphrase|code$|^code|^uri|proof|nonce|assertion|authorization$|signature|credential$|jwt|jwe|jws|private|^(?:d|p|q|dp|dq|qi|k)$|api-?key/i;
+  /secret|token|passw|passphrase|code$|^code|^uri|^qr|proof|nonce|assertion|authorization$|signature|credential$|jwt|jwe|jws|private|^(?:d|p|q|dp|dq|qi|k)$|api-?key/i;
 const HARMLESS_DESPITE = new Set(['credentials', 'transactionCodeConfiguration', 'tokenEndpointAuthMethod']);
 
 /** Secret values, whatever the member's name: JWTs and JWEs, offers, PEM keys, bearer values. */

@@ -146,7 +146,7 @@ export const toAppError = (error: unknown, context: LoggedContext, logger: Logge
   if (error instanceof AppError) {
     const severe = error.kind === 'internal' || error.kind === 'unavailable';
     logger[severe ? 'error' : 'info'](
-      { ...fields, code: error.code, check: error.check, cause: describeCause(error.cause) },
+      { ...fields, code: error.code, check: error.check, claim: error.claim, cause: describeCause(error.cause) },
       'operation refused',
     );
     return error;

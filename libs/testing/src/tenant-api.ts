@@ -276,6 +276,10 @@ export class TenantApi {
       deleteOpen: (id: string) => answerTo(client.DELETE('/v1/openid/offers/{id}', { params: { path: { id } } })),
       create: (body: Schemas['PreAuthorizedOfferRequest']) =>
         answerTo(client.POST('/v1/openid/offers/pre-authorized', { body })),
+      list: (query?: QueryOf<'/v1/openid/offers/pre-authorized'>) =>
+        answerTo(client.GET('/v1/openid/offers/pre-authorized', { params: { query } })),
+      retrieve: (id: string) =>
+        answerTo(client.GET('/v1/openid/offers/pre-authorized/{id}', { params: { path: { id } } })),
       delete: (id: string) =>
         answerTo(client.DELETE('/v1/openid/offers/pre-authorized/{id}', { params: { path: { id } } })),
     };
@@ -296,6 +300,7 @@ export class TenantApi {
     return {
       create: (body: Schemas['CreateUserRequest'] = {}) => answerTo(client.POST('/v1/users', { body })),
       list: (query?: QueryOf<'/v1/users'>) => answerTo(client.GET('/v1/users', { params: { query } })),
+      search: (body: Schemas['SearchUsersRequest']) => answerTo(client.POST('/v1/users/search', { body })),
       retrieve: (id: string) => answerTo(client.GET('/v1/users/{id}', { params: { path: { id } } })),
       update: (id: string, body: Schemas['UpdateUserRequest']) =>
         answerTo(client.PUT('/v1/users/{id}', { params: { path: { id } }, body })),

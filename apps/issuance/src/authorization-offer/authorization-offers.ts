@@ -69,7 +69,7 @@ export class AuthorizationOffers {
   }
 
   /** The tenant is the host's, so another tenant's value names no offer. */
-  private async findByState(tenantId: string, issuerState: string): Promise<OpenOffer | undefined> {
+  async findByState(tenantId: string, issuerState: string): Promise<OpenOffer | undefined> {
     const named = parseBearerValue(issuerState);
     const offer = named && (await this.load(tenantId, named.sessionId));
     if (!offer) return undefined;

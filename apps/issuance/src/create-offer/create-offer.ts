@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { createOffer, invalidBody, type ContextOf, type Offer } from '@attestry/contracts';
+import { createOffer, invalidBody, MAX_QR_TEXT, type ContextOf, type Offer } from '@attestry/contracts';
 import { Streams, type Clock, type FurtherDecision, type Ids } from '@attestry/event-store';
 import { KeyNotFound, Macs, Sealing } from '@attestry/keys';
 import {
@@ -17,8 +17,14 @@ import { authorizationOffer, authorizationOfferStream } from '../authorization-o
 import { nameClaimSets } from '../claim-sets/claim-sets.js';
 import { KnownUsers } from '../known-users/known-users.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
-import { authorizationOffer as offerDocument, offerUri } from '../protocol/offer-document.js';
+import {
+  authorizationOffer as offerDocument,
+  offerQrUrl,
+  offerReferenceUri,
+  offerUri,
+} from '../protocol/offer-document.js';
 import { OfferEntries } from '../protocol/offer-entries.js';
+import { OfferReferences } from '../authorization-offer/offer-references.js';
 import { keepUser, type ActiveUser } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
 import { checkOffer, type CheckedOffer } from './check-offer.js';
@@ -33,6 +39,7 @@ export class CreateOffer {
     private readonly streams: Streams,
     private readonly users: KnownUsers,
     private readonly entries: OfferEntries,
+    private readonly references: OfferReferences,
     private readonly macs: Macs,
     private readonly sealing: Sealing,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -40,16 +47,28 @@ export class CreateOffer {
   ) {}
 
   async execute({ body }: RequestOf<typeof createOffer>, context: Context): Promise<Offer> {
-    const { id: tenantId, baseUrl: issuer } = context.tenant;
+    const { id: tenantId } = context.tenant;
     const checked = checkOffer(body, this.clock.now());
     const configurationIds = checked.entries.map(({ configurationId }) => configurationId);
     await this.entries.resolveEntries(tenantId, checked.entries);
-    const uriWith = (issuerState?: string) =>
-      offerUri(offerDocument(issuer, configurationIds, body.request_parameters, issuerState));
     const { expiresAt } = checked;
-    if (expiresAt === undefined) return { uri: uriWith() };
+    if (expiresAt === undefined) return this.addresses(context, configurationIds, body);
     const stored = await this.store({ ...checked, expiresAt }, configurationIds, body, context);
-    return { uri: uriWith(stored.issuerState), id: stored.id, expiresAt: stored.expiresAt };
+    const addresses = this.addresses(context, configurationIds, body, stored.issuerState);
+    return { ...addresses, id: stored.id, expiresAt: stored.expiresAt };
+  }
+
+  private addresses(
+    { tenant: { id: tenantId, baseUrl: issuer } }: Context,
+    configurationIds: string[],
+    { request_parameters: parameters }: Body,
+    issuerState?: string,
+  ): Pick<Offer, 'uri' | 'uriByReference' | 'qrUrl'> {
+    const document = offerDocument(issuer, configurationIds, parameters, issuerState);
+    const uri = offerUri(document);
+    const reference = uri.length <= MAX_QR_TEXT ? this.references.seal(tenantId, document) : undefined;
+    if (reference === undefined) return { uri };
+    return { uri, uriByReference: offerReferenceUri(issuer, reference), qrUrl: offerQrUrl(issuer, reference) };
   }
 
   private async store(

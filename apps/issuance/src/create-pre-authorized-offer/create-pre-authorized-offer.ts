@@ -29,9 +29,18 @@ import { issuanceSession, issuanceSessionStream } from '../issuance-session/issu
 import { firstSessionId } from '../known-users/first-session-id.js';
 import { KnownUsers } from '../known-users/known-users.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
-import { offerDocument, offerReferenceUri, offerUri, sealOfferDocument } from '../protocol/offer-document.js';
+import type { UserObject } from '../protocol/map-claims.js';
+import {
+  offerDocument,
+  offerQrUrl,
+  offerReference,
+  offerReferenceUri,
+  offerUri,
+  sealOfferDocument,
+} from '../protocol/offer-document.js';
 import { OfferEntries } from '../protocol/offer-entries.js';
 import { makeTransactionCode, normalTransactionCode, TRANSACTION_CODE_LENGTH } from '../protocol/transaction-code.js';
+import { UserClaims } from '../user/user-claims.js';
 import { createUser, keepUser, replaceUserClaims, type ActiveUser } from '../user/user.decisions.js';
 import { user, userStream, type UserState } from '../user/user.state.js';
 import { checkOfferRequest } from './check-offer-request.js';
@@ -43,6 +52,7 @@ export class CreatePreAuthorizedOffer {
   constructor(
     private readonly streams: Streams,
     private readonly users: KnownUsers,
+    private readonly claims: UserClaims,
     private readonly entries: OfferEntries,
     private readonly haip: HaipProfile,
     private readonly macs: Macs,
@@ -62,10 +72,11 @@ export class CreatePreAuthorizedOffer {
     const claimSets = nameClaimSets(checked, () => this.ids.uuid());
     const userId = request.body.userId ?? idFor(context, 'user', this.ids);
     const known = request.body.userId !== undefined;
-    const [entries, person] = await Promise.all([
-      this.entries.resolveEntries(tenantId, checked, claims),
-      known ? this.loadUser(tenantId, userId) : undefined,
-    ]);
+    const person = known ? await this.loadUser(tenantId, userId) : undefined;
+    const entries = await this.entries.resolveEntries(tenantId, checked, {
+      ...(await this.knownClaims(tenantId, person, claims)),
+      areComplete: true,
+    });
     const newUser = !known && isEmpty(stored);
 
     const now = this.clock.now();
@@ -76,6 +87,7 @@ export class CreatePreAuthorizedOffer {
     const transaction = this.transactionCode(request.body, sessionId, context);
     const document = offerDocument(issuer, configurationIds, code.value, transaction?.stored);
     const secret = randomSecret(32, bytesFor(context, 'reference'));
+    const reference = offerReference(sessionId, secret);
     const sealedClaims =
       isEmpty(claims) && !claimSets
         ? undefined
@@ -130,7 +142,8 @@ export class CreatePreAuthorizedOffer {
       id: sessionId,
       userId,
       uri: offerUri(document),
-      uriByReference: offerReferenceUri(issuer, sessionId, secret),
+      uriByReference: offerReferenceUri(issuer, reference),
+      qrUrl: offerQrUrl(issuer, reference),
       // An earlier attempt of this call may have created it.
       expiresAt: state.status === 'offered' ? state.code.expiresAt : expiresAt,
       ...(transaction && { transactionCode: transaction.shown }),
@@ -141,6 +154,19 @@ export class CreatePreAuthorizedOffer {
     const { state } = await this.users.load(tenantId, userId);
     assertActive(state, userId);
     return state;
+  }
+
+  /** As the credential endpoint merges them, without claim sets. */
+  private async knownClaims(
+    tenantId: string,
+    person: ActiveUser | undefined,
+    offered: Record<string, unknown>,
+  ): Promise<UserObject> {
+    if (!person) return { claims: offered };
+    const shown = await this.claims.viewOf(tenantId, person);
+    if (isErased(shown)) throw noSuchUser(person.id);
+    const { claims, authenticationProvider } = shown;
+    return { claims: { ...claims, ...offered }, ...(authenticationProvider && { authenticationProvider }) };
   }
 
   private transactionCode(

@@ -33,16 +33,15 @@ export const mapCwtClaims = ({ content }: Cwt, from: UserObject): Record<string,
 };
 
 /** @param encode throws ClaimFault */
-export const cwtOfferFault = (
+export const cwtClaimsFault = (
   { content }: Cwt,
-  claims: Record<string, unknown>,
+  from: UserObject,
   encode: (claims: Record<string, unknown>) => unknown,
 ): string | undefined => {
-  const known = mapKnownClaims(content.claimMappings, { claims });
+  const known = mapKnownClaims(content.claimMappings, from);
   const tooLarge = claimsSizeFault(known);
-  if (tooLarge) return tooLarge;
-  const msg = encodingFault(() => encode(known))?.message;
-  return msg && `impossible to encode: ${msg}`;
+  if (tooLarge) return `the claims of the credential must not ${tooLarge}`;
+  return encodingFault(() => encode(known))?.message;
 };
 
 /** The claim that cannot be encoded, if there is one. */
@@ -82,7 +81,8 @@ export const prepareCwtCredential = <Content extends CwtContent>(
     return { credentialId, holderKey: holder.publicJwk, validFrom, ...(validUntil && { validUntil }), input };
   } catch (error) {
     // Neither message contains a value of a claim.
-    if (error instanceof TimesFault || error instanceof ClaimFault) throw denied(error.message);
+    if (error instanceof ClaimFault) throw denied(error.message, error.claim.join(' '));
+    if (error instanceof TimesFault) throw denied(error.message);
     throw error;
   }
 };
@@ -112,5 +112,8 @@ export const cwtMetadataOf = ({ type, content }: Cwt, named: object, claimsAt: r
   };
 };
 
-const denied = (description: string) =>
-  oauthError('credential_request_denied', description, { check: 'formats/cwt-credential' });
+const denied = (description: string, claim?: string) =>
+  oauthError('credential_request_denied', description, {
+    check: 'formats/cwt-credential',
+    ...(claim !== undefined && { claim }),
+  });

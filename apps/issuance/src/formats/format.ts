@@ -129,8 +129,8 @@ export interface Format<
   /** As the API shows it. */
   recordOf(configuration: ActiveConfiguration<Content>): ConfigurationRecord;
   metadataOf(configuration: ActiveConfiguration<Content>): FormatMetadata;
-  /** Why an offer with these claims could never be redeemed; the user's own claims are not known yet. */
-  offerFaultOf?(configuration: ActiveConfiguration<Content>, claims: Record<string, unknown>): string | undefined;
+  /** Why a credential cannot express claims from these sources, which need not be all; the claim that is at fault is named. */
+  claimsFaultOf?(configuration: ActiveConfiguration<Content>, from: UserObject): string | undefined;
 
   /** @throws AppError credential_request_denied when a required claim has no value */
   mapClaims(configuration: ActiveConfiguration<Content>, from: UserObject): Record<string, unknown>;

@@ -128,7 +128,7 @@ describe('refusals of the credential endpoint', () => {
     expect(await refusal(() => checkIssuerDomain({}, 'https://acme.example', host, { includes }))).toBeUndefined();
     expect(await refusal(() => mapClaims({ name: { required: true } }, { claims: {} }))).toEqual([
       'credential_request_denied',
-      'a required claim has no value',
+      'the required claim name has no value',
       'map-claims',
     ]);
   });

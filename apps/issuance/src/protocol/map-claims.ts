@@ -24,12 +24,22 @@ export const mapKnownClaims = (mappings: Record<string, ClaimMapping>, from: Use
 /**
  * Claims of the credential. `mapFrom` only: left out when missing; with `defaultValue`: that on a miss; `defaultValue`
  * only: a static claim; required without either: denied.
+ * @param namespace of the claims, where the format has namespaces
  */
-export const mapClaims = (mappings: Record<string, ClaimMapping>, from: UserObject): Record<string, unknown> => {
+export const mapClaims = (
+  mappings: Record<string, ClaimMapping>,
+  from: UserObject,
+  namespace?: string,
+): Record<string, unknown> => {
   const claims = mapKnownClaims(mappings, from);
   for (const [name, { required }] of Object.entries(mappings))
-    if (required && !Object.hasOwn(claims, name))
-      throw oauthError('credential_request_denied', 'a required claim has no value', { check: 'map-claims' });
+    if (required && !Object.hasOwn(claims, name)) {
+      const claim = namespace === undefined ? name : `${namespace} ${name}`;
+      throw oauthError('credential_request_denied', `the required claim ${claim} has no value`, {
+        check: 'map-claims',
+        claim,
+      });
+    }
   return claims;
 };
 

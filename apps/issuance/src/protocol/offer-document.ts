@@ -74,8 +74,14 @@ export const offerUri = (document: OfferDocument | AuthorizationOffer): string =
   `${SCHEME}?credential_offer=${encodeURIComponent(JSON.stringify(document))}`;
 
 /** OID4VCI §4.1.3 */
-export const offerReferenceUri = (issuer: string, offerId: string, secret: string): string =>
-  `${SCHEME}?credential_offer_uri=${encodeURIComponent(`${issuer}/v1/openid/offers/${offerId}.${secret}/content`)}`;
+export const offerReferenceUri = (issuer: string, reference: string): string =>
+  `${SCHEME}?credential_offer_uri=${encodeURIComponent(`${issuer}/v1/openid/offers/${reference}/content`)}`;
+
+/** Address of the QR code. */
+export const offerQrUrl = (issuer: string, reference: string): string => `${issuer}/v1/openid/offers/${reference}/qr`;
+
+/** Reference to an offer whose document is sealed in its session. */
+export const offerReference = (offerId: string, secret: string): string => `${offerId}.${secret}`;
 
 // The document holds the code, so it is kept only under a secret that nothing but the reference carries (ADR 0059).
 

@@ -3,7 +3,7 @@ import type { ActiveConfiguration } from '../credential-configuration/credential
 import type { Formats } from '../formats/formats.js';
 import { authorizationServerMetadata } from './authorization-server-metadata.js';
 import type { CurrentConfigurations } from './current-configurations.js';
-import { mapClaims } from './map-claims.js';
+import { mapClaims, type UserObject } from './map-claims.js';
 import { OfferEntries } from './offer-entries.js';
 import { queryOf, rawOf } from './raw-request.js';
 import { makeTransactionCode, normalTransactionCode } from './transaction-code.js';
@@ -99,7 +99,7 @@ const entryOf = (configurationId: string) => ({ configurationId, claimSets: [] }
 describe('the entries of an offer', () => {
   it('name each configuration that the tenant does not have', async () => {
     const find = async (_tenantId: string, id: string) =>
-      id === 'c1' ? { id, format: 'jwt_vc_json', type: 'A' } : undefined;
+      id === 'c1' ? { id, format: 'jwt_vc_json', type: 'A', content: {} } : undefined;
     const entries = new OfferEntries(
       { find } as unknown as CurrentConfigurations,
       { byName: { jwt_vc_json: {} } } as Formats,
@@ -114,26 +114,65 @@ describe('the entries of an offer', () => {
     });
   });
 
-  it('are refused with claims that no credential could have, in the offer or in one of its claim sets', async () => {
-    const find = async (_tenantId: string, id: string) => ({ id, format: 'jwt_vc_json', type: 'A' });
-    const offerFaultOf = (_configuration: unknown, claims: object) =>
-      JSON.stringify(claims) === '{"a":1,"b":3}' ? 'too long' : undefined;
-    const entries = new OfferEntries(
+  const entriesWith = (format: object, content: object = {}) => {
+    const find = async (_tenantId: string, id: string) => ({ id, format: 'jwt_vc_json', type: 'A', content });
+    return new OfferEntries(
       { find } as unknown as CurrentConfigurations,
-      { byName: { jwt_vc_json: { offerFaultOf } } } as unknown as Formats,
+      { byName: { jwt_vc_json: format } } as unknown as Formats,
     );
-    const sets = (...claims: Record<string, unknown>[]) => [
-      entryOf('c1'),
-      { configurationId: 'c2', claimSets: claims.map((one) => ({ claims: one })) },
-    ];
-    const detail = (param: string, msg: string) => ({ details: [{ param, msg, location: 'body' }] });
-    await expect(entries.resolveEntries('t1', [entryOf('c1')], { a: 1, b: 3 })).rejects.toMatchObject(
-      detail('claims', 'must not make the claims of a credential too long'),
+  };
+  const sets = (...claims: Record<string, unknown>[]) => [
+    entryOf('c1'),
+    { configurationId: 'c2', claimSets: claims.map((one) => ({ claims: one })) },
+  ];
+  const detail = (param: string, msg: string) => ({ param, msg, location: 'body' });
+
+  it('are refused with claims that no credential could have, in the offer or in one of its claim sets', async () => {
+    const entries = entriesWith({
+      claimsFaultOf: (_configuration: unknown, { claims }: UserObject) =>
+        JSON.stringify(claims) === '{"a":1,"b":3}' ? 'b must be 2' : undefined,
+    });
+    await expect(entries.resolveEntries('t1', [entryOf('c1')], { claims: { a: 1, b: 3 } })).rejects.toMatchObject({
+      details: [detail('claims', 'must fit credential configuration c1: b must be 2')],
+    });
+    await expect(entries.resolveEntries('t1', sets({ b: 2 }, { b: 3 }), { claims: { a: 1 } })).rejects.toMatchObject({
+      details: [detail('credentials.1.claimSets.1.claims', 'must fit credential configuration c2: b must be 2')],
+    });
+    expect(await entries.resolveEntries('t1', sets({ b: 2 }), { claims: { a: 1 } })).toHaveLength(2);
+  });
+
+  const mapping = {
+    mapClaims: (_configuration: unknown, from: UserObject) =>
+      mapClaims({ name: { mapFrom: 'claims.name', required: true } }, from),
+  };
+
+  it('are refused for each credential without a required claim, once nothing can add it [T435]', async () => {
+    const known = { claims: { other: 1 } };
+    const missing = (id: string) => `must fit credential configuration ${id}: the required claim name has no value`;
+    const entries = entriesWith(mapping);
+    await expect(
+      entries.resolveEntries('t1', sets({ name: 'Ada' }, {}), { ...known, areComplete: true }),
+    ).rejects.toMatchObject({
+      details: [detail('claims', missing('c1')), detail('credentials.1.claimSets.1.claims', missing('c2'))],
+    });
+    expect(await entries.resolveEntries('t1', sets({}), known)).toHaveLength(2);
+    expect(await entries.resolveEntries('t1', sets({}), { claims: { name: 'Ada' }, areComplete: true })).toHaveLength(
+      2,
     );
-    await expect(entries.resolveEntries('t1', sets({ b: 2 }, { b: 3 }), { a: 1 })).rejects.toMatchObject(
-      detail('credentials.1.claimSets.1.claims', 'must not make the claims of the credential too long'),
-    );
-    expect(await entries.resolveEntries('t1', sets({ b: 2 }), { a: 1 })).toHaveLength(2);
+  });
+
+  it('may have a configuration with a claims source, which adds and replaces claims [T435]', async () => {
+    const entries = entriesWith({ ...mapping, claimsFaultOf: () => 'wrong' }, { claimSourceId: 's1' });
+    expect(await entries.resolveEntries('t1', sets({}), { claims: {}, areComplete: true })).toHaveLength(2);
+  });
+
+  it('fail with what is no refusal', async () => {
+    const broken = entriesWith({
+      mapClaims: () => {
+        throw new Error('broken');
+      },
+    });
+    await expect(broken.resolveEntries('t1', sets(), { claims: {}, areComplete: true })).rejects.toThrow('broken');
   });
 });
 

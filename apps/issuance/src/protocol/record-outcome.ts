@@ -52,8 +52,9 @@ export const recordOutcome = async <T>(
   const setRefusal = (refusal: AppError | undefined): void => {
     const { outcome: _, ...details } = record.details;
     const error = refusal && { status: HTTP_STATUS[refusal.kind], code: refusal.code, message: refusal.message };
+    const claim = refusal?.claim !== undefined && { claim: refusal.claim };
     record.details = error
-      ? { ...details, outcome: 'FAIL', metadata: { ...metadata, error } }
+      ? { ...details, outcome: 'FAIL', metadata: { ...metadata, ...claim, error } }
       : { ...details, metadata: { ...metadata } };
   };
   const addMetadata = (more: Record<string, unknown>): void => {

@@ -515,14 +515,15 @@ describe('the state of an offer', () => {
     expect(await stateOf(made.id)).toMatchObject({ id: made.id, userId: made.userId, state: 'LOCKED' });
   });
 
-  it('does not exist for other tenants, unknown ids, deleted offers and deleted users', async () => {
+  it('is that of a deletion, and does not exist for other tenants, unknown ids and deleted users [T448]', async () => {
     const { made } = await start(jwtVc);
     expect(await code(stateOf(made.id, OTHER))).toBe('NotFound');
     for (const id of [TENANT, made.userId]) expect(await code(stateOf(id))).toBe('NotFound');
     expect(await code(stateOf('no-uuid'))).toBe('BadRequest');
     const deleted = await offer({ credentials: [jwtVc] });
     await admin(deletePreAuthorizedOffer, { params: { id: deleted.id } });
-    expect(await code(stateOf(deleted.id))).toBe('NotFound');
+    expect(await stateOf(deleted.id)).toMatchObject({ id: deleted.id, state: 'DELETED', issuedCredentials: [] });
+    expect(await code(stateOf(deleted.id, OTHER))).toBe('NotFound');
     await admin(deleteUser, { params: { id: made.userId } });
     expect(await code(stateOf(made.id))).toBe('NotFound');
   });
@@ -565,11 +566,44 @@ describe('claims', () => {
     });
   });
 
-  it('that are required but missing cause the credential to be denied', async () => {
-    const { token } = await start(jwtVc, { claims: { family_name: 'Lovelace' } });
+  it('that are required but missing are named when the offer is created, which changes nothing [T435]', async () => {
+    const before = await engines.events.head();
+    const claims = { family_name: 'Lovelace' };
+    expect((await refusal(offer({ credentials: [jwtVc, ldpVc], claims }))).details).toEqual(
+      [jwtVc, ldpVc].map((id) => ({
+        msg: `must fit credential configuration ${id}: the required claim givenName has no value`,
+        param: 'claims',
+        location: 'body',
+      })),
+    );
+    expect(await engines.events.head()).toEqual(before);
+  });
+
+  it("may be the user's own, or those of a claim set [T435]", async () => {
+    const { id: userId } = (await admin(createUser, { body: { claims: { given_name: 'Grace' } } })) as { id: string };
+    await offer({ credentials: [jwtVc], claims: {}, userId });
+    const claimSets = [{ claims: { given_name: 'Ada' } }, { claims: {} }];
+    const credentials = [{ credentialConfigurationId: jwtVc, claimSets }];
+    await offer({ credentials, claims: {}, userId });
+    expect((await refusal(offer({ credentials, claims: {} }))).details).toMatchObject([
+      { param: 'credentials.0.claimSets.1.claims' },
+    ]);
+    await admin(updateUser, { params: { id: userId }, body: {} });
+    expect((await refusal(offer({ credentials: [jwtVc], claims: {}, userId }))).details).toMatchObject([
+      { param: 'claims' },
+    ]);
+  });
+
+  it('that are required but have been removed from the user cause the credential to be denied [T436]', async () => {
+    const { id: userId } = (await admin(createUser, { body: { claims: { given_name: 'Grace' } } })) as { id: string };
+    const { token } = await start(jwtVc, { claims: {}, userId });
+    await admin(updateUser, { params: { id: userId }, body: { claims: { family_name: 'Hopper' } } });
     const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
     const error = await refusal(collect(token, { credential_configuration_id: jwtVc, proofs }));
-    expect(error.code).toBe('credential_request_denied');
+    expect([error.code, error.message]).toEqual([
+      'credential_request_denied',
+      'the required claim givenName has no value',
+    ]);
   });
 
   it('of a deleted user are unreadable', async () => {
@@ -750,11 +784,11 @@ describe('the user of an offer that keeps nothing', () => {
 
   it('has a stream from its first change on, and its claims are issued', async () => {
     const configurationId = await configure('jwt_vc_json', 'OfLateUser');
-    const { made, token } = await start(configurationId, { claims: {} });
-    const { userId: id } = made;
+    const { userId: id } = await offer({ credentials: [jwtVc] });
     const changes = [{ claims: { given_name: 'Eve' } }, { claims: { given_name: 'Grace' } }];
     for (const body of changes) await admin(updateUser, { params: { id }, body });
     expect(await typesOf(id)).toEqual(['UserCreated', 'UserClaimsReplaced', 'UserClaimsReplaced']);
+    const { token } = await start(configurationId, { claims: {}, userId: id });
     const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
     const { credentials } = await collect(token, { credential_configuration_id: configurationId, proofs });
     expect((await verified(credentials[0]!.credential)).vc.credentialSubject).toMatchObject({ givenName: 'Grace' });
@@ -1077,11 +1111,17 @@ describe('the credential endpoint', () => {
         proofValue: expect.stringMatching(/^z/) as string,
       },
     });
-    const { token: bad } = await start(ldpVc, { claims: { given_name: { '@id': 'http://x' } } });
+    const claims = { given_name: { '@id': 'http://x' } };
+    const fault = 'givenName must not have a member name that starts with @, which JSON-LD reserves';
+    expect((await refusal(offer({ credentials: [ldpVc], claims }))).details).toMatchObject([
+      { param: 'claims', msg: `must fit credential configuration ${ldpVc}: ${fault}` },
+    ]);
+    const { id: userId } = (await admin(createUser, { body: { claims: { given_name: 'Ada' } } })) as { id: string };
+    const { token: bad } = await start(ldpVc, { claims: {}, userId });
+    await admin(updateUser, { params: { id: userId }, body: { claims } });
     const again = { jwt: [await prove(makeHolder(), await nonceFor())] };
-    expect(await code(collect(bad, { credential_configuration_id: ldpVc, proofs: again }))).toBe(
-      'credential_request_denied',
-    );
+    const denied = await refusal(collect(bad, { credential_configuration_id: ldpVc, proofs: again }));
+    expect([denied.code, denied.message]).toEqual(['credential_request_denied', fault]);
   });
 
   it.each([
@@ -1136,7 +1176,7 @@ describe('the credential endpoint', () => {
     },
   );
 
-  it('refuses a claim of a cwt that is an object, of the offer at once, of the user at the credential endpoint', async () => {
+  it('refuses a claim of a cwt that is an object, of the offer at once, later at the credential endpoint [T435, T436]', async () => {
     const claimMappings = { given_name: { mapFrom: 'claims.given_name' } };
     const body = { type: 'Scalars', claimMappings };
     const { id } = (await admin(compactConfigurations.create, { body })) as { id: string };
@@ -1144,13 +1184,14 @@ describe('the credential endpoint', () => {
     const claims = { given_name: { canary: 1 } };
     expect((await refusal(offer({ credentials: [id], claims }))).details).toEqual([
       {
-        msg: `must not make the claims of a credential impossible to encode: ${fault}`,
+        msg: `must fit credential configuration ${id}: ${fault}`,
         param: 'claims',
         location: 'body',
       },
     ]);
-    const { id: userId } = await admin(createUser, { body: { claims } });
+    const { id: userId } = (await admin(createUser, {})) as { id: string };
     const { token } = await start(id, { userId, claims: {} });
+    await admin(updateUser, { params: { id: userId }, body: { claims } });
     const proofs = { jwt: [await prove(makeHolder(), await nonceFor(), 'did:key')] };
     const denied = await refusal(collect(token, { credential_configuration_id: id, proofs }));
     expect([denied.code, denied.message]).toEqual(['credential_request_denied', fault]);
@@ -1411,8 +1452,9 @@ describe('a credential that a document signer signs', () => {
       validUntil: { mapFrom: 'claims.until' },
     });
     const denied = async (claims: Record<string, unknown>) => {
-      const { id: userId } = (await admin(createUser, { body: { claims } })) as { id: string };
+      const { id: userId } = (await admin(createUser, { body: { claims: { born: '1990-12-10' } } })) as { id: string };
       const { token } = await start(dated, { claims: {}, userId });
+      await admin(updateUser, { params: { id: userId }, body: { claims } });
       const { code: error, message } = await refusal(ask(token, dated, [makeHolder()]));
       expect(error).toBe('credential_request_denied');
       return message;
@@ -1848,16 +1890,20 @@ describe('large linked data', () => {
   };
 
   it('is refused in an offer whose credential could never be issued', async () => {
-    const tooMany = ['invalid', ['claims must not make the claims of a credential have more than 20000 JSON values']];
-    const tooDeep = ['invalid', ['claims must not make the claims of a credential nest deeper than 32 levels']];
-    expect(await detailOf(offer({ credentials: [jwtVc, ldpVc], claims: list(limit - 1) }))).toEqual(tooMany);
-    expect(await detailOf(offer({ credentials: [ldpVc], claims: nested(31) }))).toEqual(tooDeep);
+    const refused = (id: string, fault: string) => [
+      'invalid',
+      [`claims must fit credential configuration ${id}: the claims of the credential must not ${fault}`],
+    ];
+    const tooMany = (id: string) => refused(id, 'have more than 20000 JSON values');
+    const tooDeep = (id: string) => refused(id, 'nest deeper than 32 levels');
+    expect(await detailOf(offer({ credentials: [jwtVc, ldpVc], claims: list(limit - 1) }))).toEqual(tooMany(ldpVc));
+    expect(await detailOf(offer({ credentials: [ldpVc], claims: nested(31) }))).toEqual(tooDeep(ldpVc));
     // One claim that becomes many.
     const claimMappings = Object.fromEntries(
       Array.from({ length: 200 }, (_, i) => [`claim${i}`, { mapFrom: 'claims.given_name' }]),
     );
     const multiplied = await configure('ldp_vc', 'Multiplied', { claimMappings });
-    expect(await detailOf(offer({ credentials: [multiplied], claims: list(100) }))).toEqual(tooMany);
+    expect(await detailOf(offer({ credentials: [multiplied], claims: list(100) }))).toEqual(tooMany(multiplied));
     await offer({ credentials: [multiplied], claims: list(90) });
     // Not linked data.
     await offer({ credentials: [jwtVc], claims: list(limit - 1) });

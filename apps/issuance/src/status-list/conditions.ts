@@ -7,7 +7,9 @@ export const chooseMediaType = (accept: string | undefined, types: readonly stri
   const values = weightedList(accept);
   let chosen: { type: string; rank: number } | undefined;
   for (const type of types) {
-    const range = [type, 'application/*', '*/*'].find((one) => values.some(({ value }) => value === one));
+    const range = [type, `${type.slice(0, type.indexOf('/'))}/*`, '*/*'].find((one) =>
+      values.some(({ value }) => value === one),
+    );
     const weight = values.find(({ value }) => value === range)?.weight ?? 0;
     // Weights have three decimals.
     const rank = weight && weight + (range === type ? 0.0001 : 0);

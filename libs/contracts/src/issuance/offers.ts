@@ -1,5 +1,6 @@
 import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
 import { defineOperation, publicAccess, requires } from '../operation.js';
+import { PageQuery } from '../pagination.js';
 import { CORE_AUTHORIZE_PARAMETERS } from '../tenant-config/authentication-providers.js';
 import { combine, IsRecord, BoundedJson, BoundedText, Nested, Optional, Rule, Time, Uuid } from '../validators.js';
 import { CLAIM_BOUNDS } from './claim-bounds.js';
@@ -101,6 +102,14 @@ export class OfferRequest {
 export class Offer {
   /** Credential offer URI: `openid-credential-offer://?credential_offer=…`. */
   uri: string;
+  /** Credential offer by reference: `openid-credential-offer://?credential_offer_uri=…`. Absent where `qrUrl` is. */
+  uriByReference?: string;
+  /**
+   * Address of the QR code of `uri`, as SVG or PNG. It can be retrieved without access token until the offer is deleted or expires, or a
+   * configuration of it is deleted. Absent for long `request_parameters`: if `uri` has more than 2,953 characters, for which there is no QR code,
+   * or the address would have more than 2,000.
+   */
+  qrUrl?: string;
   /** UUID of a stored offer. */
   id?: string;
   /** Expiry of a stored offer. */
@@ -150,6 +159,11 @@ export class PreAuthorizedOffer {
   uri: string;
   /** Credential offer by reference: `openid-credential-offer://?credential_offer_uri=…`. */
   uriByReference: string;
+  /**
+   * Address of the QR code of `uri`, as SVG or PNG; of `uriByReference` if `uri` has more than 2,953 characters. It can be retrieved without
+   * access token until the offer is redeemed, deleted or locked, or expires.
+   */
+  qrUrl: string;
   /** Expiry of the offer and its pre-authorized code. */
   expiresAt: string;
   /** Transaction code of 6 characters, if configured. Returned once; it cannot be retrieved later. */
@@ -161,16 +175,17 @@ export class PreAuthorizedOfferStatus {
   id: string;
   /**
    * `CREATED`: not redeemed. `REDEEMED`: the pre-authorized code was exchanged for an access token. `CLAIMED`: at least one credential was
-   * issued. `EXPIRED`: expired before a credential was issued. `LOCKED`: three wrong transaction codes.
+   * issued. `EXPIRED`: expired before a credential was issued. `LOCKED`: three wrong transaction codes. `DELETED`: deleted before a credential was
+   * issued.
    */
-  state: 'CREATED' | 'REDEEMED' | 'CLAIMED' | 'EXPIRED' | 'LOCKED';
+  state: 'CREATED' | 'REDEEMED' | 'CLAIMED' | 'EXPIRED' | 'LOCKED' | 'DELETED';
   /** Ids of the offered credential configurations. */
   credentials: string[];
   userId: string;
   createdAt: string;
   /** Expiry of the pre-authorized code. */
   expiresAt: string;
-  /** Credentials issued from the offer, oldest first; the first 500. */
+  /** Credentials issued from the offer, oldest first; the first 500, in a list the first 10. */
   issuedCredentials: IssuedCredential[];
 }
 
@@ -189,9 +204,14 @@ export class OfferParams {
   @Uuid() id: string;
 }
 
+/** Longest URI, in characters of one byte each, for which there is a QR code (ISO/IEC 18004, version 40 with error correction level L). */
+export const MAX_QR_TEXT = 2953;
+/** Longest reference to an offer in an address. */
+export const MAX_OFFER_REFERENCE = 2000;
+
 export class OfferReferenceParams {
-  /** Offer id and secret: `<offer id>.<secret>`. */
-  @BoundedText(200, 1) reference: string;
+  /** Part of the address by which the offer is retrieved: its id and a secret, or the encrypted offer. */
+  @BoundedText(MAX_OFFER_REFERENCE, 1) reference: string;
 }
 
 /** Maximum size of an offer request, claims included: 500 KB (512,000 bytes). */
@@ -250,11 +270,25 @@ export const createPreAuthorizedOffer = defineOperation({
   idempotent: true,
 });
 
+export const listPreAuthorizedOffers = defineOperation({
+  name: 'issuance.list-pre-authorized-offers',
+  since: 'v2.1.0',
+  summary: 'Retrieve the pre-authorized offers of the tenant, their states and what was issued from them',
+  description: 'Codes and claims of the offers cannot be retrieved. Offers for users who were deleted are left out.',
+  http: { method: 'GET', path: '/v1/openid/offers/pre-authorized', success: 200 },
+  access: requires('offers:read'),
+  analytics: { prefix: 'OPENID_PRE_AUTHORIZED_OFFER_RETRIEVE_LIST', category },
+  errors,
+  query: PageQuery,
+  response: [PreAuthorizedOfferStatus],
+  errorStatuses: [400, 401, 403],
+});
+
 export const retrievePreAuthorizedOffer = defineOperation({
   name: 'issuance.retrieve-pre-authorized-offer',
   since: 'v2.1.0',
   summary: 'Retrieve the state of a pre-authorized offer and what was issued from it',
-  description: 'Codes and claims of the offer cannot be retrieved. Returns 404 if the offer or its user is deleted.',
+  description: 'Codes and claims of the offer cannot be retrieved. Returns 404 if the user of the offer is deleted.',
   http: { method: 'GET', path: '/v1/openid/offers/pre-authorized/:id', success: 200 },
   access: requires('offers:read'),
   analytics: { prefix: 'OPENID_PRE_AUTHORIZED_OFFER_RETRIEVE', category, object: { type: 'offer', from: 'params.id' } },
@@ -279,10 +313,31 @@ export const deletePreAuthorizedOffer = defineOperation({
 export const retrieveOfferContent = defineOperation({
   name: 'issuance.retrieve-offer-content',
   summary: 'Retrieve a credential offer by reference (OID4VCI section 4.1.3)',
-  description: 'Returns 404 if the offer is deleted, redeemed, locked or expired.',
+  description:
+    'Returns 404 if the offer is deleted, redeemed, locked or expired, and for an offer of the authorization code flow if one of its configurations is deleted.',
   http: { method: 'GET', path: '/v1/openid/offers/:reference/content', success: 200 },
   access: publicAccess,
   errors,
   params: OfferReferenceParams,
   errorStatuses: [404],
+});
+
+export const retrieveOfferQrCode = defineOperation({
+  name: 'issuance.retrieve-offer-qr-code',
+  since: 'v2.1.0',
+  summary: 'Retrieve the QR code of a credential offer',
+  description:
+    'An SVG or PNG image by `Accept`, SVG by default. Returns 404 as the offer by reference does, and 406 if `Accept` allows neither.',
+  http: {
+    method: 'GET',
+    path: '/v1/openid/offers/:reference/qr',
+    success: 200,
+    body: 'raw',
+    mediaType: 'image/svg+xml',
+    otherMediaTypes: ['image/png'],
+  },
+  access: publicAccess,
+  errors,
+  params: OfferReferenceParams,
+  errorStatuses: [404, 406, 503],
 });

@@ -1,6 +1,6 @@
 import { defineOperation, requires } from '../operation.js';
-import { PageQuery } from '../pagination.js';
-import { IsRecord, BoundedJson, Optional, Uuid } from '../validators.js';
+import { PageCursor, PageLimit, PageQuery } from '../pagination.js';
+import { IsRecord, BoundedJson, BoundedText, Nested, Optional, Uuid } from '../validators.js';
 import { CLAIM_BOUNDS } from './claim-bounds.js';
 import type { CredentialStatus } from './credential-status.js';
 import type { CredentialFormat, PROFILES } from './formats.js';
@@ -33,6 +33,35 @@ export class UserLink {
   url: string;
   /** `sub` of the provider's ID tokens. */
   subjectId: string;
+}
+
+/** Identity at the authentication provider, of which each given member must be equal. */
+export class UserLinkCriteria {
+  @Optional() @BoundedText(255) providerId?: string;
+  @Optional() @BoundedText(2048) url?: string;
+  @Optional() @BoundedText(255) subjectId?: string;
+}
+
+/** Most values of a search. */
+export const MAX_SEARCH_VALUES = 20;
+/** Values of a user by which the user is found. */
+export const MAX_SEARCHABLE_VALUES = 500;
+
+export class SearchUsersRequest {
+  /**
+   * Claims that a user must have. Members of nested objects are compared one by one: a user may have others. Texts, numbers, booleans, null,
+   * arrays and empty objects must be equal. At most 20 values with `authenticationProvider`.
+   */
+  @Optional()
+  @IsRecord()
+  @BoundedJson({ entries: 20, values: 1000, text: 4096 })
+  claims?: Record<string, unknown>;
+  /** Identity at the authentication provider. */
+  @Optional() @Nested(UserLinkCriteria, { message: 'must be an object' }) authenticationProvider?: UserLinkCriteria;
+  /** Maximum number of entries of the page. Default 100. */
+  @PageLimit() limit?: number;
+  /** `nextCursor` of the previous page of the same search. Absent for the first page. */
+  @PageCursor() cursor?: string;
 }
 
 export class UserParams {
@@ -105,6 +134,24 @@ export const listUsers = defineOperation({
   errors,
   query: PageQuery,
   response: [User],
+  errorStatuses: [400],
+});
+
+export const searchUsers = defineOperation({
+  name: 'issuance.search-users',
+  since: 'v2.1.0',
+  summary: 'Search the users of the tenant',
+  description:
+    'Returns the users that fulfil all criteria; without criteria, all users. A user is found by the first 500 values of their claims. A page may have fewer entries than `limit`, also none, although others follow: the last page has no `nextCursor`.',
+  http: { method: 'POST', path: '/v1/users/search', success: 200 },
+  kind: 'query',
+  access: requires('users:search'),
+  analytics: { prefix: 'USER_SEARCH', category },
+  errors,
+  body: SearchUsersRequest,
+  example: { claims: { address: { locality: 'London' } } },
+  response: [User],
+  secrets: ['claims', 'authenticationProvider'],
   errorStatuses: [400],
 });
 

@@ -379,6 +379,10 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   'issuance.create-offer': {
     uri: 'openid-credential-offer://?credential_offer=%7B%22credential_issuer%22%3A%22https%3A%2F%2Funiversity.example%22%2C%22credential_configuration_ids%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22credentials%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22grants%22%3A%7B%22authorization_code%22%3A%7B%7D%7D%7D',
+    uriByReference:
+      'openid-credential-offer://?credential_offer_uri=https%3A%2F%2Funiversity.example%2Fv1%2Fopenid%2Foffers%2F6_FEyrdudjLBkdh9.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3%2Fcontent',
+    qrUrl:
+      'https://university.example/v1/openid/offers/6_FEyrdudjLBkdh9.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/qr',
   },
   'issuance.create-pre-authorized-offer': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
@@ -386,6 +390,8 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     uri: 'openid-credential-offer://?credential_offer=%7B%22credential_issuer%22%3A%22https%3A%2F%2Funiversity.example%22%2C%22credential_configuration_ids%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62%22%5D%2C%22credentials%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62%22%5D%2C%22grants%22%3A%7B%22urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Apre-authorized_code%22%3A%7B%22pre-authorized_code%22%3A%22kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s%22%7D%7D%7D',
     uriByReference:
       'openid-credential-offer://?credential_offer_uri=https%3A%2F%2Funiversity.example%2Fv1%2Fopenid%2Foffers%2F7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m%2Fcontent',
+    qrUrl:
+      'https://university.example/v1/openid/offers/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m/qr',
     expiresAt: '2026-01-15T09:30:00.000Z',
   },
   'issuance.create-revocation-notification': {
@@ -632,6 +638,28 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         iacaId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
         listSize: 100000,
         list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+CXgkTt0MpcXTaV9+8QyOdhPKwb5bf4NelF+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt+hzT0MrVojIk/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+kq3Zb8XnW5mVt1Yc7RfL2+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA',
+      },
+    ],
+  },
+  'issuance.list-pre-authorized-offers': {
+    data: [
+      {
+        id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+        userId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
+        createdAt: '2026-01-15T09:30:00.000Z',
+        credentials: ['7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62'],
+        expiresAt: '2026-01-15T09:30:00.000Z',
+        state: 'CLAIMED',
+        issuedCredentials: [
+          {
+            id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63',
+            credentialConfigurationId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62',
+            type: 'org.example.u',
+            format: 'mso_mdoc',
+            issuedDate: '2026-01-15T09:30:00.000Z',
+            validUntil: '2026-01-15T09:30:00.000Z',
+          },
+        ],
       },
     ],
   },
@@ -1235,6 +1263,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   'issuance.revoke-document-signer': { revoked: true, revocationDate: '2026-01-15T09:30:00.000Z', crlDue: true },
   'issuance.revoke-wallet-token': {},
+  'issuance.search-users': { data: [] },
   'issuance.set-credential-status.jwt-vc': { status: 'invalid' },
   'issuance.set-credential-status.mobile': { status: 'invalid' },
   'issuance.set-credential-status.sd-jwt': { status: 'invalid' },

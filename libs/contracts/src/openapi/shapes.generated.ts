@@ -1847,6 +1847,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: {
       uri: { type: 'string', description: 'Credential offer URI: `openid-credential-offer://?credential_offer=…`.' },
+      uriByReference: {
+        type: 'string',
+        description:
+          'Credential offer by reference: `openid-credential-offer://?credential_offer_uri=…`. Absent where `qrUrl` is.',
+      },
+      qrUrl: {
+        type: 'string',
+        description:
+          'Address of the QR code of `uri`, as SVG or PNG. It can be retrieved without access token until the offer is deleted or expires, or a configuration of it is deleted. Absent for long `request_parameters`: if `uri` has more than 2,953 characters, for which there is no QR code, or the address would have more than 2,000.',
+      },
       id: { type: 'string', description: 'UUID of a stored offer.' },
       expiresAt: { type: 'string', description: 'Expiry of a stored offer.' },
     },
@@ -1864,7 +1874,13 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   },
   OfferReferenceParams: {
     type: 'object',
-    properties: { reference: { type: 'string', description: 'Offer id and secret: `<offer id>.<secret>`.' } },
+    properties: {
+      reference: {
+        type: 'string',
+        description:
+          'Part of the address by which the offer is retrieved: its id and a secret, or the encrypted offer.',
+      },
+    },
     required: ['reference'],
   },
   OfferRequest: {
@@ -2521,13 +2537,18 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'string',
         description: 'Credential offer by reference: `openid-credential-offer://?credential_offer_uri=…`.',
       },
+      qrUrl: {
+        type: 'string',
+        description:
+          'Address of the QR code of `uri`, as SVG or PNG; of `uriByReference` if `uri` has more than 2,953 characters. It can be retrieved without access token until the offer is redeemed, deleted or locked, or expires.',
+      },
       expiresAt: { type: 'string', description: 'Expiry of the offer and its pre-authorized code.' },
       transactionCode: {
         type: 'string',
         description: 'Transaction code of 6 characters, if configured. Returned once; it cannot be retrieved later.',
       },
     },
-    required: ['id', 'userId', 'uri', 'uriByReference', 'expiresAt'],
+    required: ['id', 'userId', 'uri', 'uriByReference', 'qrUrl', 'expiresAt'],
   },
   PreAuthorizedOfferRequest: {
     type: 'object',
@@ -2567,9 +2588,9 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       id: { type: 'string' },
       state: {
         type: 'string',
-        enum: ['CREATED', 'REDEEMED', 'CLAIMED', 'EXPIRED', 'LOCKED'],
+        enum: ['CREATED', 'REDEEMED', 'CLAIMED', 'EXPIRED', 'LOCKED', 'DELETED'],
         description:
-          '`CREATED`: not redeemed. `REDEEMED`: the pre-authorized code was exchanged for an access token. `CLAIMED`: at least one credential was issued. `EXPIRED`: expired before a credential was issued. `LOCKED`: three wrong transaction codes.',
+          '`CREATED`: not redeemed. `REDEEMED`: the pre-authorized code was exchanged for an access token. `CLAIMED`: at least one credential was issued. `EXPIRED`: expired before a credential was issued. `LOCKED`: three wrong transaction codes. `DELETED`: deleted before a credential was issued.',
       },
       credentials: {
         type: 'array',
@@ -2582,7 +2603,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       issuedCredentials: {
         type: 'array',
         items: { $ref: '#/components/schemas/IssuedCredential' },
-        description: 'Credentials issued from the offer, oldest first; the first 500.',
+        description: 'Credentials issued from the offer, oldest first; the first 500, in a list the first 10.',
       },
     },
     required: ['id', 'state', 'credentials', 'userId', 'createdAt', 'expiresAt', 'issuedCredentials'],
@@ -2954,6 +2975,26 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
     },
     required: ['type', 'name', 'issuer', 'claimMappings'],
+  },
+  SearchUsersRequest: {
+    type: 'object',
+    properties: {
+      claims: {
+        type: 'object',
+        additionalProperties: {},
+        description:
+          'Claims that a user must have. Members of nested objects are compared one by one: a user may have others. Texts, numbers, booleans, null, arrays and empty objects must be equal. At most 20 values with `authenticationProvider`.',
+      },
+      authenticationProvider: {
+        $ref: '#/components/schemas/UserLinkCriteria',
+        description: 'Identity at the authentication provider.',
+      },
+      limit: { type: 'number', description: 'Maximum number of entries of the page. Default 100.' },
+      cursor: {
+        type: 'string',
+        description: '`nextCursor` of the previous page of the same search. Absent for the first page.',
+      },
+    },
   },
   SetCredentialStatusRequest: {
     type: 'object',
@@ -3349,6 +3390,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       subjectId: { type: 'string', description: "`sub` of the provider's ID tokens." },
     },
     required: ['providerId', 'url', 'subjectId'],
+  },
+  UserLinkCriteria: {
+    type: 'object',
+    properties: { providerId: { type: 'string' }, url: { type: 'string' }, subjectId: { type: 'string' } },
+    description: 'Identity at the authentication provider, of which each given member must be equal.',
   },
   UserParams: {
     type: 'object',

@@ -804,9 +804,29 @@ export interface paths {
     };
     /**
      * Retrieve a credential offer by reference (OID4VCI section 4.1.3)
-     * @description Returns 404 if the offer is deleted, redeemed, locked or expired.
+     * @description Returns 404 if the offer is deleted, redeemed, locked or expired, and for an offer of the authorization code flow if one of its configurations is deleted.
      */
     get: operations['retrieveOfferContent'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/offers/{reference}/qr': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the QR code of a credential offer
+     * @description An SVG or PNG image by `Accept`, SVG by default. Returns 404 as the offer by reference does, and 406 if `Accept` allows neither.
+     */
+    get: operations['retrieveOfferQrCode'];
     put?: never;
     post?: never;
     delete?: never;
@@ -822,7 +842,11 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    get?: never;
+    /**
+     * Retrieve the pre-authorized offers of the tenant, their states and what was issued from them
+     * @description Codes and claims of the offers cannot be retrieved. Offers for users who were deleted are left out. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['listPreAuthorizedOffers'];
     put?: never;
     /**
      * Create a pre-authorized credential offer
@@ -844,7 +868,7 @@ export interface paths {
     };
     /**
      * Retrieve the state of a pre-authorized offer and what was issued from it
-     * @description Codes and claims of the offer cannot be retrieved. Returns 404 if the offer or its user is deleted. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     * @description Codes and claims of the offer cannot be retrieved. Returns 404 if the user of the offer is deleted. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     get: operations['retrievePreAuthorizedOffer'];
     put?: never;
@@ -1102,6 +1126,26 @@ export interface paths {
      * @description Destroys the stored client secret. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     delete: operations['deleteAuthenticationProvider'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/users/search': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Search the users of the tenant
+     * @description Returns the users that fulfil all criteria; without criteria, all users. A user is found by the first 500 values of their claims. A page may have fewer entries than `limit`, also none, although others follow: the last page has no `nextCursor`. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    post: operations['searchUsers'];
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -3579,8 +3623,12 @@ export interface components {
       expiresAt?: string;
       /** @description UUID of a stored offer. */
       id?: string;
+      /** @description Address of the QR code of `uri`, as SVG or PNG. It can be retrieved without access token until the offer is deleted or expires, or a configuration of it is deleted. Absent for long `request_parameters`: if `uri` has more than 2,953 characters, for which there is no QR code, or the address would have more than 2,000. */
+      qrUrl?: string;
       /** @description Credential offer URI: `openid-credential-offer://?credential_offer=…`. */
       uri: string;
+      /** @description Credential offer by reference: `openid-credential-offer://?credential_offer_uri=…`. Absent where `qrUrl` is. */
+      uriByReference?: string;
     };
     /** @description A credential configuration with the claims of each credential that is offered of it. */
     OfferedCredential: {
@@ -3716,6 +3764,11 @@ export interface components {
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
+    PageOfPreAuthorizedOfferStatus: {
+      data: components['schemas']['PreAuthorizedOfferStatus'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
     PageOfRegisteredCredential: {
       data: components['schemas']['RegisteredCredential'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
@@ -3802,6 +3855,8 @@ export interface components {
       expiresAt: string;
       /** @description UUID of the offer, also `offerId` of the credentials issued from it. */
       id: string;
+      /** @description Address of the QR code of `uri`, as SVG or PNG; of `uriByReference` if `uri` has more than 2,953 characters. It can be retrieved without access token until the offer is redeemed, deleted or locked, or expires. */
+      qrUrl: string;
       /** @description Transaction code of 6 characters, if configured. Returned once; it cannot be retrieved later. */
       transactionCode?: string;
       /** @description Credential offer by value: `openid-credential-offer://?credential_offer=…`. */
@@ -3848,13 +3903,13 @@ export interface components {
       /** @description Expiry of the pre-authorized code. */
       expiresAt: string;
       id: string;
-      /** @description Credentials issued from the offer, oldest first; the first 500. */
+      /** @description Credentials issued from the offer, oldest first; the first 500, in a list the first 10. */
       issuedCredentials: components['schemas']['IssuedCredential'][];
       /**
-       * @description `CREATED`: not redeemed. `REDEEMED`: the pre-authorized code was exchanged for an access token. `CLAIMED`: at least one credential was issued. `EXPIRED`: expired before a credential was issued. `LOCKED`: three wrong transaction codes.
+       * @description `CREATED`: not redeemed. `REDEEMED`: the pre-authorized code was exchanged for an access token. `CLAIMED`: at least one credential was issued. `EXPIRED`: expired before a credential was issued. `LOCKED`: three wrong transaction codes. `DELETED`: deleted before a credential was issued.
        * @enum {string}
        */
-      state: 'CREATED' | 'REDEEMED' | 'CLAIMED' | 'EXPIRED' | 'LOCKED';
+      state: 'CREATED' | 'REDEEMED' | 'CLAIMED' | 'EXPIRED' | 'LOCKED' | 'DELETED';
       userId: string;
     };
     PreviousWebhookKey: {
@@ -4142,6 +4197,22 @@ export interface components {
       type: string;
       /** @description Verifiable credential type as an absolute URI. Default: an address of the tenant that is made from `type` and serves type metadata; a change of what it describes makes a new address. For an own `vct` no type metadata is published, and such a change requires another `vct`. */
       vct?: string;
+    };
+    SearchUsersRequest: {
+      /** @description Identity at the authentication provider. */
+      authenticationProvider?: {
+        providerId?: string;
+        subjectId?: string;
+        url?: string;
+      };
+      /** @description Claims that a user must have. Members of nested objects are compared one by one: a user may have others. Texts, numbers, booleans, null, arrays and empty objects must be equal. At most 20 values with `authenticationProvider`. At most 32 levels, 1000 values in total and 4096 characters in each string. */
+      claims?: {
+        [key: string]: unknown;
+      };
+      /** @description `nextCursor` of the previous page of the same search. Absent for the first page. */
+      cursor?: string;
+      /** @description Maximum number of entries of the page. Default 100. */
+      limit?: number;
     };
     SetCredentialStatusRequest: {
       /** @description Why the status changes: 1 to 256 characters without control characters. It is recorded in the analytics events and sent to webhooks as it is, so it must not contain personal data. Must not contain control characters. Must be well-formed Unicode. */
@@ -9126,7 +9197,9 @@ export interface operations {
         content: {
           /**
            * @example {
-           *       "uri": "openid-credential-offer://?credential_offer=%7B%22credential_issuer%22%3A%22https%3A%2F%2Funiversity.example%22%2C%22credential_configuration_ids%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22credentials%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22grants%22%3A%7B%22authorization_code%22%3A%7B%7D%7D%7D"
+           *       "uri": "openid-credential-offer://?credential_offer=%7B%22credential_issuer%22%3A%22https%3A%2F%2Funiversity.example%22%2C%22credential_configuration_ids%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22credentials%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22grants%22%3A%7B%22authorization_code%22%3A%7B%7D%7D%7D",
+           *       "uriByReference": "openid-credential-offer://?credential_offer_uri=https%3A%2F%2Funiversity.example%2Fv1%2Fopenid%2Foffers%2F6_FEyrdudjLBkdh9.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3%2Fcontent",
+           *       "qrUrl": "https://university.example/v1/openid/offers/6_FEyrdudjLBkdh9.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/qr"
            *     }
            */
           'application/json': components['schemas']['Offer'];
@@ -9186,7 +9259,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description Offer id and secret: `<offer id>.<secret>`. */
+        /** @description Part of the address by which the offer is retrieved: its id and a secret, or the encrypted offer. */
         reference: string;
       };
       cookie?: never;
@@ -9227,6 +9300,107 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveOfferQrCode: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Part of the address by which the offer is retrieved: its id and a secret, or the encrypted offer. */
+        reference: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'image/png': string;
+          'image/svg+xml': string;
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      404: components['responses']['TenantNotFound'];
+      406: components['responses']['TenantNotAcceptable'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  listPreAuthorizedOffers: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "createdAt": "2026-01-15T09:30:00.000Z",
+           *           "credentials": [
+           *             "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62"
+           *           ],
+           *           "expiresAt": "2026-01-15T09:30:00.000Z",
+           *           "state": "CLAIMED",
+           *           "issuedCredentials": [
+           *             {
+           *               "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63",
+           *               "credentialConfigurationId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *               "type": "org.example.u",
+           *               "format": "mso_mdoc",
+           *               "issuedDate": "2026-01-15T09:30:00.000Z",
+           *               "validUntil": "2026-01-15T09:30:00.000Z"
+           *             }
+           *           ]
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['PageOfPreAuthorizedOfferStatus'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
@@ -9281,6 +9455,7 @@ export interface operations {
            *       "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *       "uri": "openid-credential-offer://?credential_offer=%7B%22credential_issuer%22%3A%22https%3A%2F%2Funiversity.example%22%2C%22credential_configuration_ids%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62%22%5D%2C%22credentials%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62%22%5D%2C%22grants%22%3A%7B%22urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Apre-authorized_code%22%3A%7B%22pre-authorized_code%22%3A%22kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2s%22%7D%7D%7D",
            *       "uriByReference": "openid-credential-offer://?credential_offer_uri=https%3A%2F%2Funiversity.example%2Fv1%2Fopenid%2Foffers%2F7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m%2Fcontent",
+           *       "qrUrl": "https://university.example/v1/openid/offers/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m/qr",
            *       "expiresAt": "2026-01-15T09:30:00.000Z"
            *     }
            */
@@ -10614,6 +10789,62 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  searchUsers: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        /**
+         * @example {
+         *       "claims": {
+         *         "address": {
+         *           "locality": "London"
+         *         }
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['SearchUsersRequest'];
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "data": []
+           *     }
+           */
+          'application/json': components['schemas']['PageOfUser'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
       408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];

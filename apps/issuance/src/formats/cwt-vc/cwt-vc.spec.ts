@@ -131,10 +131,12 @@ describe('cwt_vc', () => {
     expect(() => format.mapClaims(configuration, { claims })).toThrow(
       'the claims of the credential must not exceed 1000 values in total',
     );
-    expect(format.offerFaultOf(configuration, claims)).toBe('exceed 1000 values in total');
-    expect(format.offerFaultOf(configuration, { address: { a: [1] } })).toBeUndefined();
-    expect(format.offerFaultOf(configuration, { address: '\ud800' })).toBe(
-      'impossible to encode: address must consist of JSON values with well-formed text, not a string with a lone surrogate',
+    expect(format.claimsFaultOf(configuration, { claims })).toBe(
+      'the claims of the credential must not exceed 1000 values in total',
+    );
+    expect(format.claimsFaultOf(configuration, { claims: { address: { a: [1] } } })).toBeUndefined();
+    expect(format.claimsFaultOf(configuration, { claims: { address: '\ud800' } })).toBe(
+      'address must consist of JSON values with well-formed text, not a string with a lone surrogate',
     );
   });
 

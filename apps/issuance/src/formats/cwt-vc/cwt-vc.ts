@@ -11,7 +11,7 @@ import type { UserObject } from '../../protocol/map-claims.js';
 import { cwtContentOf, cwtFaults, cwtRecordOf, type CwtContent } from '../cwt-configuration.decisions.js';
 import {
   cwtMetadataOf,
-  cwtOfferFault,
+  cwtClaimsFault,
   cwtResources,
   encodingFault,
   mapCwtClaims,
@@ -64,8 +64,8 @@ export class CwtVc implements Format<CwtVcContent, UnsignedCwtCredential> {
     return cwtMetadataOf(configuration, { types }, ['vc', 'credentialSubject']);
   }
 
-  offerFaultOf(configuration: CwtVcConfiguration, claims: Record<string, unknown>): string | undefined {
-    return cwtOfferFault(configuration, claims, jsonClaims);
+  claimsFaultOf(configuration: CwtVcConfiguration, from: UserObject): string | undefined {
+    return cwtClaimsFault(configuration, from, jsonClaims);
   }
 
   mapClaims(configuration: CwtVcConfiguration, from: UserObject): Record<string, unknown> {

@@ -152,7 +152,9 @@ describe('cwt', () => {
       given_name: 'Ada',
       member: true,
     });
-    expect(refusal(() => format.mapClaims(configuration, { claims: {} }))[1]).toBe('a required claim has no value');
+    expect(refusal(() => format.mapClaims(configuration, { claims: {} }))[1]).toBe(
+      'the required claim given_name has no value',
+    );
     const text = 'x'.repeat(40_000);
     expect(refusal(() => format.mapClaims(configuration, { claims: { given_name: text, level: text } }))).toEqual([
       'credential_request_denied',
@@ -163,11 +165,13 @@ describe('cwt', () => {
 
   it('refuses an offer whose claims can never be encoded', () => {
     const { configuration } = facts();
-    expect(format.offerFaultOf(configuration, { level: 3, unused: {} })).toBeUndefined();
-    expect(format.offerFaultOf(configuration, { level: {} })).toBe(
-      'impossible to encode: level must be a boolean, a string or a number, not an object',
+    expect(format.claimsFaultOf(configuration, { claims: { level: 3, unused: {} } })).toBeUndefined();
+    expect(format.claimsFaultOf(configuration, { claims: { level: {} } })).toBe(
+      'level must be a boolean, a string or a number, not an object',
     );
-    expect(format.offerFaultOf(configuration, { level: 'x'.repeat(70_000) })).toBe('exceed 65536 characters in total');
+    expect(format.claimsFaultOf(configuration, { claims: { level: 'x'.repeat(70_000) } })).toBe(
+      'the claims of the credential must not exceed 65536 characters in total',
+    );
   });
 
   it('is described in the issuer metadata', () => {

@@ -7,7 +7,7 @@ import type { UserObject } from '../../protocol/map-claims.js';
 import { cwtContentOf, cwtFaults, cwtRecordOf, type CwtContent } from '../cwt-configuration.decisions.js';
 import {
   cwtMetadataOf,
-  cwtOfferFault,
+  cwtClaimsFault,
   cwtResources,
   encodingFault,
   mapCwtClaims,
@@ -48,8 +48,8 @@ export class Cwt implements Format<CwtContent, UnsignedCwtCredential> {
     return cwtMetadataOf(configuration, { type: configuration.type }, []);
   }
 
-  offerFaultOf(configuration: CwtConfiguration, claims: Record<string, unknown>): string | undefined {
-    return cwtOfferFault(configuration, claims, scalarClaims);
+  claimsFaultOf(configuration: CwtConfiguration, from: UserObject): string | undefined {
+    return cwtClaimsFault(configuration, from, scalarClaims);
   }
 
   mapClaims(configuration: CwtConfiguration, from: UserObject): Record<string, unknown> {

@@ -194,9 +194,9 @@ describe('dc+sd-jwt', () => {
 
   it('refuses an offer whose claims can never be disclosed', () => {
     const { configuration } = facts();
-    expect(format.offerFaultOf(configuration, { given_name: 'Ada', unused: { _sd: [] } })).toBeUndefined();
-    expect(format.offerFaultOf(configuration, { address: { _sd: [] } })).toBe(
-      'impossible to disclose: address must not have a member with the reserved name _sd',
+    expect(format.claimsFaultOf(configuration, { claims: { given_name: 'Ada', unused: { _sd: [] } } })).toBeUndefined();
+    expect(format.claimsFaultOf(configuration, { claims: { address: { _sd: [] } } })).toBe(
+      'address must not have a member with the reserved name _sd',
     );
   });
 

@@ -99,9 +99,9 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
     };
   }
 
-  offerFaultOf({ content }: SdJwt, claims: Record<string, unknown>): string | undefined {
-    const fault = claimFault(mapKnownClaims(content.claimMappings, { claims }));
-    return fault && `impossible to disclose: ${fault.claim} ${fault.msg}`;
+  claimsFaultOf({ content }: SdJwt, from: UserObject): string | undefined {
+    const fault = claimFault(mapKnownClaims(content.claimMappings, from));
+    return fault && `${fault.claim} ${fault.msg}`;
   }
 
   mapClaims({ content }: SdJwt, from: UserObject): Record<string, unknown> {
@@ -147,8 +147,9 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
       };
     } catch (error) {
       // Neither message contains a value of a claim.
-      if (error instanceof TimesFault || error instanceof ClaimNotDisclosable)
-        throw oauthError('credential_request_denied', error.message, { check: CHECK });
+      if (error instanceof ClaimNotDisclosable)
+        throw oauthError('credential_request_denied', error.message, { check: CHECK, claim: error.claim });
+      if (error instanceof TimesFault) throw oauthError('credential_request_denied', error.message, { check: CHECK });
       throw error;
     }
   }

@@ -37,7 +37,14 @@ import {
   trialOf,
   type LdpVcContent,
 } from './ldp-vc.decisions.js';
-import { contextFaults, hasKeyword, linkedDataFault, termFault, valueFault } from './linked-data.decisions.js';
+import {
+  claimWithKeyword,
+  contextFaults,
+  KEYWORD_FAULT,
+  linkedDataFault,
+  termFault,
+  valueFault,
+} from './linked-data.decisions.js';
 import { TenantContexts } from './tenant-contexts.js';
 
 type LdpVcConfiguration = PinnedConfiguration<LdpVcContent>;
@@ -103,8 +110,12 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
   }
 
   /** Linked data is bounded, and one claim may be mapped to many (ADR 0042). */
-  offerFaultOf({ content }: LdpVcConfiguration, claims: Record<string, unknown>): string | undefined {
-    return linkedDataFault(mapKnownClaims(content.claimMappings, { claims }));
+  claimsFaultOf({ content }: LdpVcConfiguration, from: UserObject): string | undefined {
+    const known = mapKnownClaims(content.claimMappings, from);
+    const fault = linkedDataFault(known);
+    if (fault) return `the claims of the credential must not ${fault}`;
+    const claim = claimWithKeyword(known);
+    return claim === undefined ? undefined : `${claim} ${KEYWORD_FAULT}`;
   }
 
   mapClaims({ content }: LdpVcConfiguration, from: UserObject): Record<string, unknown> {
@@ -147,7 +158,8 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
     // Before any recursion over levels of the claims.
     const fault = linkedDataFault(first.claims, credentials.length);
     if (fault) throw denied(`the claims of the credentials of one request ${fault}`);
-    if (hasKeyword(first.claims)) throw denied('a claim has a member name that starts with @, which JSON-LD reserves');
+    const claim = claimWithKeyword(first.claims);
+    if (claim !== undefined) throw denied(`${claim} ${KEYWORD_FAULT}`, claim);
     try {
       const [optionsHash, ...hashes] = await this.hashes(tenantId, first, credentials);
       return credentials.map(({ document, proof }, index) => {
@@ -189,5 +201,8 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
   }
 }
 
-const denied = (description: string) =>
-  oauthError('credential_request_denied', description, { check: 'formats/ldp-vc' });
+const denied = (description: string, claim?: string) =>
+  oauthError('credential_request_denied', description, {
+    check: 'formats/ldp-vc',
+    ...(claim !== undefined && { claim }),
+  });

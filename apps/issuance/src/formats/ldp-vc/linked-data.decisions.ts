@@ -27,6 +27,12 @@ export const hasKeyword = (value: unknown): boolean =>
       ? Object.entries(value).some(([key, inner]) => key.startsWith('@') || hasKeyword(inner))
       : false;
 
+export const KEYWORD_FAULT = 'must not have a member name that starts with @, which JSON-LD reserves';
+
+/** The first claim whose value has such a member. */
+export const claimWithKeyword = (claims: Readonly<Record<string, unknown>>): string | undefined =>
+  Object.keys(claims).find((name) => hasKeyword(claims[name]));
+
 /** Of the default value of a claim. */
 export const valueFault = (name: string, defaultValue: unknown): string | undefined => {
   const tooLarge = linkedDataFault({ [name]: defaultValue });

@@ -280,7 +280,7 @@ describe('the claims of an mso_mdoc', () => {
     const { given_name: _, ...nameless } = claims;
     expect(refusal(() => format.mapClaims(configuration(), { claims: nameless }))).toEqual([
       'credential_request_denied',
-      'a required claim has no value',
+      'the required claim org.iso.18013.5.1 given_name has no value',
       'map-claims',
     ]);
     const { number: __, ...unnumbered } = claims;
@@ -296,18 +296,18 @@ describe('the claims of an mso_mdoc', () => {
       denied('org.iso.18013.5.1 birth_date must be a date such as 2026-01-31, not another string'),
     );
     const only = configuration({ claimMappings: { [OWN]: { points: text('points') } } }, 'org.example.card');
-    expect(refusal(() => format.prepare(facts({ configuration: only })))).toEqual(
+    expect(refusal(() => format.mapClaims(only, { claims: {} }))).toEqual(
       denied('namespaces must have at least one element with a value'),
     );
   });
 
   it('are refused in an offer that could never be redeemed', () => {
-    expect(format.offerFaultOf(configuration(), { given_name: 'Ada', unused: 1 })).toBeUndefined();
-    expect(format.offerFaultOf(configuration(), { birthdate: 'canary' })).toBe(
-      'impossible to encode: org.iso.18013.5.1 birth_date must be a date such as 2026-01-31',
+    expect(format.claimsFaultOf(configuration(), { claims: { given_name: 'Ada', unused: 1 } })).toBeUndefined();
+    expect(format.claimsFaultOf(configuration(), { claims: { birthdate: 'canary' } })).toBe(
+      'org.iso.18013.5.1 birth_date must be a date such as 2026-01-31',
     );
-    expect(format.offerFaultOf(configuration({ validUntil: text('until') }), { until: 'canary' })).toBe(
-      'impossible to encode: validUntil must have a date such as 2026-01-31, or a date and time with offset such as 2026-01-31T12:00:00Z',
+    expect(format.claimsFaultOf(configuration({ validUntil: text('until') }), { claims: { until: 'canary' } })).toBe(
+      'validUntil must have a date such as 2026-01-31, or a date and time with offset such as 2026-01-31T12:00:00Z',
     );
   });
 
@@ -327,14 +327,14 @@ describe('the claims of an mso_mdoc', () => {
     expect(refusal(() => format.mapClaims(copied, { claims: { x } }))).toEqual(
       denied(`the claims of the credential must not ${fault}`),
     );
-    expect(format.offerFaultOf(copied, { x })).toBe(fault);
+    expect(format.claimsFaultOf(copied, { claims: { x } })).toBe(`the claims of the credential must not ${fault}`);
   });
 
   it('may be as large as those of one user', async () => {
     const picture = Buffer.alloc(48_000).toString('base64url');
     const credential = await issue(facts({}, {}, { ...claims, picture }));
     expect(parse(credential).nameSpaces[NAMESPACE]).toHaveLength(11);
-    expect(format.offerFaultOf(configuration(), { picture })).toBeUndefined();
+    expect(format.claimsFaultOf(configuration(), { claims: { picture } })).toBeUndefined();
   });
 
   it('are bound to P-256 keys only, as the metadata announces', () =>

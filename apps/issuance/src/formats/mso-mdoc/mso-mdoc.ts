@@ -126,28 +126,30 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
     };
   }
 
-  offerFaultOf({ content }: Mdoc, claims: Record<string, unknown>): string | undefined {
-    const known = mapNamespaces(content, (mappings) => mapKnownClaims(mappings, { claims }));
+  claimsFaultOf({ content }: Mdoc, from: UserObject): string | undefined {
+    const known = mapNamespaces(content, (mappings) => mapKnownClaims(mappings, from));
     const tooLarge = claimsSizeFault(known);
-    if (tooLarge) return tooLarge;
+    if (tooLarge) return `the claims of the credential must not ${tooLarge}`;
     for (const [namespace, values] of Object.entries(known))
       for (const [element, value] of Object.entries(values)) {
         const fault = elementFault(elementTypeOf(content.claimMappings[namespace]![element]!), value);
-        if (fault) return `impossible to encode: ${namespace} ${element} ${fault}`;
+        if (fault) return `${namespace} ${element} ${fault}`;
       }
     try {
-      mapTimes(content, { claims });
+      mapTimes(content, from);
     } catch (error) {
-      if (error instanceof TimesFault) return `impossible to encode: ${error.message}`;
+      if (error instanceof TimesFault) return error.message;
       throw error;
     }
     return undefined;
   }
 
   mapClaims({ type, content }: Mdoc, from: UserObject): MdocClaims {
-    const values = mapNamespaces(content, (mappings) => mapClaims(mappings, from));
+    const values = mapNamespaces(content, (mappings, namespace) => mapClaims(mappings, from, namespace));
     const tooLarge = claimsSizeFault(values);
     if (tooLarge) throw denied(`the claims of the credential must not ${tooLarge}`);
+    if (Object.values(values).every((elements) => Object.keys(elements).length === 0))
+      throw denied('namespaces must have at least one element with a value');
     const namespaces = mapNamespaces(content, (mappings, namespace) =>
       Object.fromEntries(
         Object.entries(values[namespace]!).map(([element, value]) => [
@@ -157,7 +159,8 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
       ),
     );
     const [missing] = missingMdlElements(type, namespaces);
-    if (missing !== undefined) throw denied(`${missing} has no value, but is mandatory for ${type}`);
+    if (missing !== undefined)
+      throw denied(`${missing} has no value, but is mandatory for ${type}`, `${MDL_NAMESPACE} ${missing}`);
     return { namespaces, times: deniedByFault(() => mapTimes(content, from)) };
   }
 
@@ -213,7 +216,8 @@ const CHECK = 'formats/mso-mdoc';
 const statusOf = ({ statusMechanism }: MdocContent, { uri, index }: StatusReference): UnsignedDocument['status'] =>
   statusMechanism === 'identifier_list' ? { id: listIdentifier(uri, index), uri } : { index, uri };
 
-const denied = (message: string) => oauthError('credential_request_denied', message, { check: CHECK });
+const denied = (message: string, claim?: string) =>
+  oauthError('credential_request_denied', message, { check: CHECK, ...(claim !== undefined && { claim }) });
 
 const mapNamespaces = <T>(
   { claimMappings }: MdocContent,
@@ -228,7 +232,8 @@ const deniedByFault = <T>(make: () => T): T => {
   try {
     return make();
   } catch (error) {
-    if (error instanceof TimesFault || error instanceof ClaimFault) throw denied(error.message);
+    if (error instanceof ClaimFault) throw denied(error.message, error.claim.join(' '));
+    if (error instanceof TimesFault) throw denied(error.message);
     throw error;
   }
 };

@@ -1,0 +1,55 @@
+import { fileURLToPath } from 'node:url';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { AppError } from '@attestry/contracts';
+import { Piscina } from 'piscina';
+import type { QrTask } from './render-qr-code.worker.js';
+
+/** The first one is the default. */
+export const QR_MEDIA_TYPES = ['image/svg+xml', 'image/png'] as const;
+export type QrMediaType = (typeof QR_MEDIA_TYPES)[number];
+
+/** Images that wait for the thread. */
+const QUEUE = 32;
+/** After this long without work the thread ends and frees its memory. */
+const IDLE_MS = 60_000;
+const MEMORY_MB = 64;
+
+/** QR codes, rendered in a worker thread: the largest takes tens of milliseconds (ADR 0041). */
+@Injectable()
+export class QrCodes implements OnApplicationShutdown {
+  private pool: Piscina<QrTask, Uint8Array> | undefined;
+
+  /**
+   * @param text at most MAX_QR_TEXT bytes
+   * @throws AppError 503 when too many images are being rendered
+   */
+  async render(text: string, mediaType: QrMediaType): Promise<Buffer> {
+    const pool = (this.pool ??= this.newPool());
+    if (pool.queueSize >= QUEUE)
+      throw new AppError('unavailable', 'Too many QR codes are being rendered', { headers: { 'retry-after': '1' } });
+    // Bytes from another thread lose their Buffer class.
+    return Buffer.from(await pool.run({ text, mediaType }));
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.pool?.destroy();
+  }
+
+  private newPool(): Piscina<QrTask, Uint8Array> {
+    const { url } = import.meta;
+    const pool = new Piscina<QrTask, Uint8Array>({
+      filename: fileURLToPath(new URL(`./render-qr-code.worker${url.endsWith('.ts') ? '.ts' : '.js'}`, url)),
+      minThreads: 0,
+      maxThreads: 1,
+      idleTimeout: IDLE_MS,
+      atomics: 'disabled',
+      // The process's environment, which contains keys, is not passed to a thread.
+      env: {},
+      execArgv: ['--no-warnings'],
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, maxYoungGenerationSizeMb: 16 },
+    });
+    // A thread that dies fails its job; an idle one that dies is replaced with the next job.
+    pool.on('error', () => undefined);
+    return pool;
+  }
+}
