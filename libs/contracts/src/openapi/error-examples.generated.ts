@@ -54,10 +54,6 @@ export const ERROR_EXAMPLES: Readonly<Record<string, unknown>> = {
     message: 'Unsupported Media Type: expected application/json',
     details: [],
   },
-  OAuthForbidden: {
-    error: 'insufficient_scope',
-    error_description: 'the access token does not cover this credential configuration',
-  },
   OAuthInternal: { error: 'server_error', error_description: 'Internal error' },
   OAuthInvalid: { error: 'invalid_request', error_description: 'grant_type is missing' },
   OAuthTimeout: { error: 'invalid_request', error_description: 'Request Timeout' },

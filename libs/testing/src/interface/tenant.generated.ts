@@ -5181,7 +5181,7 @@ export interface operations {
            *             "created": "2026-01-15T09:30:00.000Z",
            *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *           }
            *         }
            *       ],
@@ -5209,7 +5209,7 @@ export interface operations {
            *             "created": "2026-01-15T09:30:00.000Z",
            *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *           }
            *         }
            *       ]
@@ -5271,7 +5271,7 @@ export interface operations {
            *             "created": "2026-01-15T09:30:00.000Z",
            *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *           }
            *         }
            *       ],
@@ -5299,7 +5299,7 @@ export interface operations {
            *             "created": "2026-01-15T09:30:00.000Z",
            *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *           }
            *         }
            *       ]
@@ -5353,7 +5353,7 @@ export interface operations {
            *             "kty": "EC",
            *             "crv": "P-256",
            *             "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
-           *             "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *             "y": "zeqaZirIbaIrsxnDqeepKkwHUbHIaYgsTTh-PSev-Tw"
            *           }
            *         }
            *       ],
@@ -5479,6 +5479,7 @@ export interface operations {
            *       "jwks_uri": "https://university.example/v1/oauth/jwks",
            *       "scopes_supported": [
            *         "jwt_vc_json:StudentCard",
+           *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
@@ -5488,24 +5489,24 @@ export interface operations {
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.p",
-           *         "mso_mdoc:org.example.v",
+           *         "mso_mdoc:org.example.q",
+           *         "mso_mdoc:org.example.w",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.1o",
+           *         "mso_mdoc:org.example.1q",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.1t",
+           *         "mso_mdoc:org.example.1v",
            *         "jwt_vc_json:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.1y",
-           *         "mso_mdoc:org.example.1z",
+           *         "mso_mdoc:org.example.20",
+           *         "mso_mdoc:org.example.21",
            *         "ldp_vc:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
@@ -5515,7 +5516,7 @@ export interface operations {
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.2b",
+           *         "mso_mdoc:org.example.2d",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
@@ -5526,14 +5527,14 @@ export interface operations {
            *         "mso_mdoc:org.example.membership",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.35",
+           *         "mso_mdoc:org.example.37",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.3l",
+           *         "mso_mdoc:org.example.3n",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard"
@@ -5614,6 +5615,8 @@ export interface operations {
            * @example {
            *       "credential_issuer": "https://university.example",
            *       "credential_endpoint": "https://university.example/v1/openid/credential",
+           *       "deferred_credential_endpoint": "https://university.example/v1/openid/deferred-credential",
+           *       "notification_endpoint": "https://university.example/v1/openid/notification",
            *       "nonce_endpoint": "https://university.example/v1/openid/nonce",
            *       "batch_credential_issuance": {
            *         "batch_size": 10
@@ -5683,6 +5686,7 @@ export interface operations {
            *       "jwks_uri": "https://university.example/v1/oauth/jwks",
            *       "scopes_supported": [
            *         "jwt_vc_json:StudentCard",
+           *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
@@ -5692,24 +5696,24 @@ export interface operations {
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.p",
-           *         "mso_mdoc:org.example.v",
+           *         "mso_mdoc:org.example.q",
+           *         "mso_mdoc:org.example.w",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.1o",
+           *         "mso_mdoc:org.example.1q",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.1t",
+           *         "mso_mdoc:org.example.1v",
            *         "jwt_vc_json:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.1y",
-           *         "mso_mdoc:org.example.1z",
+           *         "mso_mdoc:org.example.20",
+           *         "mso_mdoc:org.example.21",
            *         "ldp_vc:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
@@ -5719,7 +5723,7 @@ export interface operations {
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.2b",
+           *         "mso_mdoc:org.example.2d",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "ldp_vc:UniversityDegree",
@@ -5730,14 +5734,14 @@ export interface operations {
            *         "mso_mdoc:org.example.membership",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.35",
+           *         "mso_mdoc:org.example.37",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
-           *         "mso_mdoc:org.example.3l",
+           *         "mso_mdoc:org.example.3n",
            *         "ldp_vc:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard"
@@ -5750,7 +5754,8 @@ export interface operations {
            *       ],
            *       "grant_types_supported": [
            *         "authorization_code",
-           *         "urn:ietf:params:oauth:grant-type:pre-authorized_code"
+           *         "urn:ietf:params:oauth:grant-type:pre-authorized_code",
+           *         "refresh_token"
            *       ],
            *       "code_challenge_methods_supported": [
            *         "S256"
@@ -5880,7 +5885,7 @@ export interface operations {
            *             "kty": "EC",
            *             "crv": "P-256",
            *             "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
-           *             "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *             "y": "zeqaZirIbaIrsxnDqeepKkwHUbHIaYgsTTh-PSev-Tw"
            *           }
            *         }
            *       ],
@@ -7273,7 +7278,7 @@ export interface operations {
         content: {
           /**
            * @example {
-           *       "attestation_challenge": "mwtr828m.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *       "attestation_challenge": "mwtshn4q.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
            *     }
            */
           'application/json': components['schemas']['AttestationChallengeResponse'];
@@ -8098,6 +8103,7 @@ export interface operations {
            *       "dpopNonceRequired": false,
            *       "strictClaimsSources": false,
            *       "refreshTokenDays": 30,
+           *       "deferredDays": 30,
            *       "encryption": {
            *         "enabled": true,
            *         "requestRequired": false,
@@ -8108,7 +8114,7 @@ export interface operations {
            *         "claims": [],
            *         "sessionTimeoutInSec": 1200,
            *         "disabled": false,
-           *         "secret": "**********lWfU="
+           *         "secret": "**********XaG4="
            *       }
            *     }
            */
@@ -8164,6 +8170,7 @@ export interface operations {
            *       "dpopNonceRequired": false,
            *       "strictClaimsSources": false,
            *       "refreshTokenDays": 30,
+           *       "deferredDays": 30,
            *       "encryption": {
            *         "enabled": true,
            *         "requestRequired": false,
@@ -8174,7 +8181,7 @@ export interface operations {
            *         "claims": [],
            *         "sessionTimeoutInSec": 1200,
            *         "disabled": false,
-           *         "secret": "**********lWfU="
+           *         "secret": "**********XaG4="
            *       }
            *     }
            */
@@ -8239,7 +8246,8 @@ export interface operations {
            *         {
            *           "credential": "eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl"
            *         }
-           *       ]
+           *       ],
+           *       "notification_id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
            *     }
            */
           'application/json': components['schemas']['CredentialResponse'];
@@ -8326,12 +8334,6 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          /**
-           * @example {
-           *       "error": "insufficient_scope",
-           *       "error_description": "the access token does not cover this credential configuration"
-           *     }
-           */
           'application/json': components['schemas']['OAuthError'];
         };
       };
@@ -8500,6 +8502,24 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "state": "PENDING",
+           *           "credentialConfigurationId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
+           *           "credentialConfigurationVersion": 1,
+           *           "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *           "sessionId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63",
+           *           "offerId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63",
+           *           "credentials": 1,
+           *           "createdAt": "2026-01-15T09:30:00.000Z",
+           *           "expiresAt": "2026-01-15T09:30:00.000Z"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['PageOfDeferredIssuance'];
         };
       };
@@ -8547,6 +8567,16 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "credentials": [
+           *         {
+           *           "credential": "eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl"
+           *         }
+           *       ],
+           *       "notification_id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
+           *     }
+           */
           'application/json': components['schemas']['CredentialResponse'];
           /** @example eyJhbGciOiJFQ0RILUVTIn0..aXY.Y2lwaGVy.dGFn */
           'application/jwt': string;
@@ -8851,7 +8881,7 @@ export interface operations {
            * @example {
            *       "iacas": [
            *         {
-           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/kq3Zb8XnW5mVt1Yc7RfL/oLxv3Be+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe"
+           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+Iq6VURdnZB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4="
            *         }
            *       ]
            *     }
@@ -9198,8 +9228,8 @@ export interface operations {
           /**
            * @example {
            *       "uri": "openid-credential-offer://?credential_offer=%7B%22credential_issuer%22%3A%22https%3A%2F%2Funiversity.example%22%2C%22credential_configuration_ids%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22credentials%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22grants%22%3A%7B%22authorization_code%22%3A%7B%7D%7D%7D",
-           *       "uriByReference": "openid-credential-offer://?credential_offer_uri=https%3A%2F%2Funiversity.example%2Fv1%2Fopenid%2Foffers%2F6_FEyrdudjLBkdh9.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3%2Fcontent",
-           *       "qrUrl": "https://university.example/v1/openid/offers/6_FEyrdudjLBkdh9.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/qr"
+           *       "uriByReference": "openid-credential-offer://?credential_offer_uri=https%3A%2F%2Funiversity.example%2Fv1%2Fopenid%2Foffers%2F_LzucYVpyQIgRoJD.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3%2Fcontent",
+           *       "qrUrl": "https://university.example/v1/openid/offers/_LzucYVpyQIgRoJD.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/qr"
            *     }
            */
           'application/json': components['schemas']['Offer'];
@@ -9374,18 +9404,18 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "state": "CLAIMED",
            *           "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *           "createdAt": "2026-01-15T09:30:00.000Z",
            *           "credentials": [
            *             "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62"
            *           ],
            *           "expiresAt": "2026-01-15T09:30:00.000Z",
-           *           "state": "CLAIMED",
            *           "issuedCredentials": [
            *             {
            *               "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63",
            *               "credentialConfigurationId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
-           *               "type": "org.example.u",
+           *               "type": "org.example.w",
            *               "format": "mso_mdoc",
            *               "issuedDate": "2026-01-15T09:30:00.000Z",
            *               "validUntil": "2026-01-15T09:30:00.000Z"
@@ -9502,11 +9532,11 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "state": "CREATED",
-           *       "credentials": [
-           *         "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
-           *       ],
-           *       "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
+           *       "userId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *       "createdAt": "2026-01-15T09:30:00.000Z",
+           *       "credentials": [
+           *         "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62"
+           *       ],
            *       "expiresAt": "2026-01-15T09:30:00.000Z",
            *       "issuedCredentials": []
            *     }
@@ -9714,7 +9744,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "name": "State wallet",
-           *       "clientId": "wallet-3b",
+           *       "clientId": "wallet-3d",
            *       "rootCertificates": [
            *         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
            *       ],
@@ -9834,7 +9864,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "name": "State wallet",
-           *       "clientId": "wallet-3d",
+           *       "clientId": "wallet-3f",
            *       "rootCertificates": [
            *         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
            *       ],
@@ -9997,7 +10027,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "name": "City wallet",
-           *       "clientId": "wallet-3c",
+           *       "clientId": "wallet-3e",
            *       "redirectUris": [
            *         "https://wallet.example.com/back"
            *       ],
@@ -10115,7 +10145,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "name": "City wallet",
-           *       "clientId": "wallet-3e",
+           *       "clientId": "wallet-3g",
            *       "redirectUris": [
            *         "https://wallet.example.com/back"
            *       ],
@@ -11414,7 +11444,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "type": "org.example.v",
+           *           "type": "org.example.w",
            *           "profile": "mobile",
            *           "format": "mso_mdoc",
            *           "sessionId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
@@ -12608,15 +12638,16 @@ export interface operations {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "type": "StudentCard",
            *           "additionalTypes": [],
-           *           "name": "University degree",
+           *           "name": "Test credential",
            *           "issuer": {
-           *             "name": "Example University"
+           *             "name": "Test issuer"
            *           },
            *           "claimMappings": {
            *             "given_name": {
            *               "mapFrom": "claims.given_name"
            *             }
            *           },
+           *           "approval": "manual",
            *           "issuerDid": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *           "revocable": false,
            *           "persist": false
@@ -13053,7 +13084,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "type": "org.example.p",
+           *           "type": "org.example.q",
            *           "claimMappings": {
            *             "org.example.membership.1": {
            *               "given_name": {
@@ -13211,7 +13242,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "type": "org.example.p",
+           *       "type": "org.example.q",
            *       "claimMappings": {
            *         "org.example.membership.1": {
            *           "given_name": {
@@ -13304,7 +13335,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "type": "org.example.p",
+           *       "type": "org.example.q",
            *       "claimMappings": {
            *         "org.example.membership.1": {
            *           "given_name": {
@@ -13423,7 +13454,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "88c651b838c5f15af5015787565008e920144733d3f492bd8518424ac599d6e4"
+           *           "certificateFingerprint": "e966402e0cfd45c4f551dec06a7ac7f3e0967d96dc65b4181aff3b95993e2209"
            *         }
            *       ]
            *     }
@@ -13727,7 +13758,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "1c8f96f3ac1fd530fa2223799d2e1566b0271ec147b80add72d8cfa81cb871a8",
+           *           "certificateFingerprint": "df86154d692be0aa6a71b56cd61b04e87460e09aa66cfab584d2a8b84d185ae7",
            *           "isManaged": false,
            *           "crl": {
            *             "number": "2",
@@ -13799,7 +13830,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "bb528c57d01153e113196bbe611d0fb53c82a1561e6f336b8496ab23b39e8ceb",
+           *       "certificateFingerprint": "7b34f5401d7bf42e4361618f6c33b780358caa1b55aee772c662303843daf811",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "43",
@@ -13859,7 +13890,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "d7d3901ab7cdd05ad05805c47232a0703e55d83eb4b9d4d644358087e9ac52e4",
+           *       "certificateFingerprint": "9e3ac15327be18c68443c5b59ce15029e628de7205777402e2f71a1c94c680ba",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -13928,7 +13959,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "d7d3901ab7cdd05ad05805c47232a0703e55d83eb4b9d4d644358087e9ac52e4",
+           *       "certificateFingerprint": "9e3ac15327be18c68443c5b59ce15029e628de7205777402e2f71a1c94c680ba",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -14071,7 +14102,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "1c8f96f3ac1fd530fa2223799d2e1566b0271ec147b80add72d8cfa81cb871a8",
+           *       "certificateFingerprint": "df86154d692be0aa6a71b56cd61b04e87460e09aa66cfab584d2a8b84d185ae7",
            *       "isManaged": false,
            *       "crl": {
            *         "number": "2",
@@ -14176,7 +14207,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "1491466b496d21f78fc4c3d4d29fc4c9a07188a4eb2353c6669af38fc9803db9"
+           *           "certificateFingerprint": "7eca66f4f0d0a018f5a905d6027aa80177ce8a5f7ecef7b99b87c4035362142b"
            *         }
            *       ]
            *     }
@@ -14428,7 +14459,7 @@ export interface operations {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *           "listSize": 100000,
-           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+CXgkTt0MpcXTaV9+8QyOdhPKwb5bf4NelF+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt+hzT0MrVojIk/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+kq3Zb8XnW5mVt1Yc7RfL2+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA"
+           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9J/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/DnQSCckjDnRA+VVHzDMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/KEqJy8MgjhR45xRE/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Z/nAYaawSxjBn//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//hkBLFhAFu62lLZvrwUU+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW=="
            *         }
            *       ]
            *     }
@@ -14472,7 +14503,7 @@ export interface operations {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *       "listSize": 100000,
-           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+CXgkTt0MpcXTaV9+8QyOdhPKwb5bf4NelF+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt+hzT0MrVojIk/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV/kq3Zb8XnW5mVt1Yc7RfL2sHd9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW/+GQEsWECLvGlrv+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1"
+           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9J/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/DnQSCckjDnRA+VVHzDMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/KEqJy8MgjhR45xRE/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Z/mQYaawSxiRn//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//hkBLFhAXsmsH8xoJ/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Z/4WhLuB3W7mS7zgd3m+Bd93515jXe7inD4ESRR+Q=="
            *     }
            */
           'application/json': components['schemas']['MobileStatusList'];
@@ -14557,7 +14588,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "docType": "org.example.x",
+           *           "docType": "org.example.y",
            *           "timeToLiveDuration": {
            *             "days": 1
            *           },
@@ -14674,7 +14705,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "docType": "org.example.x",
+           *       "docType": "org.example.y",
            *       "timeToLiveDuration": {
            *         "days": 1
            *       },
@@ -14739,7 +14770,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "docType": "org.example.x",
+           *       "docType": "org.example.y",
            *       "timeToLiveDuration": {
            *         "days": 1
            *       },
@@ -15307,16 +15338,16 @@ export interface operations {
           /**
            * @example {
            *       "status_lists": [
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token",
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token",
            *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token",
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b68/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token"
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b68/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token"
            *       ]
            *     }
            */
@@ -15634,7 +15665,7 @@ export interface operations {
            *       "to": [
            *         "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
            *       ],
-           *       "created_time": 1795467580,
+           *       "created_time": 1795469714,
            *       "body": {
            *         "revocation_format": "ldp_vc",
            *         "credential_id": "urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
@@ -16019,7 +16050,7 @@ export interface operations {
            *         "type": "BitstringStatusList",
            *         "statusPurpose": "revocation",
            *         "ttl": 300000,
-           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGek"
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3"
            *       },
            *       "proof": {
            *         "type": "DataIntegrityProof",
@@ -16052,7 +16083,7 @@ export interface operations {
            *         "type": "BitstringStatusList",
            *         "statusPurpose": "revocation",
            *         "ttl": 300000,
-           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGek"
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3"
            *       },
            *       "proof": {
            *         "type": "DataIntegrityProof",
