@@ -434,7 +434,7 @@ function typeSchemas() {
   const roots = OPERATIONS.filter(({ http }) => http).flatMap(({ http, body, params, query, response }) => [
     ...[body, params, query, ...[response].flat()].filter(Boolean),
     ...Object.values(http.accepts ?? {}),
-    ...[http.acceptsQuery, http.acceptsHeaders].filter(Boolean),
+    ...[http.acceptsQuery, http.acceptsHeaders, http.deferred].filter(Boolean),
   ]);
   const found = {};
   for (const name of new Set([...roots.map((it) => it.name), 'ErrorDetail']))

@@ -135,6 +135,8 @@ describe('an example in the interface definition', () => {
     'issuance.push-authorization': ['authorization_details'],
     'issuance.exchange-token': ['pre-authorized_code'],
     'issuance.issue-credential': ['credential_configuration_id', 'proofs'],
+    'issuance.issue-deferred-credential': ['transaction_id'],
+    'issuance.record-notification': ['notification_id'],
     'issuance.submit-consent': ['request', 'token'],
     'issuance.create-revocation-notification': ['from'],
   };

@@ -59,6 +59,10 @@ interface Things {
   /** A did:web of an unreachable host. */
   unpublished: string;
   jwtVc: string;
+  /** Its issuances are approved. */
+  approvedJwtVc: string;
+  /** Of that configuration. */
+  deferral: string;
   webSemantic: string;
   webSemanticCredential: string;
   sdJwt: string;
@@ -115,6 +119,7 @@ export interface Row {
   foreign?: (world: World) => OperationParts;
 }
 
+const wallet = new Wallet();
 export const claimMappings = { given_name: { mapFrom: 'claims.given_name' } };
 let counter = 0;
 /** Unused names. */
@@ -250,6 +255,8 @@ const makeThings = async (
   const web = { method: 'web', options: { url: `localhost:1/${unique('u')}` } } as const;
   const unpublished = expectStatus(await api.dids.create(web), 201).did;
   const jwtVc = expectStatus(await api.jwtVc.create(jwtVcRequest()), 201).id;
+  const approvedJwtVc = expectStatus(await api.jwtVc.create({ ...jwtVcRequest(), approval: 'manual' }), 201).id;
+  const { id: deferral } = await deferredRequest(api, approvedJwtVc);
   const webSemantic = expectStatus(await api.webSemantic.create(webSemanticRequest()), 201).id;
   const sdJwt = expectStatus(await api.sdJwt.create(sdJwtRequest()), 201).id;
   const compact = expectStatus(await api.compact.create(compactRequest()), 201).id;
@@ -286,7 +293,7 @@ const makeThings = async (
     201,
   ).id;
   return {
-    ...{ wallet, attestedWallet, claimSource },
+    ...{ wallet, attestedWallet, claimSource, approvedJwtVc, deferral },
     ...{ iaca, unmanagedIaca, documentSigner, statusListSigner, customer },
     ...{ mobileCredential, statusList: statusList!, statusListConfiguration },
     ...{
@@ -307,6 +314,30 @@ const makeThings = async (
     ...{ jwtVcCredential, sdJwtCredential, compactCredential, compactSemanticCredential },
   };
 };
+
+/** A request for a credential that was deferred. */
+const deferredRequest = async (api: TenantApi, configurationId: string) => {
+  const offered = { credentials: [configurationId], claims: { given_name: 'Ada' } };
+  const { uri, id: offerId } = expectStatus(await api.offers.create(offered), 200);
+  const offer = await wallet.resolveOffer(uri);
+  const metadata = await wallet.metadata(offer.credential_issuer);
+  const token = await wallet.accessToken(offer, metadata);
+  const answer = await wallet.requestCredentials(metadata, token, configurationId, [await makeHolderKey()]);
+  const { id } = await waitUntil(
+    async () =>
+      expectStatus(await api.deferred.list({ limit: 1000 }), 200).data.find(({ sessionId }) => sessionId === offerId),
+    { what: 'the deferred issuance in the list' },
+  );
+  return { id, token, transactionId: answer.transaction_id! };
+};
+const decisionRow = (decision: 'approve' | 'deny'): Record<string, Row> => ({
+  [`issuance.${decision}-deferred-issuance`]: {
+    right: async ({ tenant, own }) => ({ params: { id: (await deferredRequest(tenant.api, own.approvedJwtVc)).id } }),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.deferral } }),
+  },
+});
 
 const pageRow: Row = {
   right: () => ({ query: { limit: 5 } }),
@@ -561,7 +592,6 @@ const freshReference = async (world: World): Promise<string> =>
   new URL((await freshOffer(world)).qrUrl).pathname.split('/').at(-2)!;
 
 const freshUser = async ({ tenant }: World) => expectStatus(await tenant.api.users.create(), 201).id;
-const wallet = new Wallet();
 
 /** Whose credential the platform has recorded. */
 const userWithCredential = async (world: World): Promise<string> => {
@@ -1362,6 +1392,31 @@ export const ROWS: Record<string, Row> = {
       const key = await makeHolderKey();
       const proof = await wallet.proof(metadata, world.own.jwtVc, key, await wallet.nonce(metadata));
       return { token, body: { credential_configuration_id: world.own.jwtVc, proofs: { jwt: [proof] } } };
+    },
+    wrong: () => ({ token: 'not-a-token', body: {} }),
+    refusal: { status: 401, error: 'invalid_token' },
+  },
+  'issuance.issue-deferred-credential': {
+    right: async (world) => {
+      const { api } = world.tenant;
+      const { id, token, transactionId } = await deferredRequest(api, world.own.approvedJwtVc);
+      expectStatus(await api.deferred.approve(id), 204);
+      return { token, body: { transaction_id: transactionId } };
+    },
+    wrong: () => ({ token: 'not-a-token', body: {} }),
+    refusal: { status: 401, error: 'invalid_token' },
+  },
+  'issuance.list-deferred-issuances': pageRow,
+  ...decisionRow('approve'),
+  ...decisionRow('deny'),
+  'issuance.record-notification': {
+    right: async (world) => {
+      const offer = await wallet.resolveOffer((await freshOffer(world)).uri);
+      const metadata = await wallet.metadata(offer.credential_issuer);
+      const token = await wallet.accessToken(offer, metadata);
+      const keys = [await makeHolderKey()];
+      const answer = await wallet.requestCredentials(metadata, token, world.own.jwtVc, keys);
+      return { token, body: { notification_id: answer.notification_id!, event: 'credential_accepted' } };
     },
     wrong: () => ({ token: 'not-a-token', body: {} }),
     refusal: { status: 401, error: 'invalid_token' },

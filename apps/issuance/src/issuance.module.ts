@@ -20,6 +20,9 @@ import { CredentialIssuer } from './credential-issuer/credential-issuer.js';
 import { HookSecrets } from './interaction-hook/hook-secrets.js';
 import { InteractionHooks } from './interaction-hook/interaction-hooks.js';
 import { PendingInteractions } from './interaction-hook/pending-interactions.js';
+import { AccessTokens } from './access-token/access-tokens.js';
+import { DeferredIssuances } from './deferred-issuance/deferred-issuances.js';
+import { DeferredIssuancesReadModel } from './deferred-issuance/deferred-issuances.read-model.js';
 import { NewKeys } from './new-keys/new-keys.js';
 import { RecentStates } from './recent-states/recent-states.js';
 import { DestroyedCertificateKeys } from './certificate-keys/destroyed-certificate-keys.js';
@@ -118,6 +121,9 @@ import { useCases } from './use-cases.generated.js';
     DpopProofs,
     CredentialClaims,
     CredentialIssuer,
+    AccessTokens,
+    DeferredIssuances,
+    DeferredIssuancesReadModel,
     ClientAttestations,
     WalletClients,
     TokenFamilies,

@@ -1,8 +1,10 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import {
   credentialIssued,
+  credentialNotified,
   credentialStatusChanged,
   customDomainDeletedInUse,
+  issuanceDeferred,
   userDeleted,
   type CustomDomainChanged,
 } from '@attestry/contracts';
@@ -16,13 +18,21 @@ import { credentialConfiguration } from './credential-configuration/credential-c
 import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
 import { Crls } from './document-signers/crls.js';
+import { credentialNotification } from './credential-notification/credential-notification.state.js';
 import { issuanceSession } from './issuance-session/issuance-session.state.js';
 import { issuedCredential } from './issued-credential/issued-credential.state.js';
 import { user } from './user/user.state.js';
 import { withdrawnDomains } from './withdrawn-domains/withdrawn-domains.state.js';
 
 /** Categories of the events in {@link factsOf}. */
-export const PUBLISHED = [credentialConfiguration, user, issuanceSession, issuedCredential, withdrawnDomains] as const;
+export const PUBLISHED = [
+  credentialConfiguration,
+  user,
+  issuanceSession,
+  issuedCredential,
+  credentialNotification,
+  withdrawnDomains,
+] as const;
 
 /** Fewer, larger batches than those of publishers whose events end access: each one is a flush of the feed (ADR 0069). */
 const REST_MS = 50;
@@ -51,6 +61,24 @@ export const factsOf = (stored: RecordedEvent): Fact[] => {
           ...(documentKeyId !== undefined && { documentKeyId }),
         }),
       ];
+    }
+    case 'IssuanceDeferred': {
+      const event = readEvent(issuanceSession, stored);
+      if (event.type !== 'IssuanceDeferred') return [];
+      const { deferralId, userId, sessionId, credentialConfigurationId, holders, needsApproval, transaction } =
+        event.data;
+      const { expiresAt } = transaction;
+      const credentials = holders.length;
+      return [
+        fact(issuanceDeferred, {
+          ...{ tenantId, deferralId, userId, sessionId, credentialConfigurationId },
+          ...{ credentials, needsApproval, expiresAt },
+        }),
+      ];
+    }
+    case 'CredentialNotified': {
+      const { notifiedAt: _, ...data } = readEvent(credentialNotification, stored).data;
+      return [fact(credentialNotified, { tenantId, ...data })];
     }
     case 'CredentialStatusChanged': {
       const event = readEvent(issuedCredential, stored);

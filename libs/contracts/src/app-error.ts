@@ -211,6 +211,9 @@ export type OAuthErrorCode =
   | 'invalid_nonce'
   | 'invalid_encryption_parameters'
   | 'credential_request_denied'
+  | 'invalid_transaction_id'
+  | 'invalid_notification_id'
+  | 'invalid_notification_request'
   | 'access_denied'
   | 'server_error'
   | 'temporarily_unavailable';

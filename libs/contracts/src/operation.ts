@@ -94,6 +94,8 @@ export interface HttpBinding {
   mayBeEncrypted?: true;
   /** Instead of the success it may return a page (200) on which the person at the browser decides (ADR 0085). */
   mayShowPage?: true;
+  /** Shape of a 202, which it may return instead of the success: the credentials are issued later (OID4VCI 1.0 section 8.3). */
+  deferred?: DtoClass;
   /** A 400 may be a page for the person at the browser (ADR 0052). */
   refusesOnPage?: true;
   /**

@@ -16,6 +16,8 @@ const WITHOUT_OBJECT: ReadonlySet<string> = new Set([
   'issuance.exchange-token',
   'issuance.revoke-wallet-token',
   'issuance.issue-credential',
+  'issuance.issue-deferred-credential',
+  'issuance.record-notification',
 ]);
 /** Prefixes of the events of every recorded operation on credentials (specification notes). Written out, so that no table proves itself. */
 const PREFIXES_OF_CREDENTIALS: Record<string, string> = {

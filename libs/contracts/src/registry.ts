@@ -7,6 +7,7 @@ import { checkCredentialConfiguration, countDomainConfigurations } from './issua
 import { retrieveCredentialDocument } from './issuance/credential-documents.js';
 import { createRevocationNotification } from './issuance/credential-status.js';
 import { listCredentials } from './issuance/credentials.js';
+import * as deferredIssuances from './issuance/deferred-issuances.js';
 import * as documentSigners from './issuance/document-signers.js';
 import {
   CONFIGURATION_OPERATIONS,
@@ -18,6 +19,7 @@ import {
 import * as iacas from './issuance/iacas.js';
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
 import * as mobileStatusLists from './issuance/mobile-status-lists.js';
+import * as notifications from './issuance/notifications.js';
 import * as offers from './issuance/offers.js';
 import * as openidConfiguration from './issuance/openid-configuration.js';
 import * as protocol from './issuance/protocol.js';
@@ -53,11 +55,13 @@ export * from './issuance/credentials.js';
 export * from './issuance/claim-bounds.js';
 export * from './issuance/claim-sources.js';
 export * from './issuance/contexts.js';
+export * from './issuance/deferred-issuances.js';
 export * from './issuance/document-signers.js';
 export * from './issuance/formats.js';
 export * from './issuance/iacas.js';
 export * from './issuance/key-requirements.js';
 export * from './issuance/mobile-status-lists.js';
+export * from './issuance/notifications.js';
 export * from './issuance/offers.js';
 export * from './issuance/openid-configuration.js';
 export * from './issuance/protocol.js';
@@ -98,6 +102,8 @@ export const OPERATIONS: readonly Operation[] = [
   wallets,
   claimSources,
   protocol,
+  deferredIssuances,
+  notifications,
   statusLists,
   { retrieveContext, retrieveCredentialDocument },
   users,

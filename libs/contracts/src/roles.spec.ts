@@ -34,6 +34,8 @@ const ROLES_OF_GROUP: [group: string, roles: string, call: string][] = [
   ['Wallets: write', 'admin issuer', '[A-Z]+ /v1/openid/(?:wallets|wallet-attestation-configurations)\\b'],
   ['Claim sources', 'admin issuer', '[A-Z]+ /v1/claim-sources\\b'],
   ['Credential offers of both flows', ISSUING, '[A-Z]+ /v1/openid/offers\\b'],
+  ['Deferred issuances: list', ISSUING, 'GET /v1/openid/deferred$'],
+  ['Deferred issuances: approve, deny', 'admin issuer', 'POST /v1/openid/deferred/:id/(?:approve|deny)$'],
   ['Messaging', 'admin issuer', '[A-Z]+ /v1/messaging\\b'],
   ['Configurations of status lists: read', ISSUING, 'GET /v2/credentials/mobile/status-lists/configurations\\b'],
   [
@@ -90,10 +92,10 @@ const ROLES_OF_MEMBERS: Record<string, string[]> = {
 /** Resources by the roles that may do everything with them, written out independently of the table under test. */
 const RESOURCES_OF_ROLE: Record<Exclude<Role, 'admin'>, string> = {
   issuer: `authentication-providers claim-sources credential-configurations credential-reports credential-status credentials
-    custom-domain dids document-signers iacas inboxes interaction-hook messaging offers openid-configuration
+    custom-domain deferred-issuances dids document-signers iacas inboxes interaction-hook messaging offers openid-configuration
     status-list-configurations status-list-signers templates users wallets webhooks`,
   'managed-issuer': `authentication-providers credential-configurations credential-reports credential-status
-    credentials custom-domain dids document-signers iacas interaction-hook offers openid-configuration
+    credentials custom-domain deferred-issuances dids document-signers iacas interaction-hook offers openid-configuration
     status-list-configurations status-list-signers users wallets webhooks`,
   holder: 'holder-applications holder-cas wallet-attestation-signers',
   verifier: `credentials custom-domain dids identity-access-certificates presentations trusted-issuers verifier-applications
@@ -107,7 +109,7 @@ const RESOURCES_OF_ROLE: Record<Exclude<Role, 'admin'>, string> = {
 
 /** The permission strings of the API specifications: resources and actions. */
 const RESOURCES = `analytics credential-reports custom-domain dids webhooks messaging inboxes authentication-providers users
-  interaction-hook claim-sources offers credential-configurations credentials credential-status templates iacas document-signers
+  interaction-hook claim-sources offers deferred-issuances credential-configurations credentials credential-status templates iacas document-signers
   status-list-signers status-list-configurations wallets openid-configuration trusted-issuers verifier-cas verifier-applications wallet-providers
   verifier-signers identity-access-certificates presentations holder-applications holder-cas wallet-attestation-signers
   ecosystems participants policies vicals ricals dts-cas ecosystem-configuration trust-validation tenant-clients
@@ -157,6 +159,8 @@ describe('roles', () => {
     ['managed-issuer', 'status-list-configurations', ['read']],
     ['managed-issuer', 'wallets', ['read']],
     ['managed-issuer', 'openid-configuration', ['read']],
+    ['managed-issuer', 'deferred-issuances', ['read']],
+    ['issuer', 'deferred-issuances', ['read', 'update']],
     ['issuer', 'wallets', ['create', 'delete', 'read', 'update']],
     ['issuer', 'openid-configuration', ['read', 'update']],
     ['certificate-manager', 'wallets', []],

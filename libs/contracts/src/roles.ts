@@ -59,6 +59,7 @@ const GRANTS = {
   'interaction-hook': may(ISSUING, ...CRUD),
   'claim-sources': may(ISSUER, ...CRUD),
   offers: may(ISSUING, 'create', 'read', 'delete'),
+  'deferred-issuances': { ...may(ISSUING, 'read'), ...may(ISSUER, 'update') },
   'credential-configurations': issuerManaged(ISSUER, ISSUING),
   credentials: { ...may(ISSUING, 'read', 'delete', 'sign', 'revoke'), ...may(VERIFIER, 'verify') },
   // Also revocation of formats without suspension, and the lists.

@@ -285,6 +285,16 @@ export class TenantApi {
     };
   }
 
+  get deferred() {
+    const { client, answerTo } = this.calls;
+    const path = '/v1/openid/deferred';
+    return {
+      list: (query?: QueryOf<typeof path>) => answerTo(client.GET(path, { params: { query } })),
+      approve: (id: string) => answerTo(client.POST('/v1/openid/deferred/{id}/approve', { params: { path: { id } } })),
+      deny: (id: string) => answerTo(client.POST('/v1/openid/deferred/{id}/deny', { params: { path: { id } } })),
+    };
+  }
+
   get users() {
     const { client, answerTo } = this.calls;
     return {

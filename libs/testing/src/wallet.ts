@@ -9,7 +9,15 @@ import {
   type JwtSigner,
   type RequestDpopOptions,
 } from '@openid4vc/oauth2';
-import { Openid4vciClient, type CredentialOfferObject, type IssuerMetadataResult } from '@openid4vc/openid4vci';
+import {
+  Openid4vciClient,
+  Openid4vciRetrieveCredentialsError,
+  type CredentialOfferObject,
+  type CredentialResponse,
+  type DeferredCredentialResponse,
+  type IssuerMetadataResult,
+  type NotificationEvent,
+} from '@openid4vc/openid4vci';
 import { compactVerify, exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
 import { didJwkOf, didKeyOf } from './did-resolution.js';
 import { hostFetch } from './host-fetch.js';
@@ -256,6 +264,17 @@ export class Wallet {
     credentialConfigurationId: string,
     keys: readonly HolderKey[],
   ): Promise<(string | Record<string, unknown>)[]> {
+    const { credentials } = await this.requestCredentials(metadata, accessToken, credentialConfigurationId, keys);
+    return (credentials as { credential: string | Record<string, unknown> }[]).map(({ credential }) => credential);
+  }
+
+  /** As {@link credentials}; the whole response, which may be deferred (OID4VCI §8.3). */
+  async requestCredentials(
+    metadata: IssuerMetadataResult,
+    accessToken: string,
+    credentialConfigurationId: string,
+    keys: readonly HolderKey[],
+  ): Promise<CredentialResponse> {
     const nonce = await this.nonce(metadata);
     const jwts = await Promise.all(keys.map((key) => this.proof(metadata, credentialConfigurationId, key, nonce)));
     const { credentialResponse, dpop } = await this.client.retrieveCredentials({
@@ -266,9 +285,40 @@ export class Wallet {
       proofs: { jwt: jwts as [string, ...string[]] },
     });
     if (this.dpop) this.dpop = { ...this.dpop, ...dpop };
-    return (credentialResponse.credentials as { credential: string | Record<string, unknown> }[]).map(
-      ({ credential }) => credential,
-    );
+    return credentialResponse;
+  }
+
+  /** One request to the deferred credential endpoint (OID4VCI §9). */
+  async collectDeferred(
+    metadata: IssuerMetadataResult,
+    accessToken: string,
+    transactionId: string,
+  ): Promise<DeferredCredentialResponse> {
+    const request = { issuerMetadata: metadata, accessToken, transactionId, dpop: this.dpop };
+    try {
+      const { deferredCredentialResponse, dpop } = await this.client.retrieveDeferredCredentials(request);
+      if (this.dpop) this.dpop = { ...this.dpop, ...dpop };
+      return deferredCredentialResponse;
+    } catch (error) {
+      // The library (0.4.6) refuses credentials beside a notification_id here, which OID4VCI §9.2 allows.
+      const response = error instanceof Openid4vciRetrieveCredentialsError && error.response.response;
+      if (!response || response.status !== 200) throw error;
+      return (await response.json()) as DeferredCredentialResponse;
+    }
+  }
+
+  /** OID4VCI §11 */
+  async notify(
+    metadata: IssuerMetadataResult,
+    accessToken: string,
+    notificationId: string,
+    event: NotificationEvent,
+  ): Promise<void> {
+    const { dpop } = await this.client.sendNotification({
+      ...{ issuerMetadata: metadata, accessToken, notification: { notificationId, event } },
+      dpop: this.dpop,
+    });
+    if (this.dpop) this.dpop = { ...this.dpop, ...dpop };
   }
 
   /**

@@ -12,6 +12,8 @@ export interface PinnedIssuerKey {
 /** What may change by an update. Its other members are those of the format. */
 export interface ConfigurationContent extends KeyRequirements {
   maxIssuances?: number;
+  /** The issuer approves each issuance. */
+  approval?: 'manual';
   /** Issued credentials are kept (ADR 0058). */
   persist?: true;
   /** Absent: what follows from the format's own members. */

@@ -48,10 +48,19 @@ export interface CredentialOrder {
   /** One credential for each. */
   holders: readonly Holder[];
   now: Date;
-  /** Spends the single-use values of the request, with the events. */
-  spending: UnitWrite;
+  /** Spends the single-use values of the request, with the events. Absent where they were spent before. */
+  spending?: UnitWrite;
+  /** Further events of the session, in the same append. @throws AppError */
+  complete?(state: IssuanceSessionState, answerId: string): IssuanceSessionEvent[];
   /** Checks the request again on the state that is appended to. @throws AppError */
   check(state: IssuanceSessionState): void;
+}
+
+export interface IssuedAnswer {
+  /** Each a compact string, or a JSON object, in the order of the holders. */
+  credentials: (string | Record<string, unknown>)[];
+  /** Of all of them; the wallet's `notification_id`. */
+  answerId: string;
 }
 
 /** Makes, signs and records credentials: all events of one answer, with what must be stored before them, are one unit of work (ADR 0074). */
@@ -75,8 +84,8 @@ export class CredentialIssuer {
     this.newCredential = streams.initial(issuedCredential);
   }
 
-  /** @returns each a compact string, or a JSON object, in the order of the holders @throws AppError */
-  async issue(order: CredentialOrder, record: WalletRecord): Promise<(string | Record<string, unknown>)[]> {
+  /** @throws AppError, or ClaimsNotReady before anything is stored or spent */
+  async issue(order: CredentialOrder, record: WalletRecord): Promise<IssuedAnswer> {
     const { session, configuration, holders, now } = order;
     const { id: tenantId } = order.tenant;
     const format = this.formats.byName[configuration.format];
@@ -177,7 +186,7 @@ export class CredentialIssuer {
         }
       }
       record.addMetadata({ credentialIds });
-      const writes = [order.spending, ...newKeys.map(({ newKey }) => newKey)];
+      const writes = [...(order.spending ? [order.spending] : []), ...newKeys.map(({ newKey }) => newKey)];
       try {
         await this.streams.decideOn(
           issuanceSession,
@@ -185,8 +194,9 @@ export class CredentialIssuer {
           order.loaded,
           (state) => {
             order.check(state);
+            const events = order.complete ? [...issued, ...order.complete(state, answerId)] : issued;
             isDecided = true;
-            return issued;
+            return events;
           },
           record.events,
           { unit: { writes, further } },
@@ -198,7 +208,7 @@ export class CredentialIssuer {
           await this.sealing.destroyDataKeys(tenantId, left);
         throw error;
       }
-      return credentials;
+      return { credentials, answerId };
     } catch (error) {
       // The streams of the credentials may have been appended to (ADR 0074), unless the nonce was refused, which is spent before.
       const isUnused = error instanceof AppError && error.kind !== 'unavailable';

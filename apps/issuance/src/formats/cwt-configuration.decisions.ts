@@ -10,7 +10,7 @@ import type { ConfigurationContent } from '../credential-configuration/credentia
 import { claimMappingFaults, type ClaimRules } from './claim-mappings.decisions.js';
 import { expiresTooSoon } from './credential-times.js';
 import { displayFaults } from './display.decisions.js';
-import { present } from './vc-configuration.decisions.js';
+import { present, storedApproval } from './vc-configuration.decisions.js';
 
 /** What is stored of a configuration whose credentials are CWTs. */
 export interface CwtContent extends ConfigurationContent {
@@ -45,6 +45,7 @@ export const cwtContentOf = (request: CompactConfigurationRequest): CwtContent =
     claimMappings,
     expiresIn: expiresIn && present({ ...expiresIn }),
     maxIssuances,
+    approval: storedApproval(request),
     revocable: revocable || undefined,
     claimSourceId,
   }) as CwtContent;

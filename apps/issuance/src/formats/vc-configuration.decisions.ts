@@ -1,4 +1,5 @@
 import type {
+  Approval,
   ClaimMapping,
   CredentialBranding,
   CredentialIssuer,
@@ -92,6 +93,10 @@ export const vcFaults = (
 export const present = <T extends object>(value: T): T =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined && member !== null)) as T;
 
+/** The default is not stored. */
+export const storedApproval = ({ approval }: { approval?: Approval }): 'manual' | undefined =>
+  approval === 'manual' ? approval : undefined;
+
 export const vcContentOf = (request: JwtVcConfigurationRequest, contexts: PinnedContexts): VcContent => {
   const { description, credentialBranding, display, expiresIn, maxIssuances, revocable, claimSourceId } = request;
   return present({
@@ -104,6 +109,7 @@ export const vcContentOf = (request: JwtVcConfigurationRequest, contexts: Pinned
     claimMappings: request.claimMappings,
     expiresIn: expiresIn && present({ ...expiresIn }),
     maxIssuances,
+    approval: storedApproval(request),
     revocable: revocable || undefined,
     claimSourceId,
     contexts,

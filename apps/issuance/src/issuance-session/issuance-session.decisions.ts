@@ -9,7 +9,7 @@ import type {
   OfferEntry,
   PreAuthorizedOfferOrigin,
 } from './issuance-session.events.js';
-import type { IssuanceSessionState, RedeemedSession } from './issuance-session.state.js';
+import type { DeferredIssuance, IssuanceSessionState, RedeemedSession } from './issuance-session.state.js';
 
 /** Wrong transaction codes that lock an offer. OID4VCI §13.6.3 */
 const MAX_WRONG_CODES = 3;
@@ -19,6 +19,15 @@ export type AuthorizedSession = Extract<IssuanceSessionState, { status: 'authori
 
 export const isExpired = (grant: Pick<Grant, 'expiresAt'>, now: Date): boolean =>
   Date.parse(grant.expiresAt) <= now.getTime();
+
+/** One whose credentials the wallet may still collect. */
+export type OpenDeferral = Extract<DeferredIssuance, { status: 'pending' | 'approved' }>;
+export const isOpenDeferral = (deferral: DeferredIssuance, now: Date): deferral is OpenDeferral =>
+  (deferral.status === 'pending' || deferral.status === 'approved') && !isExpired(deferral.transaction, now);
+
+/** Whether credentials may still be requested, or collected with a transaction id after the access token has expired. */
+export const hasRights = ({ accessToken, deferrals = {} }: RedeemedSession, now: Date): boolean =>
+  !isExpired(accessToken, now) || Object.values(deferrals).some((deferral) => isOpenDeferral(deferral, now));
 
 export interface NewOffer {
   sessionId: string;
@@ -135,7 +144,7 @@ export const deleteOffer = (state: IssuanceSessionState, now: Date): IssuanceSes
     (state.status === 'redeemed' &&
       state.origin.kind === 'preAuthorizedOffer' &&
       Object.keys(state.issued).length === 0 &&
-      !isExpired(state.accessToken, now));
+      hasRights(state, now));
   if (!open) throw notFound();
   return [{ type: 'OfferDeleted', data: { sessionId: state.id, deletedAt: now.toISOString() } }];
 };

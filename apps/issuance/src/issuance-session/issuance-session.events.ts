@@ -1,11 +1,12 @@
 import type { CredentialFormat, CredentialProfile, UserCredential } from '@attestry/contracts';
+import type { PublicJwk } from '@attestry/keys';
 import type { SealedDocument, StatusEntry } from '../issued-credential/issued-credential.events.js';
 
 /** MAC of a code or token that the platform issued; `keyId` names the pepper (ADR 0058). */
 export interface Grant {
   /** uuid; part of the bearer value. */
   tokenId: string;
-  kind: 'preAuthorizedCode' | 'authorizationCode' | 'access' | 'issuerState' | 'refresh';
+  kind: 'preAuthorizedCode' | 'authorizationCode' | 'access' | 'issuerState' | 'refresh' | 'transaction';
   mac: string;
   keyId: string;
   /** RFC 3339 */
@@ -91,6 +92,30 @@ export interface CodeRedeemed {
 /** Salted digests of a credential whose format signs them; they show nothing of the values. */
 export type CredentialDigests = Required<Pick<UserCredential, 'namespaces' | 'msoHash'>>;
 
+/** Credentials that the wallet requested and collects later (OID4VCI 1.0 §9). */
+export interface IssuanceDeferredData {
+  /** uuid; known to the issuer. */
+  deferralId: string;
+  sessionId: string;
+  offerId?: string;
+  userId: string;
+  /** Transaction id, with the end of the deferral. */
+  transaction: Grant;
+  credentialConfigurationId: string;
+  configurationVersion: number;
+  /** Absent unless the wallet requested by identifier. */
+  credentialIdentifier?: string;
+  /** One credential for each. Their proofs were verified with the request. */
+  holders: { did: string; publicJwk: PublicJwk }[];
+  /** Access token of the request. */
+  tokenId: string;
+  /** Whether the issuer must approve it. */
+  needsApproval: boolean;
+  deferredAt: string;
+  /** Latest end of the open ones of the session: its claims are kept until then. */
+  openUntil: string;
+}
+
 export type IssuanceSessionEvent =
   | {
       type: 'OfferCreated';
@@ -175,6 +200,15 @@ export type IssuanceSessionEvent =
         /** Data key of the document in the credential's stream, if it was kept. */
         documentKeyId?: string;
       };
+    }
+  /** The nonce of the request is spent at the same time. */
+  | { type: 'IssuanceDeferred'; data: IssuanceDeferredData }
+  | { type: 'DeferredIssuanceApproved'; data: { deferralId: string; approvedAt: string } }
+  | { type: 'DeferredIssuanceDenied'; data: { deferralId: string; deniedAt: string; openUntil?: string } }
+  /** In one append with `CredentialIssued`: the transaction id is invalid from now on. */
+  | {
+      type: 'DeferredIssuanceCompleted';
+      data: { deferralId: string; answerId: string; completedAt: string; openUntil?: string };
     }
   | { type: 'OfferDeleted'; data: { sessionId: string; deletedAt: string } };
 

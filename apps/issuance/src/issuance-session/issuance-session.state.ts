@@ -6,6 +6,7 @@ import type {
   CredentialIssuedV1,
   Grant,
   GrantedDetail,
+  IssuanceDeferredData,
   IssuanceSessionEvent,
   OfferEntry,
   PreAuthorizedOfferOrigin,
@@ -27,6 +28,17 @@ export interface SessionFacts<Origin extends SessionOrigin = SessionOrigin> {
   identifiers?: GrantedDetail[];
 }
 
+type DeferredFacts = Pick<
+  IssuanceDeferredData,
+  'deferralId' | 'transaction' | 'credentialConfigurationId' | 'credentialIdentifier' | 'holders'
+>;
+
+/** An issuance that was deferred; `completed` until its deferral would have ended. */
+export type DeferredIssuance =
+  | ({ status: 'pending' | 'approved' } & DeferredFacts)
+  | ({ status: 'denied' } & DeferredFacts)
+  | { status: 'completed'; answerId: string; transaction: Grant };
+
 export type IssuanceSessionState =
   | { status: 'absent' }
   | ({ status: 'offered'; code: Grant; wrongCodes: number } & SessionFacts<PreAuthorizedOfferOrigin>)
@@ -42,6 +54,8 @@ export type IssuanceSessionState =
       tokenFamily?: BegunFamily;
       /** Credentials issued so far, by configuration id. */
       issued: Record<string, number>;
+      /** By id; absent before the first. */
+      deferrals?: Record<string, DeferredIssuance>;
     } & SessionFacts)
   | { status: 'locked'; id: string }
   | { status: 'revoked'; id: string }
@@ -117,10 +131,36 @@ const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): Issua
       const id = event.data.credentialConfigurationId;
       return { ...state, issued: { ...state.issued, [id]: (state.issued[id] ?? 0) + 1 } };
     }
+    case 'IssuanceDeferred': {
+      const { deferralId, transaction, credentialConfigurationId, credentialIdentifier, holders } = event.data;
+      return withDeferral(state, deferralId, () => ({
+        status: event.data.needsApproval ? 'pending' : 'approved',
+        ...{ deferralId, transaction, credentialConfigurationId, holders },
+        ...(credentialIdentifier !== undefined && { credentialIdentifier }),
+      }));
+    }
+    case 'DeferredIssuanceApproved':
+    case 'DeferredIssuanceDenied': {
+      const status = event.type === 'DeferredIssuanceApproved' ? 'approved' : 'denied';
+      return withDeferral(state, event.data.deferralId, (deferral) => ({ ...deferral, status }) as DeferredIssuance);
+    }
+    case 'DeferredIssuanceCompleted': {
+      const { deferralId, answerId } = event.data;
+      return withDeferral(state, deferralId, ({ transaction }) => ({ status: 'completed', answerId, transaction }));
+    }
     case 'OfferDeleted':
       return { status: 'deleted', id: event.data.sessionId };
   }
 };
+
+const withDeferral = (
+  state: IssuanceSessionState,
+  id: string,
+  change: (before: DeferredIssuance) => DeferredIssuance,
+): IssuanceSessionState =>
+  state.status === 'redeemed'
+    ? { ...state, deferrals: { ...state.deferrals, [id]: change(state.deferrals?.[id] as DeferredIssuance) } }
+    : state;
 
 /** Documents of version 1 stay in their session streams, where `issuance.retrieve-credential-document` reads them (ADR 0070). */
 const withoutDocument = ({
@@ -147,6 +187,10 @@ export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEve
     AuthorizationCodeReplayed: 1,
     TokensRevoked: 1,
     CredentialIssued: 2,
+    IssuanceDeferred: 1,
+    DeferredIssuanceApproved: 1,
+    DeferredIssuanceDenied: 1,
+    DeferredIssuanceCompleted: 1,
     OfferDeleted: 1,
   },
   upcasters: [

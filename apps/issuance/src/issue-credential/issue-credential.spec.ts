@@ -16,13 +16,13 @@ import { addDuration } from '../formats/validity.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
 import { mapClaims } from '../protocol/map-claims.js';
 import { makeNonce } from '../protocol/nonce.js';
-import { checkAccessTokenLocation } from './check-access-token-location.js';
+import { checkAccessTokenLocation } from '../access-token/check-access-token-location.js';
 import { checkConfiguration } from './check-configuration.js';
 import type { OpenedRequest } from '../message-encryption/message-encryption.js';
 import { encryptionPolicy } from '../openid-settings/openid-settings.decisions.js';
-import { checkContentType } from './check-content-type.js';
+import { checkContentType } from '../message-encryption/check-content-type.js';
 import { checkDistinctKeys } from './check-distinct-keys.js';
-import { checkIssuanceLimit } from './check-issuance-limit.js';
+import { checkIssuanceLimit } from '../credential-issuer/check-issuance-limit.js';
 import { checkNonce } from './check-nonce.js';
 import { parseCredentialRequest } from './parse-credential-request.js';
 import { spendNonce } from './spend-nonce.js';
@@ -125,7 +125,7 @@ describe('parse-credential-request', () => {
     });
   });
   it.each(['', '{', '[]', '1', 'null', 'true', '"x"'])('refuses body %j', (body) =>
-    expect(parse(body)).toEqual([request, check]),
+    expect(parse(body)).toEqual([request, 'request-object']),
   );
   it.each<[object, boolean]>([
     [{}, false],
@@ -357,7 +357,7 @@ describe('credential-texts', () => {
 describe('check-issuance-limit', () => {
   it('counts each configuration separately', () =>
     expect(
-      outcome(() => checkIssuanceLimit(session({ issued: { c1: 9 } }), configuration('c2', 3), 3)),
+      outcome(() => checkIssuanceLimit(session({ issued: { c1: 9 } }), configuration('c2', 3), 3, now)),
     ).toBeUndefined());
   it.each<[number | undefined, number, number, boolean]>([
     [undefined, 5, 10, true],
@@ -367,7 +367,7 @@ describe('check-issuance-limit', () => {
     [3, 3, 1, false],
   ])('of %j with %j issued: %j more', (max, issued, wanted, possible) =>
     expect(
-      outcome(() => checkIssuanceLimit(session({ issued: { c1: issued } }), configuration('c1', max), wanted)),
+      outcome(() => checkIssuanceLimit(session({ issued: { c1: issued } }), configuration('c1', max), wanted, now)),
     ).toEqual(possible ? undefined : ['credential_request_denied', 'check-issuance-limit']),
   );
 });

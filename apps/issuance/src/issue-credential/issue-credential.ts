@@ -2,7 +2,6 @@ import { Inject } from '@nestjs/common';
 import {
   AppError,
   issueCredential,
-  oauthError,
   type CredentialResponse,
   type HolderContext,
   type HttpAnswer,
@@ -20,7 +19,9 @@ import {
   type RequestOf,
 } from '@attestry/service-kit';
 import { ClaimsNotReady } from '../credential-issuer/claims-not-ready.js';
-import { CredentialIssuer } from '../credential-issuer/credential-issuer.js';
+import { CredentialIssuer, type IssuedAnswer } from '../credential-issuer/credential-issuer.js';
+import { deferredAnswer, DeferredIssuances } from '../deferred-issuance/deferred-issuances.js';
+import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
 import { Formats } from '../formats/formats.js';
 import { checkHaipSession } from '../haip/check-haip.js';
 import { HaipProfile } from '../haip/haip-profile.js';
@@ -31,13 +32,13 @@ import { DpopProofs, dpopResourceError, PROOF_USED, singleUseOf } from '../proto
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { WithdrawnDomains } from '../withdrawn-domains/withdrawn-domains.directory.js';
-import { checkAccessTokenLocation } from './check-access-token-location.js';
+import { checkAccessTokenLocation } from '../access-token/check-access-token-location.js';
 import { checkConfiguration } from './check-configuration.js';
-import { checkContentType } from './check-content-type.js';
-import { checkIssuanceLimit } from './check-issuance-limit.js';
-import { checkIssuerDomain } from './check-issuer-domain.js';
-import { checkTokenBinding } from './check-token-binding.js';
-import { loadAccessToken } from './load-access-token.js';
+import { checkContentType } from '../message-encryption/check-content-type.js';
+import { checkIssuanceLimit } from '../credential-issuer/check-issuance-limit.js';
+import { checkIssuerDomain } from '../credential-issuer/check-issuer-domain.js';
+import { checkTokenBinding } from '../access-token/check-token-binding.js';
+import { loadAccessToken } from '../access-token/load-access-token.js';
 import { parseCredentialRequest } from './parse-credential-request.js';
 import { spendNonce } from './spend-nonce.js';
 import { verifyProofs } from './verify-proofs.js';
@@ -50,6 +51,7 @@ export class IssueCredential {
     private readonly configurations: CurrentConfigurations,
     private readonly formats: Formats,
     private readonly issuer: CredentialIssuer,
+    private readonly deferred: DeferredIssuances,
     private readonly withdrawn: WithdrawnDomains,
     private readonly macs: Macs,
     private readonly encryption: MessageEncryption,
@@ -85,7 +87,7 @@ export class IssueCredential {
     let isDecided = false;
     try {
       if (credentials.scheme === 'dpop' || session.accessToken.jkt !== undefined)
-        proof = await checkTokenBinding(credentials, session.accessToken, raw, tenant, this.dpop);
+        proof = await checkTokenBinding(credentials, session.accessToken, raw, issueCredential, tenant, this.dpop);
       if (await this.haip.isRequired(tenant.id)) checkHaipSession(session);
       const opened = await this.encryption.openRequest(raw, tenant.id);
       const requested = parseCredentialRequest(opened, session.authorizationDetails !== undefined);
@@ -101,26 +103,29 @@ export class IssueCredential {
         ...{ tenantId: tenant.id, now, windowSeconds: this.config.proofWindowSeconds },
       };
       const { holders, nonces } = await verifyProofs(requested.proofs, configuration.content, expected, this.macs);
-      checkIssuanceLimit(session, configuration, holders.length);
-      const issued = await this.issuer.issue(
-        {
-          ...{ tenant, session, configuration, holders, now },
-          ...{ stream: presented.stream, loaded: presented.loaded, tokenId: presented.tokenId },
-          credentialIdentifier: 'credentialIdentifier' in selector ? selector.credentialIdentifier : undefined,
-          spending: spendNonce(nonces, tenant.id, this.guard, proof),
-          check: (state) => {
-            // The offer may have been deleted, the limit reached.
-            checkIssuanceLimit(presented.requireSession(state), configuration, holders.length);
-            isDecided = true;
-          },
+      checkIssuanceLimit(session, configuration, holders.length, now);
+      const order = {
+        ...{ tenant, session, configuration, holders, now },
+        ...{ stream: presented.stream, loaded: presented.loaded, tokenId: presented.tokenId },
+        credentialIdentifier: 'credentialIdentifier' in selector ? selector.credentialIdentifier : undefined,
+        spending: spendNonce(nonces, tenant.id, this.guard, proof),
+        check: (state: IssuanceSessionState) => {
+          // The offer may have been deleted, the limit reached.
+          checkIssuanceLimit(presented.requireSession(state), configuration, holders.length, now);
+          isDecided = true;
         },
-        record,
-      );
-      const response: CredentialResponse = { credentials: [] };
-      for (const credential of issued) response.credentials.push({ credential });
+      };
+      let issued: IssuedAnswer | undefined;
+      try {
+        if (configuration.content.approval !== 'manual') issued = await this.issuer.issue(order, record);
+      } catch (error) {
+        if (!(error instanceof ClaimsNotReady)) throw error;
+      }
+      if (!issued) return deferredAnswer(await this.deferred.defer(order, record), responseEncryption);
+      const response: CredentialResponse = { credentials: [], notification_id: issued.answerId };
+      for (const credential of issued.credentials) response.credentials.push({ credential });
       return responseEncryption ? encryptAnswer(response, responseEncryption) : response;
-    } catch (thrown) {
-      const error = thrown instanceof ClaimsNotReady ? notReady(thrown) : thrown;
+    } catch (error) {
       if (error instanceof AppError && error.kind !== 'unavailable') {
         await presented.confirm();
         if (proof) await this.spendRefusedProof(proof, tenant.id, error, isDecided);
@@ -135,13 +140,3 @@ export class IssueCredential {
     if (!(await this.guard.spendAll(tenantId, [singleUseOf(proof)]))) throw dpopResourceError(PROOF_USED);
   }
 }
-
-const notReady = (cause: ClaimsNotReady) =>
-  oauthError(
-    'credential_request_denied',
-    'the claims of the credential are not available yet; request it again later',
-    {
-      check: 'source-claims',
-      cause,
-    },
-  );

@@ -1,6 +1,7 @@
 import { BATCH_SIZE, CredentialRequest as Declared, MAX_PROOF_LENGTH, oauthError } from '@attestry/contracts';
 import { parseResponseEncryption, type ResponseEncryption } from '../message-encryption/encryption-parameters.js';
 import type { OpenedRequest } from '../message-encryption/message-encryption.js';
+import { parseRequestObject } from '../message-encryption/request-object.js';
 import { maxLengthsOf } from '../protocol/check-lengths.js';
 import { isObject } from '../protocol/raw-request.js';
 
@@ -26,19 +27,9 @@ export interface CredentialRequest {
  * OID4VCI §8.2. Unknown members are ignored.
  * @param byIdentifier whether the token response returned credential identifiers; without them none may be used
  */
-export const parseCredentialRequest = (
-  { text, isEncrypted, policy }: OpenedRequest,
-  byIdentifier: boolean,
-): CredentialRequest => {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause;
-    throw refused(isEncrypted ? 'the plaintext of the JWE must be JSON' : 'the body must be JSON');
-  }
-  if (!isObject(body))
-    throw refused(isEncrypted ? 'the plaintext of the JWE must be a JSON object' : 'the body must be a JSON object');
+export const parseCredentialRequest = (opened: OpenedRequest, byIdentifier: boolean): CredentialRequest => {
+  const { isEncrypted, policy } = opened;
+  const body = parseRequestObject(opened);
   const requested = body['credential_response_encryption'];
   const responseEncryption =
     requested !== undefined || policy.responseRequired

@@ -7,12 +7,12 @@ import { maxLengthsOf } from '../protocol/check-lengths.js';
 import { encryptionPolicy } from '../openid-settings/openid-settings.decisions.js';
 import { mapClaims } from '../protocol/map-claims.js';
 import { makeNonce, verifyNonce } from '../protocol/nonce.js';
-import { checkAccessTokenLocation } from './check-access-token-location.js';
+import { checkAccessTokenLocation } from '../access-token/check-access-token-location.js';
 import { checkConfiguration } from './check-configuration.js';
-import { checkContentType } from './check-content-type.js';
+import { checkContentType } from '../message-encryption/check-content-type.js';
 import { checkDistinctKeys } from './check-distinct-keys.js';
-import { checkIssuanceLimit } from './check-issuance-limit.js';
-import { checkIssuerDomain } from './check-issuer-domain.js';
+import { checkIssuanceLimit } from '../credential-issuer/check-issuance-limit.js';
+import { checkIssuerDomain } from '../credential-issuer/check-issuer-domain.js';
 import { checkNonce } from './check-nonce.js';
 import { parseCredentialRequest } from './parse-credential-request.js';
 import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';
@@ -100,7 +100,7 @@ describe('refusals of the credential endpoint', () => {
   });
 
   it('name the limit, the withdrawn domain, and the claim without a value', async () => {
-    expect(await refusal(() => checkIssuanceLimit(session, configuration(C1), 1))).toEqual([
+    expect(await refusal(() => checkIssuanceLimit(session, configuration(C1), 1, now))).toEqual([
       'credential_request_denied',
       'the credential configuration allows no more credentials for this offer',
       'check-issuance-limit',

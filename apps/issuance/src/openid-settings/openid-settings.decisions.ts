@@ -36,6 +36,7 @@ export const effectiveSettings = (
   dpopNonceRequired: false,
   strictClaimsSources: false,
   refreshTokenDays: 30,
+  deferredDays: 30,
   ...settings,
   ...(settings.profile === 'haip' && HAIP_SETTINGS),
   encryption: encryptionPolicy(settings),

@@ -10,6 +10,8 @@ export interface OpenIdSettings {
   requirePushedAuthorizationRequests?: boolean;
   /** Whether a DPoP proof must have a nonce of this issuer (RFC 9449 §8). Default: no. */
   dpopNonceRequired?: boolean;
+  /** Days in which deferred credentials can be collected. Default: 30. */
+  deferredDays?: number;
   encryption?: EncryptionSettings;
   /** Whether a credential is denied if its claims source fails. Default: no. */
   strictClaimsSources?: boolean;

@@ -45,6 +45,7 @@ describe('the settings of the OID4VCI endpoints', () => {
         requirePushedAuthorizationRequests: false,
         dpopNonceRequired: false,
         strictClaimsSources: false,
+        deferredDays: 30,
         encryption: { enabled: true, requestRequired: false, responseRequired: false },
         refreshTokenDays: 30,
       });

@@ -6,6 +6,8 @@ export interface OfferRecord extends Omit<PreAuthorizedOfferStatus, 'state' | 'i
   progress: Exclude<PreAuthorizedOfferStatus['state'], 'EXPIRED'>;
   /** End of the code, later of the access token. RFC 3339 */
   endsAt: string;
+  /** Latest end of the open deferred issuances. RFC 3339 */
+  openUntil?: string;
   issued: IssuedCredential[];
 }
 
@@ -39,22 +41,32 @@ export const recordAfter = (
       return { ...record, progress: 'DELETED' };
     // The wallet revoked its token.
     case 'TokensRevoked':
-      return { ...record, endsAt: event.data.revokedAt };
+      return { ...withoutDeferral(record), endsAt: event.data.revokedAt };
+    case 'IssuanceDeferred':
+      return { ...record, openUntil: event.data.openUntil };
+    case 'DeferredIssuanceDenied':
+    case 'DeferredIssuanceCompleted': {
+      const { openUntil } = event.data;
+      return { ...withoutDeferral(record), ...(openUntil !== undefined && { openUntil }) };
+    }
     case 'ClaimSetsBound':
     case 'TransactionCodeRefused':
     case 'AuthorizationGranted':
+    case 'DeferredIssuanceApproved':
     case 'AuthorizationCodeRedeemed':
     case 'AuthorizationCodeReplayed':
       return record;
   }
 };
 
+const withoutDeferral = ({ openUntil: _ended, ...record }: OfferRecord): OfferRecord => record;
+
 export const offerStatus = (
-  { id, progress, endsAt, issued, ...offer }: OfferRecord,
+  { id, progress, endsAt, openUntil = endsAt, issued, ...offer }: OfferRecord,
   now: Date,
 ): PreAuthorizedOfferStatus => {
   const isOpen = progress === 'CREATED' || progress === 'REDEEMED';
-  const isExpired = isOpen && Date.parse(endsAt) <= now.getTime();
+  const isExpired = isOpen && Math.max(Date.parse(endsAt), Date.parse(openUntil)) <= now.getTime();
   return { id, state: isExpired ? 'EXPIRED' : progress, ...offer, issuedCredentials: issued };
 };
 

@@ -44,6 +44,9 @@ const concernsOffer = (event: IssuanceSessionEvent, sessionId: string): boolean 
     case 'SessionLocked':
     case 'OfferDeleted':
     case 'TokensRevoked':
+    case 'IssuanceDeferred':
+    case 'DeferredIssuanceDenied':
+    case 'DeferredIssuanceCompleted':
       return true;
     case 'CredentialIssued':
       return event.data.offerId === sessionId;

@@ -28,6 +28,8 @@ export const issuerMetadata = (
   credential_issuer: issuer,
   ...(issuer !== baseUrl && { authorization_servers: [baseUrl] }),
   credential_endpoint: `${baseUrl}/v1/openid/credential`,
+  deferred_credential_endpoint: `${baseUrl}/v1/openid/deferred-credential`,
+  notification_endpoint: `${baseUrl}/v1/openid/notification`,
   nonce_endpoint: `${baseUrl}/v1/openid/nonce`,
   batch_credential_issuance: { batch_size: BATCH_SIZE },
   ...displayOf(brand),

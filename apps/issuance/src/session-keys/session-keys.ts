@@ -28,6 +28,8 @@ export interface SessionKeyTables {
     tenant_id: string;
     session_id: string;
     rights_end_at: string;
+    /** '' unless issuances of the session are deferred. */
+    deferred_until: string;
     new_user_id: string | null;
   };
 }
@@ -50,7 +52,23 @@ const rightsEndAt = (event: IssuanceSessionEvent): string | undefined => {
     case 'OfferDeleted':
     case 'TransactionCodeRefused':
     case 'ClaimSetsBound':
+    case 'IssuanceDeferred':
+    case 'DeferredIssuanceApproved':
+    case 'DeferredIssuanceDenied':
+    case 'DeferredIssuanceCompleted':
     case 'CredentialIssued':
+      return undefined;
+  }
+};
+
+/** When the last deferral ends that is open after an event, '' without one; undefined when the event changes nothing. */
+const deferredUntil = (event: IssuanceSessionEvent): string | undefined => {
+  switch (event.type) {
+    case 'IssuanceDeferred':
+    case 'DeferredIssuanceDenied':
+    case 'DeferredIssuanceCompleted':
+      return event.data.openUntil ?? '';
+    default:
       return undefined;
   }
 };
@@ -63,6 +81,7 @@ const writeChanges = async (
   trx: Transaction<SessionKeyTables>,
   ends: readonly (Session & Pick<Row, 'rights_end_at'>)[],
   claimed: readonly Session[],
+  deferred: readonly (Session & Pick<Row, 'deferred_until'>)[],
 ): Promise<void> => {
   const table = sql.table('issuance_session_keys');
   if (ends.length)
@@ -73,6 +92,10 @@ const writeChanges = async (
     await sql`with claimed as (values ${tuplesOf(claimed, () => '')})
       update ${table} set new_user_id = null from claimed
       where tenant_id = claimed.column1 and session_id = claimed.column2 and new_user_id is not null`.execute(trx);
+  if (deferred.length)
+    await sql`with deferred as (values ${tuplesOf(deferred, (one) => one.deferred_until)})
+      update ${table} set deferred_until = deferred.column3 from deferred
+      where tenant_id = deferred.column1 and session_id = deferred.column2`.execute(trx);
 };
 
 const AGGREGATES = [issuanceSession, authorizationOffer] as const;
@@ -85,6 +108,7 @@ const rowOfOffer = (event: AuthorizationOfferEvent, tenantId: string): Row[] =>
           tenant_id: tenantId,
           session_id: event.data.offerId,
           rights_end_at: event.data.issuerState.expiresAt,
+          deferred_until: '',
           new_user_id: null,
         },
       ]
@@ -92,13 +116,13 @@ const rowOfOffer = (event: AuthorizationOfferEvent, tenantId: string): Row[] =>
 
 export const sessionKeys: Projection<SessionKeyTables> = {
   name: 'issuance.session-keys',
-  version: 3,
+  version: 4,
   categories: AGGREGATES.map(({ category }) => category),
   types: AGGREGATES.flatMap(({ types }) => Object.keys(types)),
   tables: ['issuance_session_keys'],
   async create(db) {
     await createTable(db, 'issuance_session_keys', {
-      text: ['tenant_id', 'session_id', 'rights_end_at'],
+      text: ['tenant_id', 'session_id', 'rights_end_at', 'deferred_until'],
       nullableText: ['new_user_id'],
       primaryKey: ['session_id', 'tenant_id'],
       indexes: { issuance_session_keys_by_end: ['rights_end_at'] },
@@ -109,6 +133,7 @@ export const sessionKeys: Projection<SessionKeyTables> = {
     const begun = new Map<string, Row>();
     const ends = new Map<string, Session & Pick<Row, 'rights_end_at'>>();
     const claimed = new Map<string, Session>();
+    const deferred = new Map<string, Session & Pick<Row, 'deferred_until'>>();
     const offers: Row[] = [];
     for (const stored of events) {
       const { stream, metadata } = stored;
@@ -126,6 +151,7 @@ export const sessionKeys: Projection<SessionKeyTables> = {
           tenant_id: metadata.tenantId,
           session_id: sessionId,
           rights_end_at: code.expiresAt,
+          deferred_until: '',
           new_user_id: isNew ? userId : null,
         });
         continue;
@@ -135,7 +161,11 @@ export const sessionKeys: Projection<SessionKeyTables> = {
         tenant_id: metadata.tenantId,
         session_id: stream.slice(issuanceSessionStream(metadata.tenantId, '').length),
       };
-      if (event.type === 'CredentialIssued') {
+      const until = deferredUntil(event);
+      if (until !== undefined) {
+        if (row) row.deferred_until = until;
+        else deferred.set(stream, { ...session, deferred_until: until });
+      } else if (event.type === 'CredentialIssued') {
         if (row) row.new_user_id = null;
         else claimed.set(stream, session);
       } else if (end !== undefined) {
@@ -144,7 +174,7 @@ export const sessionKeys: Projection<SessionKeyTables> = {
       }
     }
     await insertRows(trx, 'issuance_session_keys', [...begun.values(), ...offers]);
-    await writeChanges(trx, [...ends.values()], [...claimed.values()]);
+    await writeChanges(trx, [...ends.values()], [...claimed.values()], [...deferred.values()]);
   },
 };
 
@@ -200,7 +230,11 @@ export class SessionKeys extends PeriodicWork implements OnModuleInit {
     const failed: string[] = [];
     let failure: unknown;
     for (;;) {
-      let next = this.running.db.selectFrom('issuance_session_keys').selectAll().where('rights_end_at', '<', due);
+      let next = this.running.db
+        .selectFrom('issuance_session_keys')
+        .selectAll()
+        .where('rights_end_at', '<', due)
+        .where('deferred_until', '<', due);
       if (failed.length) next = next.where('session_id', 'not in', failed);
       const rows = await next.orderBy('rights_end_at').limit(BATCH).execute();
       const tenants = Map.groupBy(rows, (row) => row.tenant_id);
@@ -223,6 +257,7 @@ export class SessionKeys extends PeriodicWork implements OnModuleInit {
             .where('tenant_id', '=', tenantId)
             .where('session_id', 'in', done)
             .where('rights_end_at', '<', due)
+            .where('deferred_until', '<', due)
             .execute();
       }
       destroyed += rows.length;

@@ -265,6 +265,10 @@ export const users: Projection<UserTables> = purgingTenants('issuance', {
         case 'PreAuthorizedCodeRedeemed':
         case 'AuthorizationCodeRedeemed':
         case 'AuthorizationCodeReplayed':
+        case 'IssuanceDeferred':
+        case 'DeferredIssuanceApproved':
+        case 'DeferredIssuanceDenied':
+        case 'DeferredIssuanceCompleted':
         case 'OfferDeleted':
           break;
       }

@@ -1,4 +1,15 @@
-import { ArrayMaxSize, IsArray, IsInt, IsString, Matches, Max, MaxLength, Min, ValidateIf } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  ValidateIf,
+} from 'class-validator';
 import { calledForTenant, defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { BoundedText, combine, LanguageTag, Nested, Optional, Uuid } from '../validators.js';
@@ -140,6 +151,14 @@ export const ClaimSourceId = (): PropertyDecorator =>
     ValidateIf((_, value) => value !== undefined && value !== null),
     Uuid(),
   );
+
+/** Whether the issuer approves each issuance. */
+export type Approval = 'automatic' | 'manual';
+const APPROVALS: readonly Approval[] = ['automatic', 'manual'];
+
+/** May be absent. */
+export const IsApproval = (): PropertyDecorator =>
+  combine(Optional(), IsIn(APPROVALS, { message: `must be one of: ${APPROVALS.join(', ')}` }));
 
 export class ConfigurationParams {
   /** Id of the credential configuration. */

@@ -1,6 +1,7 @@
 import { defineIntegrationEvent } from '../integration-event.js';
 import type { CredentialStatus } from './credential-status.js';
 import type { CredentialFormat, CredentialProfile } from './formats.js';
+import type { NotificationEvent } from './notifications.js';
 
 /**
  * One per credential; the message id is the domain event's id and the webhook's `event.id`. The credential itself is
@@ -36,6 +37,30 @@ export const credentialStatusChanged = defineIntegrationEvent<{
   /** As the caller gave it. */
   reason?: string;
 }>('issuance.credential-status-changed');
+
+/** The wallet collects the credentials later. */
+export const issuanceDeferred = defineIntegrationEvent<{
+  tenantId: string;
+  /** As `GET /v1/openid/deferred` lists it; never the transaction id. */
+  deferralId: string;
+  userId: string;
+  sessionId: string;
+  credentialConfigurationId: string;
+  credentials: number;
+  needsApproval: boolean;
+  expiresAt: string;
+}>('issuance.issuance-deferred');
+
+/** First report of a kind by the wallet about the credentials of one response (OID4VCI 1.0 section 11). */
+export const credentialNotified = defineIntegrationEvent<{
+  tenantId: string;
+  notificationId: string;
+  event: NotificationEvent;
+  userId: string;
+  sessionId: string;
+  credentialConfigurationId: string;
+  credentialIds: string[];
+}>('issuance.credential-notified');
 
 export const userDeleted = defineIntegrationEvent<{ tenantId: string; userId: string }>('issuance.user-deleted');
 

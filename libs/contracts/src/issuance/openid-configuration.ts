@@ -83,6 +83,8 @@ export class OpenIdConfigurationRequest {
   @Switch() requirePushedAuthorizationRequests?: boolean | null;
   /** Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no. */
   @Switch() dpopNonceRequired?: boolean | null;
+  /** Days in which a wallet can collect credentials whose issuance is deferred from now on (OID4VCI 1.0 section 9). Default: 30. */
+  @WholeNumber(1, 365) deferredDays?: number | null;
   /** Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change. */
   @ValidateIf((_, value) => value !== undefined && value !== null)
   @Nested(EncryptionSettingsRequest)
@@ -116,6 +118,7 @@ export class OpenIdConfiguration {
   allowUnregisteredWallets: boolean;
   requirePushedAuthorizationRequests: boolean;
   dpopNonceRequired: boolean;
+  deferredDays: number;
   encryption: EncryptionPolicy;
   strictClaimsSources: boolean;
   interactionHook?: InteractionHook;

@@ -219,6 +219,16 @@ export class NonceResponse {
 
 export class CredentialResponse {
   credentials: { credential: string | Record<string, unknown> }[];
+  /** For the notification endpoint. */
+  notification_id: string;
+}
+
+/** Response (202) if the credentials are issued later (OID4VCI section 8.3). */
+export class DeferredResponse {
+  /** For the deferred credential endpoint; a bearer value. */
+  transaction_id: string;
+  /** Seconds to wait before the next request. */
+  interval: number;
 }
 
 const category = 'openid';
@@ -429,11 +439,12 @@ export const issueCredential = defineOperation({
   name: 'issuance.issue-credential',
   summary: 'Issue credentials (OID4VCI section 8)',
   description:
-    'An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`. The request may be encrypted (section 10): the body is then a compact JWE of this object with `Content-Type: application/jwt`, at most 64 KiB long, for the key in `credential_request_encryption` of the issuer metadata. Errors are never encrypted.',
+    'An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`. The request may be encrypted (section 10): the body is then a compact JWE of this object with `Content-Type: application/jwt`, at most 64 KiB long, for the key in `credential_request_encryption` of the issuer metadata. Errors are never encrypted. Returns 202 if the credentials are issued later: if the configuration has `approval: manual`, or their claims are not available yet.',
   http: {
     method: 'POST',
     path: '/v1/openid/credential',
     success: 200,
+    deferred: DeferredResponse,
     body: 'raw',
     accepts: { 'application/json': CredentialRequest },
     acceptsHeaders: DpopHeaders,

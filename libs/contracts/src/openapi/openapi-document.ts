@@ -423,6 +423,18 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   };
   const page = { 'text/html': { schema: { type: 'string' } } };
   const asking = http!.mayShowPage && { 200: { description: 'Page on which the user decides.', content: page } };
+  const deferred = http!.deferred && {
+    202: {
+      description: 'The credentials are issued later.',
+      headers: headersOf(),
+      content: {
+        'application/json': {
+          schema: schemas.reference(http!.deferred.name) as JsonObject,
+          example: { transaction_id: 'the transaction id', interval: 30 },
+        },
+      },
+    },
+  };
   const refused = refusals.map((status): [string, Json] => {
     const name = responseName(errors, status);
     if (http!.refusesOnPage && status === 400) {
@@ -434,7 +446,7 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
     const { headers, ...response } = errorResponse(operation, status);
     return [String(status), { ...response, headers: { ...(headers as JsonObject), ...own } }];
   });
-  return { ...asking, [String(success)]: good, ...Object.fromEntries(refused) };
+  return { ...asking, [String(success)]: good, ...deferred, ...Object.fromEntries(refused) };
 };
 
 /** The example of a response, by the name of its operation, or of the component that an error has. */

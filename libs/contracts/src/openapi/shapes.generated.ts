@@ -63,6 +63,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['id', 'type', 'timestamp', 'category', 'requestId', 'metadata', 'data'],
   },
+  Approval: {
+    type: 'string',
+    enum: ['automatic', 'manual'],
+    description: 'Whether the issuer approves each issuance.',
+  },
   AttestationChallengeResponse: {
     type: 'object',
     properties: { attestation_challenge: { type: 'string' } },
@@ -449,6 +454,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
       claimSourceId: { type: 'string' },
+      approval: { $ref: '#/components/schemas/Approval', description: 'Absent: `automatic`.' },
       revocable: { type: 'boolean' },
     },
     required: ['id', 'type', 'issuer', 'claimMappings', 'revocable'],
@@ -496,6 +502,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
       },
+      approval: {
+        $ref: '#/components/schemas/Approval',
+        description:
+          '`manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it.',
+      },
       revocable: {
         type: 'boolean',
         description:
@@ -529,6 +540,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
       claimSourceId: { type: 'string' },
+      approval: { $ref: '#/components/schemas/Approval', description: 'Absent: `automatic`.' },
       revocable: { type: 'boolean' },
       contexts: { type: 'array', items: { type: 'string' } },
     },
@@ -576,6 +588,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'number',
         description:
           'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
+      },
+      approval: {
+        $ref: '#/components/schemas/Approval',
+        description:
+          '`manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it.',
       },
       revocable: {
         type: 'boolean',
@@ -776,8 +793,9 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
           required: ['credential'],
         },
       },
+      notification_id: { type: 'string', description: 'For the notification endpoint.' },
     },
-    required: ['credentials'],
+    required: ['credentials', 'notification_id'],
   },
   CredentialRevocationStatus: {
     type: 'object',
@@ -833,6 +851,70 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       domain: { type: 'string', description: 'Host name without scheme and port.' },
     },
     required: ['name', 'logoUrl', 'domain'],
+  },
+  DeferredCredentialRequest: {
+    type: 'object',
+    properties: {
+      transaction_id: { type: 'string', description: 'Value of the response of the credential endpoint.' },
+      credential_response_encryption: {
+        $ref: '#/components/schemas/ResponseEncryptionRequest',
+        description:
+          'Only in an encrypted request. Without it the response is not encrypted, whatever the credential request had.',
+      },
+    },
+    required: ['transaction_id'],
+    description: 'Deferred credential request (OID4VCI 1.0 section 9.1); issuance applies its maxima.',
+  },
+  DeferredIssuance: {
+    type: 'object',
+    properties: {
+      id: { type: 'string', description: 'Unrelated to the transaction id of the wallet.' },
+      state: {
+        type: 'string',
+        enum: ['PENDING', 'APPROVED', 'DENIED', 'ISSUED'],
+        description:
+          '`PENDING`: waits for approval. `APPROVED`: the wallet can collect the credentials, as soon as their claims are available. `DENIED`: they will not be issued. `ISSUED`: the wallet has collected them.',
+      },
+      credentialConfigurationId: { type: 'string' },
+      credentialConfigurationVersion: {
+        type: 'number',
+        description:
+          'Version of the configuration at the time of the request. Credentials are issued with its current one.',
+      },
+      credentialIdentifier: { type: 'string', description: 'If the offer has claim sets.' },
+      userId: { type: 'string' },
+      sessionId: { type: 'string' },
+      offerId: { type: 'string', description: 'Id of the offer from which the session began, if it is stored.' },
+      credentials: { type: 'number', description: 'Number of requested credentials, each for a different key.' },
+      createdAt: { type: 'string' },
+      expiresAt: { type: 'string', description: 'The wallet can collect the credentials until then.' },
+    },
+    required: [
+      'id',
+      'state',
+      'credentialConfigurationId',
+      'credentialConfigurationVersion',
+      'userId',
+      'sessionId',
+      'credentials',
+      'createdAt',
+      'expiresAt',
+    ],
+    description: 'Credentials that a wallet requested and collects later.',
+  },
+  DeferredIssuanceParams: {
+    type: 'object',
+    properties: { id: { type: 'string', description: 'Id of the deferred issuance.' } },
+    required: ['id'],
+  },
+  DeferredResponse: {
+    type: 'object',
+    properties: {
+      transaction_id: { type: 'string', description: 'For the deferred credential endpoint; a bearer value.' },
+      interval: { type: 'number', description: 'Seconds to wait before the next request.' },
+    },
+    required: ['transaction_id', 'interval'],
+    description: 'Response (202) if the credentials are issued later (OID4VCI section 8.3).',
   },
   DidConfiguration: {
     type: 'object',
@@ -1353,6 +1435,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
       claimSourceId: { type: 'string' },
+      approval: { $ref: '#/components/schemas/Approval', description: 'Absent: `automatic`.' },
       revocable: { type: 'boolean' },
       persist: { type: 'boolean' },
     },
@@ -1405,6 +1488,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'number',
         description:
           'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
+      },
+      approval: {
+        $ref: '#/components/schemas/Approval',
+        description:
+          '`manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it.',
       },
       revocable: {
         type: 'boolean',
@@ -1635,6 +1723,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       display: { type: 'array', items: { $ref: '#/components/schemas/CredentialDisplay' } },
       maxIssuances: { type: 'number' },
       claimSourceId: { type: 'string' },
+      approval: { $ref: '#/components/schemas/Approval', description: 'Absent: `automatic`.' },
       includeStatus: { type: 'boolean' },
       statusMechanism: { $ref: '#/components/schemas/StatusMechanism', description: 'Absent without `includeStatus`.' },
     },
@@ -1693,6 +1782,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
       },
+      approval: {
+        $ref: '#/components/schemas/Approval',
+        description:
+          '`manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it.',
+      },
       includeStatus: {
         type: 'boolean',
         description:
@@ -1734,6 +1828,20 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: { c_nonce: { type: 'string', description: 'Nonce for the key proofs of a credential request.' } },
     required: ['c_nonce'],
+  },
+  NotificationEvent: { type: 'string', enum: ['credential_accepted', 'credential_failure', 'credential_deleted'] },
+  NotificationRequest: {
+    type: 'object',
+    properties: {
+      notification_id: { type: 'string', description: 'Value of the response that had the credentials.' },
+      event: { $ref: '#/components/schemas/NotificationEvent' },
+      event_description: {
+        type: 'string',
+        description: 'For developers, printable ASCII without `"` and `\\`. It is checked and not stored.',
+      },
+    },
+    required: ['notification_id', 'event'],
+    description: 'Notification request (OID4VCI 1.0 section 11.1); issuance applies its maxima.',
   },
   Offer: {
     type: 'object',
@@ -1819,6 +1927,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       allowUnregisteredWallets: { type: 'boolean' },
       requirePushedAuthorizationRequests: { type: 'boolean' },
       dpopNonceRequired: { type: 'boolean' },
+      deferredDays: { type: 'number' },
       encryption: { $ref: '#/components/schemas/EncryptionPolicy' },
       strictClaimsSources: { type: 'boolean' },
       interactionHook: { $ref: '#/components/schemas/InteractionHook' },
@@ -1829,6 +1938,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       'allowUnregisteredWallets',
       'requirePushedAuthorizationRequests',
       'dpopNonceRequired',
+      'deferredDays',
       'encryption',
       'strictClaimsSources',
       'refreshTokenDays',
@@ -1856,6 +1966,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       dpopNonceRequired: {
         type: ['boolean', 'null'],
         description: 'Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no.',
+      },
+      deferredDays: {
+        type: ['number', 'null'],
+        description:
+          'Days in which a wallet can collect credentials whose issuance is deferred from now on (OID4VCI 1.0 section 9). Default: 30.',
       },
       encryption: {
         anyOf: [{ $ref: '#/components/schemas/EncryptionSettingsRequest' }, { type: 'null' }],
@@ -2035,6 +2150,17 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       'offers:search',
       'offers:sync',
       'offers:validate',
+      'deferred-issuances:create',
+      'deferred-issuances:read',
+      'deferred-issuances:update',
+      'deferred-issuances:delete',
+      'deferred-issuances:verify',
+      'deferred-issuances:sign',
+      'deferred-issuances:revoke',
+      'deferred-issuances:send',
+      'deferred-issuances:search',
+      'deferred-issuances:sync',
+      'deferred-issuances:validate',
       'credential-configurations:create',
       'credential-configurations:read',
       'credential-configurations:update',
@@ -2778,6 +2904,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
       claimSourceId: { type: 'string' },
+      approval: { $ref: '#/components/schemas/Approval', description: 'Absent: `automatic`.' },
       revocable: { type: 'boolean' },
     },
     required: ['id', 'type', 'name', 'issuer', 'vct', 'claimMappings', 'revocable'],
@@ -2831,6 +2958,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'number',
         description:
           'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
+      },
+      approval: {
+        $ref: '#/components/schemas/Approval',
+        description:
+          '`manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it.',
       },
       revocable: {
         type: 'boolean',
@@ -3343,6 +3475,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
       claimSourceId: { type: 'string' },
+      approval: { $ref: '#/components/schemas/Approval', description: 'Absent: `automatic`.' },
       revocable: { type: 'boolean' },
       persist: { type: 'boolean' },
       contexts: { type: 'array', items: { type: 'string' } },
@@ -3409,6 +3542,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'number',
         description:
           'Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token.',
+      },
+      approval: {
+        $ref: '#/components/schemas/Approval',
+        description:
+          '`manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it.',
       },
       revocable: {
         type: 'boolean',
@@ -3502,6 +3640,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   WebhookEventName: {
     type: 'string',
     enum: [
+      'OpenIdCredentialDeferred',
+      'OpenIdCredentialNotified',
       'CredentialStatusChanged',
       'DidCreated',
       'TenantClientCreated',

@@ -1,6 +1,11 @@
 import { didCreated } from '../dids/dids.integration-events.js';
 import type { IntegrationEventType } from '../integration-event.js';
-import { credentialStatusChanged, customDomainDeletedInUse } from '../issuance/issuance.integration-events.js';
+import {
+  credentialNotified,
+  credentialStatusChanged,
+  customDomainDeletedInUse,
+  issuanceDeferred,
+} from '../issuance/issuance.integration-events.js';
 import { clientCreated, memberInvited } from '../management/management.integration-events.js';
 import { customDomainVerified } from '../tenant-config/tenant-config.integration-events.js';
 
@@ -17,6 +22,8 @@ const webhookEventFrom = <Data extends { tenantId: string }>(
 ): WebhookEventSource => ({ integrationEvent, members });
 
 const NAMES = [
+  'OpenIdCredentialDeferred',
+  'OpenIdCredentialNotified',
   'CredentialStatusChanged',
   'DidCreated',
   'TenantClientCreated',
@@ -31,6 +38,25 @@ export type WebhookEventName = (typeof NAMES)[number];
  * the integration event it derives from and the members of its payload, which never has personal values.
  */
 export const WEBHOOK_EVENT_SOURCES: Readonly<Record<WebhookEventName, WebhookEventSource>> = {
+  OpenIdCredentialDeferred: webhookEventFrom(
+    issuanceDeferred,
+    'deferralId',
+    'userId',
+    'sessionId',
+    'credentialConfigurationId',
+    'credentials',
+    'needsApproval',
+    'expiresAt',
+  ),
+  OpenIdCredentialNotified: webhookEventFrom(
+    credentialNotified,
+    'notificationId',
+    'event',
+    'userId',
+    'sessionId',
+    'credentialConfigurationId',
+    'credentialIds',
+  ),
   CredentialStatusChanged: webhookEventFrom(
     credentialStatusChanged,
     'credentialId',

@@ -586,9 +586,89 @@ export interface paths {
     put?: never;
     /**
      * Issue credentials (OID4VCI section 8)
-     * @description An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`. The request may be encrypted (section 10): the body is then a compact JWE of this object with `Content-Type: application/jwt`, at most 64 KiB long, for the key in `credential_request_encryption` of the issuer metadata. Errors are never encrypted.
+     * @description An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`. The request may be encrypted (section 10): the body is then a compact JWE of this object with `Content-Type: application/jwt`, at most 64 KiB long, for the key in `credential_request_encryption` of the issuer metadata. Errors are never encrypted. Returns 202 if the credentials are issued later: if the configuration has `approval: manual`, or their claims are not available yet.
      */
     post: operations['issueCredential'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/deferred': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve deferred issuances
+     * @description Oldest first, until they expire. Those of deleted users and offers are not listed. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    get: operations['listDeferredIssuances'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/deferred-credential': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Issue credentials that were deferred (OID4VCI section 9)
+     * @description Takes the transaction id of a 202 of the credential endpoint, with an access token of the same session, sent and encrypted as there. A token that has expired is accepted for its transaction ids until the deferral ends. Returns 202 with the same transaction id as long as the credentials are not ready, `invalid_transaction_id` after they were issued and `credential_request_denied` if they never will be.
+     */
+    post: operations['issueDeferredCredential'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/deferred/{id}/approve': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Approve a deferred issuance
+     * @description The wallet can then collect the credentials. A repeated call has no further effect. Returns 409 if the issuance was denied, and 404 if it has expired. Requires one of the roles: `admin`, `issuer`.
+     */
+    post: operations['approveDeferredIssuance'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/deferred/{id}/deny': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Deny a deferred issuance
+     * @description The wallet then gets `credential_request_denied`, also after an approval. A repeated call has no further effect. Returns 409 if the credentials were issued, and 404 if the issuance has expired. Requires one of the roles: `admin`, `issuer`.
+     */
+    post: operations['denyDeferredIssuance'];
     delete?: never;
     options?: never;
     head?: never;
@@ -649,6 +729,26 @@ export interface paths {
      * @description The header `DPoP-Nonce` has a nonce for DPoP proofs.
      */
     post: operations['issueNonce'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/openid/notification': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Notify the issuer of what became of issued credentials (OID4VCI section 11)
+     * @description The access token is one of the session that the credentials were issued in, sent as to the credential endpoint. For credentials of the deferred credential endpoint, a token that has expired is accepted until their deferral would have ended. A repeated notification has no further effect.
+     */
+    post: operations['recordNotification'];
     delete?: never;
     options?: never;
     head?: never;
@@ -2337,6 +2437,11 @@ export interface components {
       /** @description `<PREFIX>_START`, `<PREFIX>_SUCCESS` or `<PREFIX>_FAIL`. */
       type: string;
     };
+    /**
+     * @description Whether the issuer approves each issuance.
+     * @enum {string}
+     */
+    Approval: 'automatic' | 'manual';
     AttestationChallengeResponse: {
       attestation_challenge: string;
     };
@@ -2511,6 +2616,8 @@ export interface components {
       url: string;
     };
     CompactConfiguration: {
+      /** @description Absent: `automatic`. */
+      approval?: components['schemas']['Approval'];
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
@@ -2529,6 +2636,8 @@ export interface components {
       type: string;
     };
     CompactConfigurationRequest: {
+      /** @description `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it. */
+      approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
         [key: string]: {
@@ -2606,6 +2715,8 @@ export interface components {
       type: string;
     };
     CompactSemanticConfiguration: {
+      /** @description Absent: `automatic`. */
+      approval?: components['schemas']['Approval'];
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
@@ -2625,6 +2736,8 @@ export interface components {
       type: string;
     };
     CompactSemanticConfigurationRequest: {
+      /** @description `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it. */
+      approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
         [key: string]: {
@@ -2799,6 +2912,8 @@ export interface components {
               [key: string]: unknown;
             };
       }[];
+      /** @description For the notification endpoint. */
+      notification_id: string;
     };
     CredentialRevocationStatus: {
       /** @description Id of the credential. */
@@ -2849,6 +2964,44 @@ export interface components {
       readonly verificationToken?: string;
       /** @description RFC 3339 time of the verification. Absent until then. */
       readonly verifiedAt?: string;
+    };
+    /** @description Deferred credential request (OID4VCI 1.0 section 9.1); issuance applies its maxima. */
+    DeferredCredentialRequest: {
+      /** @description Only in an encrypted request. Without it the response is not encrypted, whatever the credential request had. */
+      credential_response_encryption?: components['schemas']['ResponseEncryptionRequest'];
+      /** @description Value of the response of the credential endpoint. */
+      transaction_id: string;
+    };
+    /** @description Credentials that a wallet requested and collects later. */
+    DeferredIssuance: {
+      createdAt: string;
+      credentialConfigurationId: string;
+      /** @description Version of the configuration at the time of the request. Credentials are issued with its current one. */
+      credentialConfigurationVersion: number;
+      /** @description If the offer has claim sets. */
+      credentialIdentifier?: string;
+      /** @description Number of requested credentials, each for a different key. */
+      credentials: number;
+      /** @description The wallet can collect the credentials until then. */
+      expiresAt: string;
+      /** @description Unrelated to the transaction id of the wallet. */
+      id: string;
+      /** @description Id of the offer from which the session began, if it is stored. */
+      offerId?: string;
+      sessionId: string;
+      /**
+       * @description `PENDING`: waits for approval. `APPROVED`: the wallet can collect the credentials, as soon as their claims are available. `DENIED`: they will not be issued. `ISSUED`: the wallet has collected them.
+       * @enum {string}
+       */
+      state: 'PENDING' | 'APPROVED' | 'DENIED' | 'ISSUED';
+      userId: string;
+    };
+    /** @description Response (202) if the credentials are issued later (OID4VCI section 8.3). */
+    DeferredResponse: {
+      /** @description Seconds to wait before the next request. */
+      interval: number;
+      /** @description For the deferred credential endpoint; a bearer value. */
+      transaction_id: string;
     };
     DidConfiguration: {
       '@context': string;
@@ -3136,6 +3289,8 @@ export interface components {
     };
     JwtVcConfiguration: {
       additionalTypes: string[];
+      /** @description Absent: `automatic`. */
+      approval?: components['schemas']['Approval'];
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
@@ -3160,6 +3315,8 @@ export interface components {
     JwtVcConfigurationRequest: {
       /** @description Further credential types. */
       additionalTypes?: string[];
+      /** @description `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it. */
+      approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
         [key: string]: {
@@ -3294,6 +3451,8 @@ export interface components {
       watermarkImage?: string;
     };
     MobileConfiguration: {
+      /** @description Absent: `automatic`. */
+      approval?: components['schemas']['Approval'];
       branding?: components['schemas']['MobileBranding'];
       claimMappings: {
         [key: string]: {
@@ -3317,6 +3476,8 @@ export interface components {
       validUntil?: components['schemas']['TimeMapping'];
     };
     MobileConfigurationRequest: {
+      /** @description `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it. */
+      approval?: components['schemas']['Approval'];
       /** @description The credential as wallets display it. Images are returned as they were sent. */
       branding?: {
         /** @description Color as `#rrggbb`. */
@@ -3440,6 +3601,16 @@ export interface components {
       /** @description Nonce for the key proofs of a credential request. */
       c_nonce: string;
     };
+    /** @enum {string} */
+    NotificationEvent: 'credential_accepted' | 'credential_failure' | 'credential_deleted';
+    /** @description Notification request (OID4VCI 1.0 section 11.1); issuance applies its maxima. */
+    NotificationRequest: {
+      event: components['schemas']['NotificationEvent'];
+      /** @description For developers, printable ASCII without `"` and `\`. It is checked and not stored. */
+      event_description?: string;
+      /** @description Value of the response that had the credentials. */
+      notification_id: string;
+    };
     /** @description OAuth error (RFC 6749 section 5.2). */
     OAuthError: {
       error: string;
@@ -3490,6 +3661,7 @@ export interface components {
     /** @description With the defaults of members that were never set. */
     OpenIdConfiguration: {
       allowUnregisteredWallets: boolean;
+      deferredDays: number;
       dpopNonceRequired: boolean;
       encryption: components['schemas']['EncryptionPolicy'];
       interactionHook?: components['schemas']['InteractionHook'];
@@ -3504,6 +3676,8 @@ export interface components {
        * @enum {boolean|null}
        */
       allowUnregisteredWallets?: true | false | null;
+      /** @description Days in which a wallet can collect credentials whose issuance is deferred from now on (OID4VCI 1.0 section 9). Default: 30. */
+      deferredDays?: number | null;
       /**
        * @description Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no.
        * @enum {boolean|null}
@@ -3552,6 +3726,11 @@ export interface components {
     };
     PageOfCompactSemanticConfiguration: {
       data: components['schemas']['CompactSemanticConfiguration'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
+    PageOfDeferredIssuance: {
+      data: components['schemas']['DeferredIssuance'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
@@ -3904,6 +4083,8 @@ export interface components {
     /** @description Empty object: RFC 7009 section 2.2 defines no members. */
     RevokedWalletToken: Record<string, never>;
     SdJwtConfiguration: {
+      /** @description Absent: `automatic`. */
+      approval?: components['schemas']['Approval'];
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
@@ -3926,6 +4107,8 @@ export interface components {
       vct: string;
     };
     SdJwtConfigurationRequest: {
+      /** @description `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it. */
+      approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. Each claim is selectively disclosable. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
         [key: string]: {
@@ -4317,6 +4500,8 @@ export interface components {
     WebhookEvent: components['schemas']['CredentialEvent'] | components['schemas']['WebhookEventName'];
     /** @enum {string} */
     WebhookEventName:
+      | 'OpenIdCredentialDeferred'
+      | 'OpenIdCredentialNotified'
       | 'CredentialStatusChanged'
       | 'DidCreated'
       | 'TenantClientCreated'
@@ -4356,6 +4541,8 @@ export interface components {
     };
     WebSemanticConfiguration: {
       additionalTypes: string[];
+      /** @description Absent: `automatic`. */
+      approval?: components['schemas']['Approval'];
       claimMappings: {
         [key: string]: components['schemas']['ClaimMapping'];
       };
@@ -4382,6 +4569,8 @@ export interface components {
     WebSemanticConfigurationRequest: {
       /** @description Further credential types. */
       additionalTypes?: string[];
+      /** @description `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it. */
+      approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
         [key: string]: {
@@ -8058,6 +8247,26 @@ export interface operations {
           'application/jwt': string;
         };
       };
+      /** @description The credentials are issued later. */
+      202: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "transaction_id": "the transaction id",
+           *       "interval": 30
+           *     }
+           */
+          'application/json': components['schemas']['DeferredResponse'];
+        };
+      };
       /** @description The request is malformed or violates a rule. */
       400: {
         headers: {
@@ -8262,6 +8471,362 @@ export interface operations {
       };
     };
   };
+  listDeferredIssuances: {
+    parameters: {
+      query?: {
+        /** @description `nextCursor` of the previous page. Absent for the first page. */
+        cursor?: string;
+        /** @description Maximum number of entries of the page. Default 100. */
+        limit?: number;
+      };
+      header?: {
+        /** @description With `handling=lenient` (RFC 7240) unknown members of the body and unknown query parameters are ignored. Otherwise they are rejected with status 400. */
+        Prefer?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'preference-applied': components['headers']['preference-applied'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PageOfDeferredIssuance'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  issueDeferredCredential: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Proof of possession of a key (RFC 9449 section 4), compact JWS. */
+        DPoP?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "transaction_id": "the transaction id of a deferred response"
+         *     }
+         */
+        'application/json': components['schemas']['DeferredCredentialRequest'];
+        /** @example eyJhbGciOiJFQ0RILUVTIn0..aXY.Y2lwaGVy.dGFn */
+        'application/jwt': string;
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['CredentialResponse'];
+          /** @example eyJhbGciOiJFQ0RILUVTIn0..aXY.Y2lwaGVy.dGFn */
+          'application/jwt': string;
+        };
+      };
+      /** @description The credentials are issued later. */
+      202: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "transaction_id": "the transaction id",
+           *       "interval": 30
+           *     }
+           */
+          'application/json': components['schemas']['DeferredResponse'];
+        };
+      };
+      /** @description The request is malformed or violates a rule. */
+      400: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "grant_type is missing"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Missing or invalid credentials. */
+      401: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'www-authenticate': components['headers']['www-authenticate'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "access_denied",
+           *       "error_description": "Unauthorized"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The request did not arrive in time. */
+      408: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Timeout"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Payload Too Large"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Unsupported Media Type: expected application/json"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+      429: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'retry-after': components['headers']['retry-after'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "temporarily_unavailable",
+           *       "error_description": "Too Many Requests",
+           *       "message": "Too Many Requests"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Internal error of the platform. */
+      500: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "server_error",
+           *       "error_description": "Internal error"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Temporarily unavailable. Retry later. */
+      503: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "temporarily_unavailable",
+           *       "error_description": "Service temporarily unavailable"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+    };
+  };
+  approveDeferredIssuance: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the deferred issuance. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  denyDeferredIssuance: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the deferred issuance. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      409: components['responses']['TenantConflict'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
   retrieveIacas: {
     parameters: {
       query?: never;
@@ -8374,6 +8939,223 @@ export interface operations {
       429: components['responses']['OAuthTooManyRequests'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
+    };
+  };
+  recordNotification: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Proof of possession of a key (RFC 9449 section 4), compact JWS. */
+        DPoP?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "notification_id": "3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11",
+         *       "event": "credential_accepted"
+         *     }
+         */
+        'application/json': components['schemas']['NotificationRequest'];
+      };
+    };
+    responses: {
+      /** @description Success without content. */
+      204: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The request is malformed or violates a rule. */
+      400: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "grant_type is missing"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Missing or invalid credentials. */
+      401: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'www-authenticate': components['headers']['www-authenticate'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "access_denied",
+           *       "error_description": "Unauthorized"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The request did not arrive in time. */
+      408: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Timeout"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Payload Too Large"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Unsupported Media Type: expected application/json"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+      429: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'retry-after': components['headers']['retry-after'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "temporarily_unavailable",
+           *       "error_description": "Too Many Requests",
+           *       "message": "Too Many Requests"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Internal error of the platform. */
+      500: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "server_error",
+           *       "error_description": "Internal error"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description Temporarily unavailable. Retry later. */
+      503: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "temporarily_unavailable",
+           *       "error_description": "Service temporarily unavailable"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
     };
   };
   createOffer: {

@@ -12,7 +12,7 @@ import { typeAddressFault } from '../../published-type/type-address.js';
 import { claimMappingFaults } from '../claim-mappings.decisions.js';
 import { expiresTooSoon } from '../credential-times.js';
 import { displayDefaults, displayFaults, httpsOrDataUrl, IMAGE_URL_FAULT } from '../display.decisions.js';
-import { present } from '../vc-configuration.decisions.js';
+import { present, storedApproval } from '../vc-configuration.decisions.js';
 import { claimFault } from './claim-fault.js';
 
 export interface SdJwtContent extends ConfigurationContent {
@@ -77,6 +77,7 @@ export const sdJwtContentOf = (
     claimMappings,
     expiresIn: expiresIn && present({ ...expiresIn }),
     maxIssuances,
+    approval: storedApproval(request),
     revocable: revocable || undefined,
     claimSourceId,
   }) as SdJwtContent;

@@ -15,7 +15,7 @@ import type { ConfigurationContent } from '../../credential-configuration/creden
 import { namespaceMappingFaults, PATH_FAULT } from '../claim-mappings.decisions.js';
 import { expiresTooSoon } from '../credential-times.js';
 import { displayFaults, httpsOrDataUrl, IMAGE_URL_FAULT, type DisplayDefaults } from '../display.decisions.js';
-import { present } from '../vc-configuration.decisions.js';
+import { present, storedApproval } from '../vc-configuration.decisions.js';
 
 /** Mapping by element identifier, by namespace. */
 export type NamespaceMappings = Record<string, Record<string, ElementMapping>>;
@@ -101,6 +101,7 @@ export const mdocContentOf = (request: MobileConfigurationRequest): MdocContent 
     branding: branding && present({ ...branding }),
     display: display?.map((entry) => present({ ...entry })),
     maxIssuances,
+    approval: storedApproval(request),
     revocable: includeStatus || undefined,
     claimSourceId,
     statusMechanism: statusMechanism === 'status_list' ? undefined : statusMechanism,

@@ -10,6 +10,8 @@ import {
   MAX_DISPLAY_ENTRIES,
   MaxIssuances,
   type ClaimMapping,
+  IsApproval,
+  type Approval,
 } from '../credential-configurations.js';
 import { credentialDeletion } from '../credential-registry.js';
 import { revocationOperations } from '../credential-status.js';
@@ -38,6 +40,12 @@ export class CompactConfigurationRequest extends KeyRequirements {
   @MaxIssuances() maxIssuances?: number;
 
   /**
+   * `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default:
+   * `automatic`. A change applies to requests after it.
+   */
+  @IsApproval() approval?: Approval;
+
+  /**
    * Whether each credential has an entry in a status list and in a revocation list, so that it can be revoked and restored. Default: true. A
    * change applies to the credentials that are issued after it.
    */
@@ -56,6 +64,8 @@ export class CompactConfiguration extends KeyRequirements {
   expiresIn?: Duration;
   maxIssuances?: number;
   claimSourceId?: string;
+  /** Absent: `automatic`. */
+  approval?: Approval;
   revocable: boolean;
 }
 

@@ -13,6 +13,8 @@ import {
   MaxIssuances,
   OptionalEntries,
   type ClaimMapping,
+  IsApproval,
+  type Approval,
 } from '../credential-configurations.js';
 import { statusOperations } from '../credential-status.js';
 import { KeyRequirements } from '../key-requirements.js';
@@ -53,6 +55,12 @@ export class JwtVcConfigurationRequest extends KeyRequirements {
   @MaxIssuances() maxIssuances?: number;
 
   /**
+   * `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default:
+   * `automatic`. A change applies to requests after it.
+   */
+  @IsApproval() approval?: Approval;
+
+  /**
    * Whether each credential has an entry in a status list, so that it can be suspended and revoked. Default: false. A change applies to the
    * credentials that are issued after it.
    */
@@ -77,6 +85,8 @@ export class JwtVcConfiguration extends KeyRequirements {
   expiresIn?: Duration;
   maxIssuances?: number;
   claimSourceId?: string;
+  /** Absent: `automatic`. */
+  approval?: Approval;
   revocable: boolean;
   persist: boolean;
 }

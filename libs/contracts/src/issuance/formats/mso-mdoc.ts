@@ -11,6 +11,8 @@ import {
   MAX_DISPLAY_ENTRIES,
   MaxIssuances,
   type ClaimMapping,
+  IsApproval,
+  type Approval,
 } from '../credential-configurations.js';
 import { credentialDeletion } from '../credential-registry.js';
 import { statusOperations } from '../credential-status.js';
@@ -85,6 +87,12 @@ export class MobileConfigurationRequest extends KeyRequirements {
   @MaxIssuances() maxIssuances?: number;
 
   /**
+   * `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default:
+   * `automatic`. A change applies to requests after it.
+   */
+  @IsApproval() approval?: Approval;
+
+  /**
    * Whether each credential has a status, so that it can be suspended and revoked. Default: false. A change applies to the credentials that
    * are issued after it.
    */
@@ -112,6 +120,8 @@ export class MobileConfiguration extends KeyRequirements {
   display?: CredentialDisplay[];
   maxIssuances?: number;
   claimSourceId?: string;
+  /** Absent: `automatic`. */
+  approval?: Approval;
   includeStatus: boolean;
   /** Absent without `includeStatus`. */
   statusMechanism?: StatusMechanism;

@@ -1,8 +1,8 @@
 import {
   bearerChallenge,
   dpopChallenge,
-  issueCredential,
   oauthError,
+  type Operation,
   type RawRequest,
   type TenantContext,
 } from '@attestry/contracts';
@@ -23,6 +23,7 @@ export const checkTokenBinding = async (
   { scheme, token }: AccessTokenCredentials,
   { jkt }: Pick<Grant, 'jkt'>,
   raw: RawRequest,
+  operation: Pick<Operation, 'http'>,
   tenant: TenantContext,
   dpop: Pick<DpopProofs, 'verifyProof'>,
 ): Promise<DpopProof> => {
@@ -31,7 +32,7 @@ export const checkTokenBinding = async (
     throw oauthError('invalid_token', UNBOUND, { check, headers: bearerChallenge('invalid_token', UNBOUND) });
   if (scheme === 'bearer')
     throw oauthError('invalid_token', BOUND, { check, headers: dpopChallenge('invalid_token', BOUND) });
-  const proof = await dpop.verifyProof(raw, issueCredential, tenant, token);
+  const proof = await dpop.verifyProof(raw, operation, tenant, token);
   if (!proof) throw dpopResourceError('a DPoP proof is required');
   if (proof.jkt !== jkt) throw dpopResourceError('the DPoP proof must be made with the key of the access token');
   return proof;

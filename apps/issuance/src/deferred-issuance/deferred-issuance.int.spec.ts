@@ -1,0 +1,796 @@
+/** @engines embedded postgres */
+import { createHash, generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  AppError,
+  approveDeferredIssuance,
+  beginSignIn,
+  authorize,
+  completeAuthorization,
+  completeSignIn,
+  createPreAuthorizedOffer,
+  createWallet,
+  credentialNotified,
+  deletePreAuthorizedOffer,
+  deleteUser,
+  deleteWallet,
+  denyDeferredIssuance,
+  exchangeToken,
+  HTTP_STATUS,
+  issuanceDeferred,
+  issueCredential,
+  issueDeferredCredential,
+  issueNonce,
+  jwtVcConfigurations,
+  listDeferredIssuances,
+  recordNotification,
+  reserveIssuerKey,
+  retrievePreAuthorizedOffer,
+  updateOpenIdConfiguration,
+  updateUser,
+  type AccessTokenResponse,
+  type Caller,
+  type CredentialResponse,
+  type DeferredIssuance,
+  type DeferredResponse,
+  type HttpAnswer,
+  type NonceResponse,
+  type PageOf,
+  type PreAuthorizedOffer,
+  type PreAuthorizedOfferRequest,
+} from '@attestry/contracts';
+import { encodeDidKey, encodeMultikey, isErased, type PublicJwk } from '@attestry/keys';
+import type { FeedMessage } from '@attestry/messaging';
+import {
+  openEngines,
+  parseConfig,
+  ServiceClient,
+  startServices,
+  type Engines,
+  type RequestOf,
+  type RunningServices,
+} from '@attestry/service-kit';
+import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { jest } from '@jest/globals';
+import { decodeJwt, SignJWT, type JWK } from 'jose';
+import { ClaimsNotReady } from '../credential-issuer/claims-not-ready.js';
+import { CredentialClaims } from '../credential-issuer/credential-claims.js';
+import { credentialNotificationStream } from '../credential-notification/credential-notification.state.js';
+import { issuanceService } from '../index.js';
+import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import { parseBearerValue } from '../protocol/bearer-value.js';
+import { DeferredIssuancesReadModel } from './deferred-issuances.read-model.js';
+import { SessionKeys } from '../session-keys/session-keys.js';
+
+const TENANT = '11111111-1111-4111-8111-111111111111';
+const OTHER = '22222222-2222-4222-8222-222222222222';
+const BACK = 'https://wallet.example/back';
+const VERIFIER = 'a-verifier-of-the-wallet-with-43-characters';
+const PRE_AUTHORIZED = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+const DAY_MS = 86_400_000;
+const baseOf = (tenantId: string) => `http://${tenantId.slice(0, 4)}.localhost:8080`;
+
+let folder: string;
+let engines: Engines;
+let services: RunningServices;
+let client: ServiceClient;
+/** Of the configurations with `approval: manual`, by tenant. */
+const manual = new Map<string, string>();
+let automatic: string;
+/** Milliseconds the clock is ahead. */
+let ahead = 0;
+const published: FeedMessage[] = [];
+
+const open = async () => {
+  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder, BASE_DOMAIN: 'localhost:8080' });
+  engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
+  engines.bus.serve(beginSignIn.subject, async (data) => {
+    const { state } = (data as RequestOf<typeof beginSignIn>).body;
+    return { ok: true, data: { providerId: randomUUID(), url: `https://login.example/authorize?state=${state}` } };
+  });
+  engines.bus.serve(completeSignIn.subject, async () => ({
+    ok: true,
+    data: { url: 'https://login.example', subjectId: 'zoe', claims: { name: 'Zoe' }, claimsToPersist: [] },
+  }));
+  engines.bus.serve(reserveIssuerKey.subject, async (_data, { tenant }) => {
+    const { id } = JSON.parse(tenant!) as { id: string };
+    const { keyId, publicJwk } = await engines.vault.signingKeys.ensureSigningKey(id, 'did', 'P-256');
+    const did = encodeDidKey(publicJwk);
+    const verificationMethod = `${did}#${encodeMultikey(publicJwk)}`;
+    return { ok: true, data: { did, verificationMethod, kmsKeyId: keyId, algorithm: 'P-256' } };
+  });
+  const subjects = [issuanceDeferred.subject, credentialNotified.subject];
+  engines.bus.consume({ name: 'spec.published', subjects }, async (messages) => {
+    published.push(...messages);
+  });
+  services = await startServices([issuanceService], engines);
+  client = new ServiceClient(engines.bus, 'gateway');
+};
+const close = async () => {
+  await services?.close();
+  await engines?.close();
+};
+
+const configure = async (type: string, more: object = {}, tenantId = TENANT): Promise<string> => {
+  const body = {
+    ...{ type, name: type, issuer: { name: 'Acme' } },
+    claimMappings: { name: { mapFrom: 'claims.name', required: true } },
+    ...more,
+  };
+  return ((await admin(jwtVcConfigurations.create, { body }, tenantId)) as { id: string }).id;
+};
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'deferred-'));
+  await open();
+  for (const tenantId of [TENANT, OTHER])
+    manual.set(tenantId, await configure('Approved', { approval: 'manual' }, tenantId));
+  automatic = await configure('Immediate');
+});
+beforeEach(() => {
+  ahead = 0;
+});
+afterEach(() => jest.restoreAllMocks());
+afterAll(async () => {
+  await close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let requests = 0;
+const contextOf = (operation: string, caller: Caller, tenantId: string) => ({
+  tenant: { id: tenantId, host: baseOf(tenantId).slice(7), baseUrl: baseOf(tenantId) },
+  caller,
+  requestId: `request-${++requests}`,
+  operation,
+  deadline: Date.now() + 20_000,
+  publicUrl: baseOf(tenantId),
+});
+const admin = <O extends Parameters<ServiceClient['call']>[0]>(operation: O, request: object, tenantId = TENANT) =>
+  client.call(
+    operation,
+    request as Partial<RequestOf<O>>,
+    contextOf(operation.name, { kind: 'client', clientId: 'c' }, tenantId) as never,
+  );
+const refusalOf = async (promise: Promise<unknown>): Promise<[string, string] | undefined> => {
+  try {
+    await promise;
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return [error.code, error.message];
+  }
+};
+
+interface Answer<T = Record<string, unknown>> {
+  status: number;
+  headers: Record<string, string>;
+  body: T;
+}
+const send = async <T>(
+  operation: Parameters<ServiceClient['call']>[0],
+  { url = '/', text = '', headers = {} }: { url?: string; text?: string; headers?: Record<string, string> },
+  tenantId = TENANT,
+): Promise<Answer<T>> => {
+  const caller: Caller = operation.access.kind === 'public' ? { kind: 'public' } : { kind: 'holder' };
+  const raw = { method: operation.http!.method, url, headers, text };
+  const { success } = operation.http!;
+  try {
+    const answer: unknown = await client.call(
+      operation,
+      { raw } as never,
+      contextOf(operation.name, caller, tenantId) as never,
+    );
+    const $http = (answer as HttpAnswer | undefined)?.$http;
+    return {
+      status: $http?.status ?? success,
+      headers: $http?.headers ?? {},
+      body: ($http ? $http.body : answer) as T,
+    };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const { kind, code, message, headers: given = {} } = error;
+    return { status: HTTP_STATUS[kind], headers: given, body: { error: code, error_description: message } as T };
+  }
+};
+
+// --- the wallet
+
+interface Key {
+  privateKey: KeyObject;
+  jwk: PublicJwk;
+}
+const makeKey = (): Key => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  return { privateKey, jwk: publicKey.export({ format: 'jwk' }) as unknown as PublicJwk };
+};
+const signed = (typ: string, { privateKey, jwk }: Key, claims: object) =>
+  new SignJWT({ iat: Math.floor((Date.now() + ahead) / 1000), ...claims })
+    .setProtectedHeader({ alg: 'ES256', typ, jwk: { ...jwk } as JWK })
+    .sign(privateKey);
+const dpopFor = (key: Key, path: string, token?: string) =>
+  signed('dpop+jwt', key, {
+    ...{ htm: 'POST', htu: `${baseOf(TENANT)}${path}`, jti: randomUUID() },
+    ...(token !== undefined && { ath: createHash('sha256').update(token).digest('base64url') }),
+  });
+
+const offer = (body: Partial<PreAuthorizedOfferRequest> = {}, tenantId = TENANT) =>
+  admin(
+    createPreAuthorizedOffer,
+    { body: { credentials: [manual.get(tenantId)!], claims: { name: 'Ada' }, ...body } },
+    tenantId,
+  ) as Promise<PreAuthorizedOffer>;
+const redeem = async (made: PreAuthorizedOffer, dpopKey?: Key, tenantId = TENANT) => {
+  const document = JSON.parse(new URL(made.uri).searchParams.get('credential_offer')!) as {
+    grants: Record<string, { 'pre-authorized_code': string }>;
+  };
+  const code = document.grants[PRE_AUTHORIZED]!['pre-authorized_code'];
+  return exchange({ grant_type: PRE_AUTHORIZED, 'pre-authorized_code': code }, dpopKey, tenantId);
+};
+const exchange = async (form: Record<string, string>, dpopKey?: Key, tenantId = TENANT) => {
+  const headers = {
+    'content-type': 'application/x-www-form-urlencoded',
+    ...(dpopKey && { dpop: await dpopFor(dpopKey, '/v1/oauth/token') }),
+  };
+  const text = new URLSearchParams(form).toString();
+  const { body } = await send<AccessTokenResponse>(exchangeToken, { headers, text }, tenantId);
+  return body.access_token;
+};
+const authorized = (token: string, more: Record<string, string> = {}) => ({
+  ...{ 'content-type': 'application/json', authorization: `Bearer ${token}` },
+  ...more,
+});
+const nonce = async (tenantId = TENANT) => (await send<NonceResponse>(issueNonce, {}, tenantId)).body.c_nonce;
+
+const proofsOf = async (keys: readonly Key[], cNonce: string, tenantId = TENANT) => ({
+  jwt: await Promise.all(
+    keys.map((key) => signed('openid4vci-proof+jwt', key, { aud: baseOf(tenantId), nonce: cNonce })),
+  ),
+});
+const collect = async (
+  token: string,
+  { keys = [makeKey()], tenantId = TENANT, more = {}, ...named }: Collecting = {},
+) =>
+  send<CredentialResponse & DeferredResponse>(
+    issueCredential,
+    {
+      headers: authorized(token, more),
+      text: JSON.stringify({
+        credential_configuration_id: manual.get(tenantId),
+        ...named,
+        proofs: await proofsOf(keys, (named['nonce'] as string | undefined) ?? (await nonce(tenantId)), tenantId),
+      }),
+    },
+    tenantId,
+  );
+interface Collecting {
+  [member: string]: unknown;
+  keys?: readonly Key[];
+  tenantId?: string;
+  more?: Record<string, string>;
+}
+const poll = (token: string, transactionId: unknown, more: Record<string, string> = {}, tenantId = TENANT) =>
+  send<CredentialResponse & DeferredResponse>(
+    issueDeferredCredential,
+    { headers: authorized(token, more), text: JSON.stringify({ transaction_id: transactionId }) },
+    tenantId,
+  );
+const notify = (token: string, body: unknown, more: Record<string, string> = {}, tenantId = TENANT) =>
+  send(
+    recordNotification,
+    { headers: authorized(token, more), text: typeof body === 'string' ? body : JSON.stringify(body) },
+    tenantId,
+  );
+
+/** An offer whose credential was requested. */
+const defer = async (body: Partial<PreAuthorizedOfferRequest> = {}, collecting: Collecting = {}) => {
+  const made = await offer(body);
+  const token = await redeem(made);
+  const answer = await collect(token, collecting);
+  expect(answer).toMatchObject({ status: 202 });
+  const transactionId = answer.body.transaction_id;
+  const { tokenId: id } = parseBearerValue(transactionId)!;
+  return { made, token, transactionId, id };
+};
+const list = async (tenantId = TENANT) => {
+  await services.app.get(DeferredIssuancesReadModel, { strict: false }).running.waitForHead(10_000);
+  return ((await admin(listDeferredIssuances, { query: { limit: 1000 } }, tenantId)) as PageOf<DeferredIssuance>).data;
+};
+const find = async (id: string, tenantId = TENANT) => (await list(tenantId)).find((one) => one.id === id);
+const decide = (operation: typeof approveDeferredIssuance | typeof denyDeferredIssuance, id: string, tenant = TENANT) =>
+  admin(operation, { params: { id } }, tenant);
+const approve = (id: string) => decide(approveDeferredIssuance, id);
+const deny = (id: string) => decide(denyDeferredIssuance, id);
+const eventsOf = async (sessionId: string) =>
+  (await engines.events.readStream(issuanceSessionStream(TENANT, sessionId))).map(({ type }) => type);
+
+const UNKNOWN = {
+  status: 400,
+  body: {
+    error: 'invalid_transaction_id',
+    error_description: 'transaction_id is unknown, has expired or was used',
+  },
+};
+const DENIED = (description: string) => ({
+  status: 400,
+  body: { error: 'credential_request_denied', error_description: description },
+});
+const UNAUTHORIZED = {
+  status: 401,
+  headers: {
+    'www-authenticate': 'Bearer error="invalid_token", error_description="the access token is not valid"',
+  },
+  body: { error: 'invalid_token', error_description: 'the access token is not valid' },
+};
+
+describe('a configuration with approval: manual', () => {
+  it('answers 202 until the issuer approves, then issues once for the keys of the request [T385, T386]', async () => {
+    const keys = [makeKey(), makeKey()];
+    const made = await offer();
+    const token = await redeem(made);
+    const first = await collect(token, { keys });
+    expect(first).toEqual({
+      status: 202,
+      headers: {},
+      body: { transaction_id: expect.stringMatching(/^[\w-]{86}$/), interval: 30 },
+    });
+    const transactionId = first.body.transaction_id;
+    expect(await poll(token, transactionId)).toEqual(first);
+    const { tokenId: id } = parseBearerValue(transactionId)!;
+    const shown = await find(id);
+    expect(shown).toEqual({
+      ...{ id, state: 'PENDING', userId: made.userId, sessionId: made.id, offerId: made.id, credentials: 2 },
+      ...{ credentialConfigurationId: manual.get(TENANT), credentialConfigurationVersion: expect.any(Number) },
+      ...{ createdAt: expect.any(String), expiresAt: expect.any(String) },
+    });
+    expect(Date.parse(shown!.expiresAt) - Date.parse(shown!.createdAt)).toBe(30 * DAY_MS);
+    await approve(id);
+    await approve(id);
+    expect(await find(id)).toMatchObject({ state: 'APPROVED' });
+    const answer = await poll(token, transactionId);
+    expect(answer).toMatchObject({ status: 200, body: { notification_id: expect.any(String) } });
+    expect(answer.body.credentials.map(({ credential }) => decodeJwt(credential as string).sub)).toEqual(
+      keys.map(({ jwk }) => `did:jwk:${Buffer.from(JSON.stringify(sorted(jwk))).toString('base64url')}`),
+    );
+    expect(await find(id)).toMatchObject({ state: 'ISSUED' });
+    expect(await poll(token, transactionId)).toMatchObject(UNKNOWN);
+    expect(await eventsOf(made.id)).toEqual([
+      ...['OfferCreated', 'PreAuthorizedCodeRedeemed', 'IssuanceDeferred', 'DeferredIssuanceApproved'],
+      ...['CredentialIssued', 'CredentialIssued', 'DeferredIssuanceCompleted'],
+    ]);
+    // Approving again changes nothing, denying is too late.
+    await approve(id);
+    expect(await refusalOf(deny(id))).toEqual(['Conflict', 'The credentials were issued']);
+  });
+
+  it('spends the nonce with the deferral [T386]', async () => {
+    const token = await redeem(await offer());
+    const cNonce = await nonce();
+    expect(await collect(token, { nonce: cNonce })).toMatchObject({ status: 202 });
+    expect(await collect(token, { nonce: cNonce })).toMatchObject({ status: 400, body: { error: 'invalid_nonce' } });
+  });
+
+  it('of two polls at once one gets the credentials [T386]', async () => {
+    const { token, transactionId, id, made } = await defer();
+    await approve(id);
+    const answers = await Promise.all([1, 2, 3].map(() => poll(token, transactionId)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+    expect((await eventsOf(made.id)).filter((type) => type === 'CredentialIssued')).toHaveLength(1);
+  });
+
+  it('a denied one is never issued; a denial is final, an approval is not [T387]', async () => {
+    const { token, transactionId, id } = await defer();
+    await approve(id);
+    await deny(id);
+    await deny(id);
+    expect(await find(id)).toMatchObject({ state: 'DENIED' });
+    expect(await poll(token, transactionId)).toMatchObject(DENIED('the issuer denied the issuance'));
+    expect(await refusalOf(approve(id))).toEqual(['Conflict', 'The issuance was denied']);
+  });
+
+  it('the transaction id is stored as a MAC only, and is not the id of the list [T386]', async () => {
+    const { transactionId, made } = await defer();
+    const stored = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+    expect(JSON.stringify(stored)).not.toContain(transactionId);
+    expect(JSON.stringify(await list())).not.toContain(transactionId);
+  });
+
+  it('counts deferred credentials against maxIssuances, and allows 20 open requests [T388]', async () => {
+    const capped = await configure('Capped', { approval: 'manual', maxIssuances: 2 });
+    const token = await redeem(await offer({ credentials: [capped] }));
+    const request = (count: number) =>
+      collect(token, { credential_configuration_id: capped, keys: Array.from({ length: count }, makeKey) });
+    const two = await request(2);
+    expect(two).toMatchObject({ status: 202 });
+    const full = DENIED('the credential configuration allows no more credentials for this offer');
+    expect(await request(1)).toMatchObject(full);
+    await approve(parseBearerValue(two.body.transaction_id)!.tokenId);
+    expect(await poll(token, two.body.transaction_id)).toMatchObject({ status: 200 });
+    expect(await request(1)).toMatchObject(full);
+
+    const another = await redeem(await offer());
+    for (let n = 0; n < 20; n++) expect(await collect(another)).toMatchObject({ status: 202 });
+    expect(await collect(another)).toMatchObject(DENIED('at most 20 deferred requests may be open'));
+  });
+});
+
+describe('claims that are not ready', () => {
+  it('defer the issuance, and further polls, without anyone approving; the nonce is spent once [T389]', async () => {
+    const claims = services.app.get(CredentialClaims, { strict: false });
+    const asked = jest.spyOn(claims, 'claimsOf').mockRejectedValue(new ClaimsNotReady());
+    const made = await offer({ credentials: [automatic] });
+    const token = await redeem(made);
+    const first = await collect(token, { credential_configuration_id: automatic });
+    expect(first).toMatchObject({ status: 202 });
+    const transactionId = first.body.transaction_id;
+    const { tokenId: id } = parseBearerValue(transactionId)!;
+    expect(await find(id)).toMatchObject({ state: 'APPROVED' });
+    expect(asked).toHaveBeenCalledTimes(1);
+    expect(await poll(token, transactionId)).toEqual(first);
+    expect(asked).toHaveBeenCalledTimes(2);
+    asked.mockRestore();
+    expect(await poll(token, transactionId)).toMatchObject({ status: 200 });
+    expect(await eventsOf(made.id)).toEqual([
+      ...['OfferCreated', 'PreAuthorizedCodeRedeemed', 'IssuanceDeferred'],
+      ...['CredentialIssued', 'DeferredIssuanceCompleted'],
+    ]);
+  });
+
+  it('are not asked for before the approval [T389]', async () => {
+    const asked = jest.spyOn(services.app.get(CredentialClaims, { strict: false }), 'claimsOf');
+    const { token, transactionId, id } = await defer();
+    await poll(token, transactionId);
+    expect(asked).not.toHaveBeenCalled();
+    await approve(id);
+    expect(asked).not.toHaveBeenCalled();
+    expect(await poll(token, transactionId)).toMatchObject({ status: 200 });
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+
+  it('a required claim without a value is named at the poll, and can be supplied until the deferral ends [T389]', async () => {
+    const { token, transactionId, id, made } = await defer({ claims: {} });
+    await approve(id);
+    expect(await poll(token, transactionId)).toMatchObject({
+      status: 400,
+      body: { error: 'credential_request_denied' },
+    });
+    await admin(updateUser, { params: { id: made.userId }, body: { claims: { name: 'Ada' } } });
+    expect(await poll(token, transactionId)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('the access token of a session with a deferral', () => {
+  const EXPIRED = 900_000;
+
+  it('is accepted after its end at the deferred endpoint only, and only with a transaction id of the session [T390]', async () => {
+    const { token, transactionId, id } = await defer();
+    const other = await defer();
+    ahead = EXPIRED;
+    expect(await poll(token, transactionId)).toMatchObject({ status: 202 });
+    for (const refused of [
+      await poll(token, other.transactionId),
+      await poll(token, 'x'.repeat(86)),
+      await collect(token),
+      await notify(token, { notification_id: randomUUID(), event: 'credential_accepted' }),
+    ])
+      expect(refused).toMatchObject(UNAUTHORIZED);
+    await approve(id);
+    const answer = await poll(token, transactionId);
+    expect(answer).toMatchObject({ status: 200 });
+    expect(await poll(token, transactionId)).toMatchObject(UNAUTHORIZED);
+    // §11: what it collected can be notified.
+    const notification = { notification_id: answer.body.notification_id, event: 'credential_accepted' };
+    expect(await notify(token, notification)).toMatchObject({ status: 204 });
+    ahead = 31 * DAY_MS;
+    expect(await notify(token, notification)).toMatchObject(UNAUTHORIZED);
+  });
+
+  it('without a deferral ends as before [T390]', async () => {
+    const token = await redeem(await offer());
+    const other = await defer();
+    ahead = EXPIRED;
+    expect(await poll(token, other.transactionId)).toMatchObject(UNAUTHORIZED);
+  });
+
+  it('deferredDays of the tenant end it, and the list [T391]', async () => {
+    await admin(updateOpenIdConfiguration, { body: { deferredDays: 2 } });
+    try {
+      const { token, transactionId, id } = await defer();
+      await approve(id);
+      ahead = 2 * DAY_MS + 1000;
+      expect(await poll(token, transactionId)).toMatchObject(UNAUTHORIZED);
+      expect(await find(id)).toBeUndefined();
+      expect(await refusalOf(approve(id))).toEqual(['NotFound', 'Resource Not Found']);
+      ahead = 2 * DAY_MS - 60_000;
+      expect(await poll(token, transactionId)).toMatchObject({ status: 200 });
+    } finally {
+      ahead = 0;
+      await admin(updateOpenIdConfiguration, { body: { deferredDays: null } });
+    }
+  });
+
+  it('must be proved with its DPoP key, with a proof for this endpoint, used once [T390]', async () => {
+    const key = makeKey();
+    const token = await redeem(await offer(), key);
+    const at = '/v1/openid/deferred-credential';
+    const bound = async (path: string, signer = key) => ({
+      authorization: `DPoP ${token}`,
+      dpop: await dpopFor(signer, path, token),
+    });
+    const { body } = await collect(token, { more: await bound('/v1/openid/credential') });
+    const { transaction_id: transactionId } = body;
+    await approve(parseBearerValue(transactionId)!.tokenId);
+    ahead = EXPIRED;
+    const refusals: [Record<string, string>, string][] = [
+      [{}, 'the access token is bound to a DPoP key: send it with the scheme DPoP and a proof'],
+      [{ authorization: `DPoP ${token}` }, 'a DPoP proof is required'],
+      [await bound('/v1/openid/credential'), `DPoP proof: htu must be ${baseOf(TENANT)}${at}`],
+      [await bound(at, makeKey()), 'the DPoP proof must be made with the key of the access token'],
+    ];
+    for (const [headers, description] of refusals)
+      expect(await poll(token, transactionId, headers)).toMatchObject({
+        status: 401,
+        headers: { 'www-authenticate': expect.stringMatching(/^DPoP /) },
+        body: { error_description: description },
+      });
+    const used = await bound(at);
+    expect(await poll(token, 'unknown', used)).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
+    expect(await poll(token, transactionId, used)).toMatchObject({
+      body: { error_description: 'the DPoP proof has already been used' },
+    });
+    const answer = await poll(token, transactionId, await bound(at));
+    expect(answer).toMatchObject({ status: 200, headers: { 'dpop-nonce': expect.any(String) } });
+    const notification = { notification_id: answer.body.notification_id, event: 'credential_accepted' };
+    expect(await notify(token, notification)).toMatchObject({ status: 401 });
+    expect(await notify(token, notification, await bound('/v1/openid/notification'))).toMatchObject({ status: 204 });
+  });
+
+  it('ends with its offer and its user, and is none at another tenant [T392]', async () => {
+    const ofOffer = await defer();
+    await approve(ofOffer.id);
+    ahead = EXPIRED;
+    expect(await admin(retrievePreAuthorizedOffer, { params: { id: ofOffer.made.id } })).toMatchObject({
+      state: 'REDEEMED',
+    });
+    await admin(deletePreAuthorizedOffer, { params: { id: ofOffer.made.id } });
+    expect(await poll(ofOffer.token, ofOffer.transactionId)).toMatchObject(UNAUTHORIZED);
+    await waitUntil(async () => (await find(ofOffer.id)) === undefined, {
+      what: 'the deleted offer to leave the list',
+    });
+    expect(await refusalOf(approve(ofOffer.id))).toEqual(['NotFound', 'Resource Not Found']);
+    ahead = 0;
+
+    for (const approved of [true, false]) {
+      const ofUser = await defer();
+      if (approved) await approve(ofUser.id);
+      await admin(deleteUser, { params: { id: ofUser.made.userId } });
+      expect(await poll(ofUser.token, ofUser.transactionId)).toMatchObject(DENIED('the user was deleted'));
+      await waitUntil(async () => (await find(ofUser.id)) === undefined, {
+        what: 'the deleted user to leave the list',
+      });
+    }
+
+    const { token, transactionId, id } = await defer();
+    await approve(id);
+    expect(await poll(token, transactionId, {}, OTHER)).toMatchObject(UNAUTHORIZED);
+    expect(await poll(token, transactionId)).toMatchObject({ status: 200 });
+  });
+
+  it('of a registered wallet ends with its registration [T392]', async () => {
+    const { id: walletId } = (await admin(createWallet, {
+      body: { name: 'Wallet', clientId: 'wallet', redirectUris: [BACK] },
+    })) as { id: string };
+    const query = new URLSearchParams({
+      ...{ response_type: 'code', client_id: 'wallet', redirect_uri: BACK, scope: 'jwt_vc_json:Approved' },
+      code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
+      code_challenge_method: 'S256',
+    });
+    const begun = await send(authorize, { url: `/v1/oauth/authorize?${query}` });
+    const back = new URLSearchParams({
+      state: new URL(begun.headers['location']!).searchParams.get('state')!,
+      code: 'x',
+    });
+    const ended = await send(completeAuthorization, {
+      url: `/v1/oauth/authentication/callback?${back}`,
+      headers: { cookie: begun.headers['set-cookie']!.split(';')[0]! },
+    });
+    const token = await exchange({
+      ...{ grant_type: 'authorization_code', client_id: 'wallet', redirect_uri: BACK, code_verifier: VERIFIER },
+      code: new URL(ended.headers['location']!).searchParams.get('code')!,
+    });
+    const { body } = await collect(token);
+    await approve(parseBearerValue(body.transaction_id)!.tokenId);
+    await admin(deleteWallet, { params: { id: walletId } });
+    expect(await poll(token, body.transaction_id)).toMatchObject(DENIED('the wallet is no longer registered'));
+  });
+
+  it('of a deleted configuration is denied [T392]', async () => {
+    const brief = await configure('Brief', { approval: 'manual' });
+    const token = await redeem(await offer({ credentials: [brief] }));
+    const { body } = await collect(token, { credential_configuration_id: brief });
+    await approve(parseBearerValue(body.transaction_id)!.tokenId);
+    await admin(jwtVcConfigurations.delete, { params: { id: brief } });
+    expect(await poll(token, body.transaction_id)).toMatchObject(DENIED('the credential configuration was deleted'));
+  });
+});
+
+describe('claims of a session with a deferral', () => {
+  const claimsOf = async (sessionId: string) => {
+    const { state } = await engines.streams.load(issuanceSession, issuanceSessionStream(TENANT, sessionId));
+    if (!('sealedClaims' in state)) throw new Error('the session has no claims');
+    return engines.vault.sealing.openSealed(TENANT, 'session', state.sealedClaims!);
+  };
+  const sweep = () => services.app.get(SessionKeys, { strict: false }).sweep();
+
+  it('stay sealed until it ends, and are destroyed then [T393]', async () => {
+    const { made, token, transactionId, id } = await defer();
+    ahead = 29 * DAY_MS;
+    await sweep();
+    expect(await claimsOf(made.id)).toBe('{"name":"Ada"}');
+    await approve(id);
+    expect(await poll(token, transactionId)).toMatchObject({ status: 200 });
+    await sweep();
+    expect(isErased(await claimsOf(made.id))).toBe(true);
+  });
+
+  it('are destroyed once the last one is denied, collected or expired [T393]', async () => {
+    const { made, token, id } = await defer();
+    const second = await collect(token);
+    ahead = 3_600_000;
+    await deny(id);
+    await sweep();
+    expect(await claimsOf(made.id)).toBe('{"name":"Ada"}');
+    await deny(parseBearerValue(second.body.transaction_id)!.tokenId);
+    await sweep();
+    expect(isErased(await claimsOf(made.id))).toBe(true);
+
+    ahead = 0;
+    const { made: left } = await defer();
+    ahead = 31 * DAY_MS;
+    await sweep();
+    expect(isErased(await claimsOf(left.id))).toBe(true);
+  });
+});
+
+describe('deferred issuances of a tenant', () => {
+  it('are listed page by page, and neither listed nor decided by another [T394]', async () => {
+    const deferred = [await defer(), await defer()];
+    const page = (await admin(listDeferredIssuances, { query: { limit: 1 } })) as PageOf<DeferredIssuance>;
+    expect(page.data).toHaveLength(1);
+    const next = (await admin(listDeferredIssuances, {
+      query: { limit: 1, cursor: page.nextCursor },
+    })) as PageOf<DeferredIssuance>;
+    expect(next.data[0]!.id).not.toBe(page.data[0]!.id);
+    for (const { id, token, transactionId } of deferred) {
+      expect(await find(id, OTHER)).toBeUndefined();
+      for (const operation of [approveDeferredIssuance, denyDeferredIssuance])
+        expect(await refusalOf(decide(operation, id, OTHER))).toEqual(['NotFound', 'Resource Not Found']);
+      expect(await poll(token, transactionId)).toMatchObject({ status: 202 });
+    }
+  });
+
+  it('and their notifications are told to webhooks without transaction ids [T395]', async () => {
+    const { made, token, transactionId, id } = await defer();
+    const told = (subject: string, matches: (data: Record<string, unknown>) => boolean) =>
+      waitUntil(
+        async () =>
+          published.find((one) => one.subject === subject && matches(one.data as Record<string, unknown>))?.data,
+        { what: subject },
+      );
+    expect(await told(issuanceDeferred.subject, ({ deferralId }) => deferralId === id)).toEqual({
+      ...{ tenantId: TENANT, deferralId: id, userId: made.userId, sessionId: made.id, credentials: 1 },
+      ...{ credentialConfigurationId: manual.get(TENANT), needsApproval: true, expiresAt: expect.any(String) },
+    });
+    await approve(id);
+    const { body } = await poll(token, transactionId);
+    const notificationId = body.notification_id;
+    await notify(token, { notification_id: notificationId, event: 'credential_failure', event_description: 'full' });
+    expect(await told(credentialNotified.subject, (data) => data['notificationId'] === notificationId)).toEqual({
+      ...{ tenantId: TENANT, notificationId, event: 'credential_failure', userId: made.userId, sessionId: made.id },
+      ...{ credentialConfigurationId: manual.get(TENANT), credentialIds: [expect.any(String)] },
+    });
+    const stored = await engines.events.readStream(credentialNotificationStream(TENANT, notificationId));
+    expect(JSON.stringify(stored)).not.toContain('full');
+  });
+
+  it('survive a restart [T386]', async () => {
+    const { token, transactionId, id } = await defer();
+    await close();
+    await open();
+    expect(await poll(token, transactionId)).toMatchObject({ status: 202 });
+    await approve(id);
+    expect(await poll(token, transactionId)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a notification', () => {
+  const issue = async (keys = [makeKey()]) => {
+    const token = await redeem(await offer({ credentials: [automatic] }));
+    const { status, body } = await collect(token, { credential_configuration_id: automatic, keys });
+    expect(status).toBe(200);
+    return { token, id: body.notification_id, credentials: body.credentials };
+  };
+
+  it('is accepted repeatedly, and stored once of each kind [T396]', async () => {
+    const { token, id } = await issue([makeKey(), makeKey()]);
+    const stored = () => engines.events.readStream(credentialNotificationStream(TENANT, id));
+    for (const event of ['credential_accepted', 'credential_accepted', 'credential_deleted'])
+      expect(await notify(token, { notification_id: id, event, unknown: 1 })).toEqual({
+        status: 204,
+        headers: {},
+        body: undefined,
+      });
+    expect((await stored()).map(({ data }) => (data as { event: string }).event)).toEqual([
+      'credential_accepted',
+      'credential_deleted',
+    ]);
+    expect((await stored())[0]!.data).toMatchObject({ credentialIds: [expect.any(String), expect.any(String)] });
+  });
+
+  it('has the id of the response, which is in no credential [T396]', async () => {
+    const [one, two] = [await issue(), await issue()];
+    expect(one.id).not.toBe(two.id);
+    expect(JSON.stringify(decodeJwt(one.credentials[0]!.credential as string))).not.toContain(one.id);
+  });
+
+  it('is refused for another session, another tenant and after the token has expired [T397]', async () => {
+    const [one, two] = [await issue(), await issue()];
+    const accepted = (id: string) => ({ notification_id: id, event: 'credential_accepted' });
+    const unknown = {
+      status: 400,
+      body: {
+        error: 'invalid_notification_id',
+        error_description: 'notification_id is not one of a response to this access token',
+      },
+    };
+    for (const id of [two.id, randomUUID(), one.id.toUpperCase(), 'x', ''])
+      expect(await notify(one.token, accepted(id))).toMatchObject(unknown);
+    expect(await notify(one.token, accepted(one.id), {}, OTHER)).toMatchObject(UNAUTHORIZED);
+    ahead = 900_000;
+    expect(await notify(one.token, accepted(one.id))).toMatchObject(UNAUTHORIZED);
+  });
+
+  it('that is malformed is refused, and nothing is stored [T397]', async () => {
+    const { token, id } = await issue();
+    const faults: [unknown, string][] = [
+      ['{', 'the body must be a JSON object'],
+      [[], 'the body must be a JSON object'],
+      [{ event: 'credential_accepted' }, 'notification_id is missing'],
+      [{ notification_id: 1, event: 'credential_accepted' }, 'notification_id must be a string'],
+      [
+        { notification_id: 'x'.repeat(129), event: 'credential_accepted' },
+        'notification_id must have at most 128 characters',
+      ],
+      ...[undefined, 'accepted', 'Credential_Accepted', 1].map((event): [unknown, string] => [
+        { notification_id: id, event },
+        'event must be one of: credential_accepted, credential_failure, credential_deleted',
+      ]),
+      [
+        { notification_id: id, event: 'credential_failure', event_description: 1 },
+        'event_description must be a string',
+      ],
+      [
+        { notification_id: id, event: 'credential_failure', event_description: 'x'.repeat(2049) },
+        'event_description must have at most 2048 characters',
+      ],
+      ...['"', '\\', 'ä', '\n'].map((description): [unknown, string] => [
+        { notification_id: id, event: 'credential_failure', event_description: description },
+        'event_description must be printable ASCII without quotation marks and backslashes',
+      ]),
+    ];
+    for (const [body, description] of faults)
+      expect(await notify(token, body)).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_notification_request', error_description: description },
+      });
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect(await notify(token, {}, form)).toMatchObject({
+      body: { error: 'invalid_notification_request', error_description: 'the content type must be application/json' },
+    });
+    expect(await engines.events.readStream(credentialNotificationStream(TENANT, id))).toEqual([]);
+  });
+});
+
+/** As the platform writes a did:jwk. */
+const sorted = ({ kty, crv, x, y }: PublicJwk) => ({ crv, kty, x, y });

@@ -1,0 +1,23 @@
+import { oauthError } from '@attestry/contracts';
+import { isObject } from '../protocol/raw-request.js';
+import type { OpenedRequest } from './message-encryption.js';
+
+/** The JSON object of a request of a wallet, plain or encrypted (OID4VCI 1.0 §8.2, §9.1). @throws AppError `invalid_credential_request` */
+export const parseRequestObject = ({
+  text,
+  isEncrypted,
+}: Pick<OpenedRequest, 'text' | 'isEncrypted'>): Record<string, unknown> => {
+  const subject = isEncrypted ? 'the plaintext of the JWE' : 'the body';
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw refused(`${subject} must be JSON`);
+  }
+  if (!isObject(body)) throw refused(`${subject} must be a JSON object`);
+  return body;
+};
+
+const refused = (description: string) =>
+  oauthError('invalid_credential_request', description, { check: 'request-object' });
