@@ -6,8 +6,8 @@ export interface OfferRecord extends Omit<PreAuthorizedOfferStatus, 'state' | 'i
   progress: Exclude<PreAuthorizedOfferStatus['state'], 'EXPIRED'>;
   /** End of the code, later of the access token. RFC 3339 */
   endsAt: string;
-  /** Latest end of the open deferred issuances. RFC 3339 */
-  openUntil?: string;
+  /** Latest end of deferrals whose credentials can still be collected. RFC 3339 */
+  openUntil?: string | undefined;
   issued: IssuedCredential[];
 }
 
@@ -39,27 +39,22 @@ export const recordAfter = (
       return { ...record, progress: 'LOCKED' };
     case 'OfferDeleted':
       return { ...record, progress: 'DELETED' };
+    case 'IssuanceDeferred':
+    case 'DeferredIssuanceDenied':
+    case 'DeferredIssuanceCompleted':
+      return { ...record, openUntil: event.data.openUntil };
     // The wallet revoked its token.
     case 'TokensRevoked':
-      return { ...withoutDeferral(record), endsAt: event.data.revokedAt };
-    case 'IssuanceDeferred':
-      return { ...record, openUntil: event.data.openUntil };
-    case 'DeferredIssuanceDenied':
-    case 'DeferredIssuanceCompleted': {
-      const { openUntil } = event.data;
-      return { ...withoutDeferral(record), ...(openUntil !== undefined && { openUntil }) };
-    }
+      return { ...record, endsAt: event.data.revokedAt, openUntil: undefined };
+    case 'DeferredIssuanceApproved':
     case 'ClaimSetsBound':
     case 'TransactionCodeRefused':
     case 'AuthorizationGranted':
-    case 'DeferredIssuanceApproved':
     case 'AuthorizationCodeRedeemed':
     case 'AuthorizationCodeReplayed':
       return record;
   }
 };
-
-const withoutDeferral = ({ openUntil: _ended, ...record }: OfferRecord): OfferRecord => record;
 
 export const offerStatus = (
   { id, progress, endsAt, openUntil = endsAt, issued, ...offer }: OfferRecord,
