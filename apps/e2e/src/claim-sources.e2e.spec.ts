@@ -396,7 +396,7 @@ describe('a claims source that fails', () => {
       const required = await createConfiguration(id, mapping('degree', { required: true }));
       expect(await request({ credentials: [required.id] })).toMatchObject({
         ...DENIED,
-        description: 'a required claim has no value',
+        description: 'the required claim degree has no value',
       });
       const { data } = expectStatus(await tenant.api.analytics.list({ limit: 20 }), 200);
       const trail = data.filter(({ type }) => /^OPENID_CREDENTIAL_(SUCCESS|FAIL)$/.test(type)).slice(0, 2);
