@@ -77,14 +77,20 @@ const request = async (offered: Offer, { count = 1 } = {}) => {
   const nonce = await wallet.nonce(metadata);
   const jwt = [];
   for (let n = 0; n < count; n++) jwt.push(await wallet.proof(metadata, id, await makeHolderKey(), nonce));
-  const answer: Answer<{ credentials?: { credential: string }[]; error?: string; error_description?: string }> =
-    await new ApiClient(tenant.url, token).request('POST', '/v1/openid/credential', {
-      body: { credential_configuration_id: id, proofs: { jwt } },
-    });
-  const { credentials, error, error_description: description } = answer.body;
+  const answer: Answer<{
+    credentials?: { credential: string }[];
+    transaction_id?: string;
+    error?: string;
+    error_description?: string;
+  }> = await new ApiClient(tenant.url, token).request('POST', '/v1/openid/credential', {
+    body: { credential_configuration_id: id, proofs: { jwt } },
+  });
+  const { credentials, transaction_id: transactionId, error, error_description: description } = answer.body;
   return {
     status: answer.status,
     credentials: credentials ?? [],
+    token,
+    transactionId,
     error,
     description,
     requestId: answer.headers.get('x-request-id'),
@@ -471,8 +477,19 @@ describe('a claims source that fails', () => {
   it('has no claims yet with 202 [T417]', async () => {
     server.respond = claimsResponse({ degree: 'Master' }, { status: 202 });
     const { id } = await createSource();
-    const answer = await request({ credentials: [(await createConfiguration(id)).id] });
-    expect(answer).toMatchObject(DENIED);
+    const { status, token, transactionId } = await request({ credentials: [(await createConfiguration(id)).id] });
+    expect([status, transactionId]).toEqual([202, expect.any(String)]);
+    const poll = () =>
+      new ApiClient(tenant.url, token).request<{ credentials?: { credential: string }[] }>(
+        'POST',
+        '/v1/openid/deferred-credential',
+        { body: { transaction_id: transactionId } },
+      );
+    expect((await poll()).status).toBe(202);
+    server.respond = claimsResponse({ degree: 'Master' });
+    const { credentials } = expectStatus(await poll(), 200);
+    expect(await subjectOf(credentials![0]!.credential)).toEqual({ degree: 'Master' });
+    expect((await poll()).body).toMatchObject({ error: 'invalid_transaction_id' });
   });
 });
 

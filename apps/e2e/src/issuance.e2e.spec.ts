@@ -540,7 +540,7 @@ describe('the token endpoint refuses', () => {
 
   it('other grants, no grant, repeated parameters, other media types and parameters in the query', async () => {
     expectOAuthError(
-      await exchange({ grant_type: 'refresh_token', refresh_token: 'x' }),
+      await exchange({ grant_type: 'password', username: 'x', password: 'x' }),
       400,
       'unsupported_grant_type',
     );
