@@ -34,6 +34,8 @@ const PAR = '/v1/oauth/par';
 const TOKEN = '/v1/oauth/token';
 const NONCE = '/v1/openid/nonce';
 const CREDENTIAL = '/v1/openid/credential';
+const DEFERRED = '/v1/openid/deferred-credential';
+const NOTIFICATION = '/v1/openid/notification';
 
 const seconds = (): number => Math.floor(Date.now() / 1000);
 const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -170,17 +172,35 @@ export class ProtocolWallet {
   }
 
   /** @param changed headers in place of those with token and DPoP proof; null leaves one out */
-  async requestCredential<T = CredentialAnswer>(
+  requestCredential<T = CredentialAnswer>(
     token: string,
     body: object | string,
     changed: Record<string, string | null> = {},
     query = '',
   ): Promise<Answer<T & OAuthFault>> {
-    const own = { authorization: `DPoP ${token}`, dpop: await this.dpop(CREDENTIAL, {}, token) };
+    return this.send(CREDENTIAL, token, body, changed, query);
+  }
+
+  requestDeferred(token: string, transactionId: string): Promise<Answer<CredentialAnswer & OAuthFault>> {
+    return this.send(DEFERRED, token, { transaction_id: transactionId });
+  }
+
+  notify(token: string, notificationId: string | undefined): Promise<Answer<OAuthFault>> {
+    return this.send(NOTIFICATION, token, { notification_id: notificationId, event: 'credential_accepted' });
+  }
+
+  private async send<T>(
+    path: string,
+    token: string,
+    body: object | string,
+    changed: Record<string, string | null> = {},
+    query = '',
+  ): Promise<Answer<T & OAuthFault>> {
+    const own = { authorization: `DPoP ${token}`, dpop: await this.dpop(path, {}, token) };
     const headers = Object.entries({ ...own, ...changed }).filter(
       (entry): entry is [string, string] => entry[1] !== null,
     );
-    return new ApiClient(this.issuer).request('POST', `${CREDENTIAL}${query}`, {
+    return new ApiClient(this.issuer).request('POST', `${path}${query}`, {
       body,
       headers: Object.fromEntries(headers),
     });
@@ -206,4 +226,8 @@ export class ProtocolWallet {
 
 export interface CredentialAnswer {
   credentials: { credential: string }[];
+  notification_id?: string;
+  /** With 202 instead of credentials. */
+  transaction_id?: string;
+  interval?: number;
 }

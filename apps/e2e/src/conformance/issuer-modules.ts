@@ -24,7 +24,14 @@ import {
   jwtVerify,
   type JWK,
 } from 'jose';
-import { DOC_TYPE, MDOC_SCOPE, SD_JWT_SCOPE, type IssuerUnderTest, type Profile } from './issuer-under-test.js';
+import {
+  DOC_TYPE,
+  MDOC_SCOPE,
+  SD_JWT_SCOPE,
+  withConfiguration,
+  type IssuerUnderTest,
+  type Profile,
+} from './issuer-under-test.js';
 
 interface Metadata extends Record<string, unknown> {
   credential_configurations_supported: Record<string, Record<string, unknown> & { scope: string; format: string }>;
@@ -159,6 +166,8 @@ export const describeIssuerModules = (profile: Profile, issuerUnderTest: () => I
       expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
       expect(Date.parse(answer.headers.get('date')!)).not.toBeNaN();
       expect([null, interaction]).toContain(answer.headers.get('x-fapi-interaction-id'));
+      const notified = await wallet.notify(exchanged.body.access_token, answer.body.notification_id);
+      expect([notified.status, notified.text]).toEqual([204, '']);
       const [{ credential }] = answer.body.credentials as [{ credential: string }];
       const { header, payload, type } = await waitUntil(() => verifySdJwt(credential, key), {
         what: 'the status list',
@@ -176,6 +185,43 @@ export const describeIssuerModules = (profile: Profile, issuerUnderTest: () => I
       const list = await (await hostFetch(uri, { headers: { accept: 'application/statuslist+jwt' } })).text();
       expect(decodeProtectedHeader(list).x5c).toHaveLength(1);
     });
+
+    it('oid4vci-1_0-issuer-happy-flow-skip-notification [T470]', async () => {
+      const { wallet, sdJwt } = issuerUnderTest();
+      const token = await wallet.obtainToken(SD_JWT_SCOPE);
+      for (let n = 0; n < 2; n++) expect(await wallet.credentials(token, sdJwt, await makeHolderKey())).toHaveLength(1);
+    });
+
+    it('oid4vci-1_0-issuer-happy-flow, deferred [T470]', () =>
+      withConfiguration(issuerUnderTest(), { approval: 'manual' }, async (id, scope) => {
+        const { wallet, tenant } = issuerUnderTest();
+        const token = await wallet.obtainToken(scope);
+        const key = await makeHolderKey();
+        const body = { credential_configuration_id: id, proofs: { jwt: [await wallet.keyProof(key)] } };
+        const first = await wallet.requestCredential(token, body);
+        const { transaction_id: transactionId, interval } = first.body;
+        expect([first.status, Object.keys(first.body).sort()]).toEqual([202, ['interval', 'transaction_id']]);
+        expect(interval).toBeGreaterThan(0);
+        const pending = await wallet.requestDeferred(token, transactionId!);
+        expect([pending.status, pending.body.transaction_id]).toEqual([202, transactionId]);
+        const { data } = await waitUntil(
+          async () => {
+            const listed = expectStatus(await tenant.api.deferred.list(), 200);
+            return listed.data.length > 0 && listed;
+          },
+          { what: 'the deferral in the list' },
+        );
+        expectStatus(await tenant.api.deferred.approve(data[0]!.id), 204);
+        const { credentials, notification_id: notificationId } = expectStatus(
+          await wallet.requestDeferred(token, transactionId!),
+          200,
+        );
+        const { payload } = await verifySdJwt(credentials[0]!.credential, key);
+        expect(payload).toMatchObject({ given_name: 'Zoë', cnf: { jwk: key.publicJwk } });
+        expect((await wallet.notify(token, notificationId)).status).toBe(204);
+        const again = await wallet.requestDeferred(token, transactionId!);
+        expect([again.status, again.body.error]).toEqual([400, 'invalid_transaction_id']);
+      }));
 
     it('oid4vci-1_0-issuer-happy-flow, mdoc [T470]', async () => {
       const { wallet, mdoc, iaca } = issuerUnderTest();
@@ -323,6 +369,24 @@ export const describeIssuerModules = (profile: Profile, issuerUnderTest: () => I
     it('oid4vci-1_0-issuer-fail-invalid-jwt-proof-signature [T470]', async () => {
       const proof = await issuerUnderTest().wallet.keyProof(await makeHolderKey());
       expectCredentialError(await refuse({}, [withBrokenSignature(proof)]), 'invalid_proof');
+    });
+
+    it('oid4vci-1_0-issuer-fail-invalid-key-attestation-signature [T470]', () => {
+      const { attester, wallet } = issuerUnderTest();
+      const keyAttestation = { keyStorage: ['iso_18045_high'], rootCertificates: [attester.rootCertificate] };
+      return withConfiguration(issuerUnderTest(), { keyAttestation }, async (id, scope) => {
+        const token = await wallet.obtainToken(scope);
+        const key = await makeHolderKey();
+        const request = async (change: (attestation: string) => string) => {
+          const { c_nonce: nonce } = expectStatus(await wallet.nonce(), 200);
+          const attestation = await attester.attestKeys([key.publicJwk], nonce, { key_storage: ['iso_18045_high'] });
+          const header = { key_attestation: change(attestation) };
+          const jwt = [await wallet.keyProof(key, { header, claims: { nonce } })];
+          return wallet.requestCredential(token, { credential_configuration_id: id, proofs: { jwt } });
+        };
+        expectCredentialError(await request(withBrokenSignature), 'invalid_proof');
+        expect((await request((attestation) => attestation)).status).toBe(200);
+      });
     });
 
     it('oid4vci-1_0-issuer-fail-unknown-credential-configuration [T470]', async () =>

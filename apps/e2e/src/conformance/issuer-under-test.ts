@@ -29,6 +29,21 @@ export interface IssuerUnderTest {
   iaca: string;
 }
 
+/** Runs a test with a further configuration, of the type `Other`, and deletes it. */
+export const withConfiguration = async (
+  { tenant }: IssuerUnderTest,
+  change: object,
+  run: (id: string, scope: string) => Promise<void>,
+): Promise<void> => {
+  const request = { type: 'Other', name: 'Other', issuer: { name: 'City' }, claimMappings, ...change };
+  const { id } = expectStatus(await tenant.api.sdJwt.create(request), 201);
+  try {
+    await run(id, 'dc+sd-jwt:Other');
+  } finally {
+    expectStatus(await tenant.api.sdJwt.delete(id), 204);
+  }
+};
+
 const claimMappings = { given_name: { mapFrom: 'claims.given_name', required: true }, level: { defaultValue: 'gold' } };
 
 export const prepareIssuer = async (
