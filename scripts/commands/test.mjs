@@ -15,7 +15,7 @@ const suites = [
     projects: ['unit', 'contracts', 'int', 'int-postgres'],
     // Three on two cores: these wait for engines and timers as much as they compute.
     args: ['--maxWorkers=3', '--workerIdleMemoryLimit=768MB'],
-    limit: 14 * minute,
+    limit: 16 * minute,
   },
   { name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=2'], limit: 15 * minute },
   // The same tests on many processes and real engines.

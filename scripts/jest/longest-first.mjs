@@ -3,6 +3,9 @@ import { basename } from 'node:path';
 import TestSequencer from '@jest/test-sequencer';
 
 const LONGEST = [
+  'status-lists.int.spec.ts',
+  'webhooks.int.spec.ts',
+  'wallet-flow.int.spec.ts',
   'main-thread-budget.e2e.spec.ts',
   'registry.e2e.spec.ts',
   'crash.e2e.spec.ts',

@@ -347,8 +347,8 @@ suite('a document signer whose IACA the customer keeps', () => {
   });
 
   it('is refused when another authority issued it, also one of the same name', async () => {
-    const { pem } = await issue();
     const other = derOf(customerIaca().pem);
+    const { pem } = await issue();
     expect(await faults({ pem, iaca: other })).toEqual(['must be issued by the IACA of the signer', AUTHORITY_KEY]);
   });
 

@@ -11,6 +11,7 @@ import {
   completeAuthorization,
   completeSignIn,
   createPreAuthorizedOffer,
+  createUser,
   createWallet,
   credentialNotified,
   deletePreAuthorizedOffer,
@@ -449,13 +450,15 @@ describe('claims that are not ready', () => {
   });
 
   it('a required claim without a value is named at the poll, and can be supplied until the deferral ends [T389]', async () => {
-    const { token, transactionId, id, made } = await defer({ claims: {} });
+    const person = await admin(createUser, { body: { claims: { name: 'Ada' } } });
+    const { token, transactionId, id } = await defer({ claims: {}, userId: person.id });
+    await admin(updateUser, { params: { id: person.id }, body: { claims: {} } });
     await approve(id);
     expect(await poll(token, transactionId)).toMatchObject({
       status: 400,
       body: { error: 'credential_request_denied' },
     });
-    await admin(updateUser, { params: { id: made.userId }, body: { claims: { name: 'Ada' } } });
+    await admin(updateUser, { params: { id: person.id }, body: { claims: { name: 'Ada' } } });
     expect(await poll(token, transactionId)).toMatchObject({ status: 200 });
   });
 });

@@ -44,7 +44,8 @@ export class MemoryRateCounter extends RateCounter {
       this.windows.set(key, window);
     }
     window.used++;
-    return { used: window.used, resetsInMs: window.endsAt - now };
+    // A fraction of a millisecond may be rounded up.
+    return { used: window.used, resetsInMs: Math.min(WINDOW_MS, window.endsAt - now) };
   }
 
   peek(key: string): Counted {
