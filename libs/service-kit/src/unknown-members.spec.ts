@@ -166,7 +166,8 @@ describe('the content of a strict request', () => {
       expect.objectContaining({ param: 'clientSecret' }),
     ]);
     expect([...readOnlyNamesOf(createTenant as Operation)]).not.toContain('client');
-    expect([...readOnlyNamesOf(createPreAuthorizedOffer as Operation)]).toEqual([]);
+    const ofOffer = readOnlyNamesOf(createPreAuthorizedOffer as Operation);
+    for (const once of ['uri', 'qrUrl', 'transactionCode']) expect([...ofOffer]).not.toContain(once);
   });
 
   it('members with the names of read-only ones are unknown below the resource', () => {

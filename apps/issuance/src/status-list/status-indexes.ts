@@ -47,6 +47,8 @@ interface Claimed {
 const firstStream = ({ id }: Tenant, series: ListSeries): string =>
   statusListStream(id, firstListId(id, seriesName(series)));
 
+/** All processes claim blocks of the same list, so that they collide more often than requests do. */
+const CLAIM_ATTEMPTS = 12;
 const NAME = 'issuance.status-lists';
 /** Series of which this process has blocks: the least used one is dropped, and its indexes are wasted. */
 const MOST_SERIES = 5000;
@@ -158,6 +160,7 @@ export class StatusIndexes {
         statusListStream(tenant.id, listId),
         (before) => claimBlock(before, { count, successorId: this.ids.uuid() }, this.clock.now()),
         serviceContext(NAME, tenant.id),
+        { maxAttempts: CLAIM_ATTEMPTS },
       );
       const { successorId } = state as OpenStatusList;
       const ours = events.find(({ type }) => type === 'CounterBlockClaimed');
