@@ -22,6 +22,7 @@ import {
   deliveryErrors,
   readEvents,
   readProjections,
+  usersWithoutKey,
 } from './crash/verify-folder.js';
 import { Verification } from './crash/verify-running.js';
 import { WebhookSink } from './crash/webhook-sink.js';
@@ -242,6 +243,13 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
       .filter(({ closed_at }) => closed_at === null);
     expect(new Set(recorders.map(({ participant }) => participant)).size).toBe(recorders.length);
     projected.delete('operation_recorders');
+    // A kill between the two steps of a deletion leaves a user without key: terms of the claims are not made again.
+    const erased = usersWithoutKey(platform.dataDir);
+    const isMadeAgain = (row: string) => {
+      const { user_id, part } = JSON.parse(row) as { user_id: string; part: string };
+      return part === '' || !erased.has(user_id);
+    };
+    projected.set('issuance_user_terms', projected.get('issuance_user_terms')!.filter(isMadeAgain));
     const copy = await mkdtemp(join(tmpdir(), 'attestry-rebuilt-'));
     try {
       const dataDir = join(copy, 'data');

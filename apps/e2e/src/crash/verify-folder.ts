@@ -59,6 +59,13 @@ export const readEvents = (folder: string, name: string, faults: string[]): Stor
     return events;
   });
 
+/** Users whose key is destroyed. */
+export const usersWithoutKey = (folder: string): Set<string> =>
+  withFile(join(folder, 'events.db'), (db) => {
+    const rows = db.prepare("SELECT id FROM data_keys WHERE purpose = 'user' AND live = 0").all() as { id: string }[];
+    return new Set(rows.map(({ id }) => id));
+  });
+
 /** Rows of all projected tables, by the table's name without its version, in a defined order. */
 export const readProjections = (folder: string): Map<string, string[]> =>
   new Map(
