@@ -500,7 +500,11 @@ describe('metadata', () => {
       scopes_supported: expect.arrayContaining(['ldp_vc:Course', 'jwt_vc_json:Pass']),
       response_types_supported: ['code'],
       response_modes_supported: ['query'],
-      grant_types_supported: ['authorization_code', 'urn:ietf:params:oauth:grant-type:pre-authorized_code'],
+      grant_types_supported: [
+        'authorization_code',
+        'urn:ietf:params:oauth:grant-type:pre-authorized_code',
+        'refresh_token',
+      ],
       code_challenge_methods_supported: ['S256'],
     };
     for (const name of ['openid-credential-issuer', 'oauth-authorization-server'])

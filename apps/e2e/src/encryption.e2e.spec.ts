@@ -131,6 +131,7 @@ describe('encrypted requests and responses', () => {
     const { plaintext } = await compactDecrypt(answer.text, privateKey);
     expect(JSON.parse(Buffer.from(plaintext).toString())).toEqual({
       credentials: [{ credential: expect.any(String) }],
+      notification_id: expect.any(String),
     });
   });
 

@@ -166,8 +166,7 @@ describe('the content of a strict request', () => {
       expect.objectContaining({ param: 'clientSecret' }),
     ]);
     expect([...readOnlyNamesOf(createTenant as Operation)]).not.toContain('client');
-    const ofOffer = readOnlyNamesOf(createPreAuthorizedOffer as Operation);
-    for (const once of ['uri', 'qrUrl', 'transactionCode']) expect([...ofOffer]).not.toContain(once);
+    expect([...readOnlyNamesOf(createPreAuthorizedOffer as Operation)]).toEqual([]);
   });
 
   it('members with the names of read-only ones are unknown below the resource', () => {
@@ -203,11 +202,12 @@ it('a request that is not strict loses its unknown members', () => {
 });
 
 describe('read-only members', () => {
-  // Setting a status changes a resource.
+  // Setting a status changes a resource; of an offer its state is retrieved, not what was created.
   const creations = OPERATIONS.filter(
     ({ http, body, access }) =>
       http?.method === 'POST' &&
       !/[/-]status$/.test(http.path) &&
+      http.path !== createPreAuthorizedOffer.http!.path &&
       body &&
       (access.kind === 'roles' || access.kind === 'management'),
   );

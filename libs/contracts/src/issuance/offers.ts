@@ -264,7 +264,6 @@ export const createPreAuthorizedOffer = defineOperation({
     claims: { given_name: 'Ada' },
     expiresIn: { minutes: 10 },
   },
-  resource: PreAuthorizedOfferStatus,
   response: PreAuthorizedOffer,
   secrets: ['claims', 'credentials'],
   errorStatuses: [400, 413],
