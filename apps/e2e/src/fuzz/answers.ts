@@ -47,6 +47,9 @@ const isDecodable = (path: string): boolean => {
   }
 };
 
+/** Only in answers to requests with a preference, with a DPoP proof, or without a current challenge. */
+const CONDITIONAL = ['preference-applied', 'dpop-nonce', 'oauth-client-attestation-challenge'];
+
 /** Checks responses like a client that has only the interface definition. */
 export class AnswerCheck {
   private readonly ajv = new Ajv2020({ strict: false });
@@ -106,8 +109,7 @@ export class AnswerCheck {
       ? (this.document.components.responses[at.split('/').at(-1)!] as unknown as Response)
       : declared;
     const faults = Object.keys(response.headers)
-      // Only in answers to requests with that preference.
-      .filter((name) => headers[name] === undefined && name !== 'preference-applied')
+      .filter((name) => headers[name] === undefined && !CONDITIONAL.includes(name))
       .map((name) => `${status} has no ${name}`);
     if (!response.content) return text === '' ? faults : [...faults, `${status} has a body`];
     const type = (headers['content-type'] ?? '').split(';', 1)[0]!;
