@@ -148,14 +148,18 @@ describe('npx attestry beside a running platform', () => {
     ['rebuild-projection', ['--all']],
     ['backup', ['--to', join(folder, 'backup')]],
     ['copy-events', ['--from', join(folder, 'backup'), '--to', join(folder, 'copy')]],
-  ])('%s --json prints exactly one document on standard output', async (name, words) => {
-    // copy-events refuses a backup with events that were not consumed.
-    if (name === 'backup') await waitUntil(isConsumed, { what: 'all events to be consumed', timeoutMs: 60_000 });
-    const { code, out, err } = await run([name, ...words, '--json'], here());
-    expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
-    expect(JSON.parse(out)).toEqual(expect.any(Object));
-    expect(linesOf(out)).toHaveLength(1);
-  }, 120_000);
+  ])(
+    '%s --json prints exactly one document on standard output',
+    async (name, words) => {
+      // copy-events refuses a backup with events that were not consumed.
+      if (name === 'backup') await waitUntil(isConsumed, { what: 'all events to be consumed', timeoutMs: 60_000 });
+      const { code, out, err } = await run([name, ...words, '--json'], here());
+      expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
+      expect(JSON.parse(out)).toEqual(expect.any(Object));
+      expect(linesOf(out)).toHaveLength(1);
+    },
+    120_000,
+  );
 
   it('a command that fails also prints one document with --json, and its progress on standard error', async () => {
     const { code, out, err } = await run(['backup', '--to', join(folder, 'b'), '--from', folder, '--json']);

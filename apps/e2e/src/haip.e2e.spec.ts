@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   ApiClient,
   connectManagement,
@@ -7,6 +8,7 @@ import {
   makeHolderKey,
   OpenIdProvider,
   PLATFORM_START_MS,
+  platformMode,
   ProtocolWallet,
   RedirectBrowser,
   sharedPlatform,
@@ -86,8 +88,13 @@ describe('before the profile haip', () => {
   });
 });
 
-const switchOn = async () => expect(await change({ profile: 'haip' })).toEqual([200]);
-const switchOff = async () => expect(await change({ profile: null })).toEqual([200]);
+/** Other processes see it within a second. */
+const switchTo = async (profile: 'haip' | null) => {
+  expect(await change({ profile })).toEqual([200]);
+  if (platformMode() === 'cluster') await pause(1100);
+};
+const switchOn = () => switchTo('haip');
+const switchOff = () => switchTo(null);
 const fault = ({ status, body }: { status: number; body: unknown }) => {
   const { error, error_description: description } = body as Record<string, string>;
   return [status, error, description];
