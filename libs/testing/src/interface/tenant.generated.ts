@@ -3872,24 +3872,13 @@ export interface components {
       };
       /** @description Names of those `claims` that are also stored with the user. */
       claimsToPersist?: string[];
-      readonly createdAt?: string;
       /** @description Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers. At most 32 levels, 20000 values in total and 512000 characters in each string. */
       credentials: (string | components['schemas']['OfferedCredential'])[];
-      /** @description Expiry of the pre-authorized code. */
-      readonly expiresAt?: string;
       /** @description Default 5 minutes. */
       expiresIn?: {
         minutes?: number;
         seconds?: number;
       };
-      readonly id?: string;
-      /** @description Credentials issued from the offer, oldest first; the first 500, in a list the first 10. */
-      readonly issuedCredentials?: components['schemas']['IssuedCredential'][];
-      /**
-       * @description `CREATED`: not redeemed. `REDEEMED`: the pre-authorized code was exchanged for an access token. `CLAIMED`: at least one credential was issued. `EXPIRED`: expired before a credential was issued. `LOCKED`: three wrong transaction codes. `DELETED`: deleted before a credential was issued.
-       * @enum {string}
-       */
-      readonly state?: 'CREATED' | 'REDEEMED' | 'CLAIMED' | 'EXPIRED' | 'LOCKED' | 'DELETED';
       /** @description Protects the offer with a transaction code. Default: no code. */
       transactionCodeConfiguration?: {
         /** @description Text that the wallet shows when it asks the holder for the code. */
