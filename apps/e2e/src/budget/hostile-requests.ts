@@ -264,7 +264,7 @@ const anyJwe: Hostile[] = [45_000, MAX_TEXT / 2].flatMap((most) => [
 const jws = (header: string, claims = '{}'): string =>
   `${[header, claims].map((text) => Buffer.from(text).toString('base64url')).join('.')}.AAAA`;
 const certificates: Text = (size) => `[${upTo(size / 8, size, () => '"MIIBAA=="', ',')}]`;
-/** Headers with a compact JWS, each within the limit of 16 KiB and far beyond it, whose signature is nobody's. */
+/** Headers with a compact JWS without a valid signature, each within the limit of 16 KiB and far beyond it. */
 const jwsHeaders = (name: string): Hostile[] =>
   [11_000, 30_000].flatMap((most) => {
     const made = (what: string, of: Text) =>

@@ -441,8 +441,8 @@ export const describeIssuerModules = (profile: Profile, issuerUnderTest: () => I
     it('oid4vci-1_0-issuer-fail-invalid-client-attestation-signature [T470]', async () => {
       const { wallet } = issuerUnderTest();
       await expectClientError({ attestation: withBrokenSignature(await wallet.attest()) });
-      const stranger = await WalletProvider.create();
-      await expectClientError({ attestation: await stranger.attest(wallet.clientId, wallet.instanceKey.publicJwk) });
+      const other = await WalletProvider.create();
+      await expectClientError({ attestation: await other.attest(wallet.clientId, wallet.instanceKey.publicJwk) });
     });
 
     it('oid4vci-1_0-issuer-fail-invalid-client-attestation-pop-signature [T470]', async () =>

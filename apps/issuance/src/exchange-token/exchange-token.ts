@@ -70,7 +70,7 @@ export class ExchangeToken {
   execute(request: RequestOf<typeof exchangeToken>, context: HolderContext): Promise<AccessTokenResponse | HttpAnswer> {
     const raw = rawOf(request);
     const answer = recordOutcome(this, exchangeToken, context, (record) => this.exchange(raw, context, record));
-    return raw.headers['dpop'] === undefined ? answer : this.dpop.withNonce(context.tenant.id, answer);
+    return this.dpop.withNonce(raw, context.tenant.id, answer);
   }
 
   private async exchange(raw: RawRequest, context: HolderContext, record: WalletRecord): Promise<AccessTokenResponse> {

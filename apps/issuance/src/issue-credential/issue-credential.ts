@@ -70,7 +70,7 @@ export class IssueCredential {
   ): Promise<CredentialResponse | HttpAnswer> {
     const raw = rawOf(request);
     const answer = recordOutcome(this, issueCredential, context, (record) => this.answer(raw, context, record));
-    return raw.headers['dpop'] === undefined ? answer : this.dpop.withNonce(context.tenant.id, answer);
+    return this.dpop.withNonce(raw, context.tenant.id, answer);
   }
 
   private async answer(

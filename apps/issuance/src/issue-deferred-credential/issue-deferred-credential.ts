@@ -59,7 +59,7 @@ export class IssueDeferredCredential {
   ): Promise<CredentialResponse | HttpAnswer> {
     const raw = rawOf(request);
     const answer = recordOutcome(this, issueDeferredCredential, context, (record) => this.answer(raw, context, record));
-    return raw.headers['dpop'] === undefined ? answer : this.dpop.withNonce(context.tenant.id, answer);
+    return this.dpop.withNonce(raw, context.tenant.id, answer);
   }
 
   private async answer(

@@ -91,7 +91,11 @@ export class DpopProofs {
   }
 
   /** Offers a nonce with every answer to a request with a proof, errors included (RFC 9449 §8.2). */
-  async withNonce<T>(tenantId: string, answer: Promise<T>): Promise<HttpAnswer> {
+  withNonce<T>({ headers }: RawRequest, tenantId: string, answer: Promise<T>): Promise<T | HttpAnswer> {
+    return headers['dpop'] === undefined ? answer : this.addNonce(tenantId, answer);
+  }
+
+  private async addNonce(tenantId: string, answer: Promise<unknown>): Promise<HttpAnswer> {
     try {
       const body = await answer;
       const offered = this.nonceHeader(tenantId);

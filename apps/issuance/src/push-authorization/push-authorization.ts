@@ -47,7 +47,7 @@ export class PushAuthorization {
   ): Promise<PushedAuthorizationResponse | HttpAnswer> {
     const raw = rawOf(request);
     const answer = recordOutcome(this, pushAuthorization, context, (record) => this.push(raw, context, record));
-    return raw.headers['dpop'] === undefined ? answer : this.dpop.withNonce(context.tenant.id, answer);
+    return this.dpop.withNonce(raw, context.tenant.id, answer);
   }
 
   private async push(

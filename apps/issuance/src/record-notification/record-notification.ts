@@ -38,7 +38,7 @@ export class RecordNotification {
   execute(request: RequestOf<typeof recordNotification>, context: HolderContext): Promise<void | HttpAnswer> {
     const raw = rawOf(request);
     const answer = recordOutcome(this, recordNotification, context, (record) => this.record(raw, context, record));
-    return raw.headers['dpop'] === undefined ? answer : this.dpop.withNonce(context.tenant.id, answer);
+    return this.dpop.withNonce(raw, context.tenant.id, answer);
   }
 
   private async record(raw: RawRequest, { tenant }: HolderContext, record: WalletRecord): Promise<void> {

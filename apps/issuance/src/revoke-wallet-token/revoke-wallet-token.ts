@@ -40,7 +40,7 @@ export class RevokeWalletToken {
   ): Promise<RevokedWalletToken | HttpAnswer> {
     const raw = rawOf(request);
     const answer = recordOutcome(this, revokeWalletToken, context, (record) => this.revoke(raw, context, record));
-    return raw.headers['dpop'] === undefined ? answer : this.dpop.withNonce(context.tenant.id, answer);
+    return this.dpop.withNonce(raw, context.tenant.id, answer);
   }
 
   private async revoke(raw: RawRequest, { tenant }: HolderContext, record: WalletRecord): Promise<RevokedWalletToken> {
