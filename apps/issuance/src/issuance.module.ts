@@ -23,6 +23,7 @@ import { PendingInteractions } from './interaction-hook/pending-interactions.js'
 import { AccessTokens } from './access-token/access-tokens.js';
 import { DeferredIssuances } from './deferred-issuance/deferred-issuances.js';
 import { DeferredIssuancesReadModel } from './deferred-issuance/deferred-issuances.read-model.js';
+import { ListedDeferrals } from './deferred-issuance/listed-deferrals.js';
 import { NewKeys } from './new-keys/new-keys.js';
 import { RecentStates } from './recent-states/recent-states.js';
 import { DestroyedCertificateKeys } from './certificate-keys/destroyed-certificate-keys.js';
@@ -124,6 +125,7 @@ import { useCases } from './use-cases.generated.js';
     AccessTokens,
     DeferredIssuances,
     DeferredIssuancesReadModel,
+    ListedDeferrals,
     ClientAttestations,
     WalletClients,
     TokenFamilies,

@@ -1,30 +1,13 @@
-import { Inject } from '@nestjs/common';
-import { approveDeferredIssuance, notFound, type ClientContext } from '@attestry/contracts';
-import { Streams, type Clock } from '@attestry/event-store';
-import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { DeferredIssuancesReadModel } from '../deferred-issuance/deferred-issuances.read-model.js';
+import { approveDeferredIssuance, type ClientContext } from '@attestry/contracts';
+import { Operation, type RequestOf } from '@attestry/service-kit';
+import { ListedDeferrals } from '../deferred-issuance/listed-deferrals.js';
 import { approveDeferral } from '../issuance-session/deferred-issuance.decisions.js';
-import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 
 @Operation(approveDeferredIssuance)
 export class ApproveDeferredIssuance {
-  constructor(
-    private readonly streams: Streams,
-    private readonly deferred: DeferredIssuancesReadModel,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
+  constructor(private readonly deferrals: ListedDeferrals) {}
 
-  async execute({ params }: RequestOf<typeof approveDeferredIssuance>, context: ClientContext): Promise<void> {
-    const { id: tenantId } = context.tenant;
-    const now = this.clock.now();
-    const sessionId = await this.deferred.findSession(tenantId, params.id, now);
-    if (sessionId === undefined) throw notFound();
-    const { position } = await this.streams.runDecision(
-      issuanceSession,
-      issuanceSessionStream(tenantId, sessionId),
-      (state) => approveDeferral(state, params.id, now),
-      eventContext(context),
-    );
-    await this.deferred.settled(position);
+  execute({ params }: RequestOf<typeof approveDeferredIssuance>, context: ClientContext): Promise<void> {
+    return this.deferrals.decide(params.id, approveDeferral, context);
   }
 }
