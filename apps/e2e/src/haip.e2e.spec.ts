@@ -312,7 +312,8 @@ describe('while the profile is haip', () => {
     /** A token response, and the polls for the credential that was requested with it. */
     const defer = async (answer: Awaited<ReturnType<typeof redeem>>) => {
       const { access_token: token, token_type: type, refresh_token } = expectStatus(answer, 200);
-      const headers = type === 'Bearer' ? { authorization: `Bearer ${token}`, dpop: null } : {};
+      const isBearer = type === 'Bearer';
+      const headers: Record<string, string | null> = isBearer ? { authorization: `${type} ${token}`, dpop: null } : {};
       const proofs = { jwt: [await wallet.keyProof(await makeHolderKey(), { claims: { iss: undefined } })] };
       const body = { credential_configuration_id: id, proofs };
       const { transaction_id } = expectStatus(await wallet.requestCredential(token, body, headers), 202);
