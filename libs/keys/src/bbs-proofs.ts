@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import type { BbsProofTask } from './prove-bbs.worker.js';
 
-/** For a proof, in the queue and in the thread, where it takes about a tenth of a second. */
+/** For a proof, in the queue and in the thread, where it takes about 50 ms. */
 const DEADLINE_MS = 5000;
 /** Proofs that wait for the thread. */
 const QUEUE = 32;
@@ -15,7 +15,7 @@ export class BbsProofNotMade extends Error {
   override readonly name = 'BbsProofNotMade';
 }
 
-/** BBS proofs, made one after the other in a worker thread: curve arithmetic in JavaScript takes longer than the main thread may be held (ADR 0041). */
+/** BBS proofs, made one after the other in a worker thread: the first ones take as long as the main thread may be held (ADR 0041). */
 export class BbsProofs {
   private pool: Piscina<BbsProofTask, Uint8Array> | undefined;
 
@@ -30,7 +30,9 @@ export class BbsProofs {
     try {
       // `maxQueue` of the pool does not count tasks with a signal.
       if (pool.queueSize >= QUEUE) throw new Error(`${QUEUE} proofs are waiting`);
-      return await pool.run(task, { signal: AbortSignal.timeout(DEADLINE_MS), transferList: [memory] });
+      const signal = AbortSignal.timeout(DEADLINE_MS);
+      // An array, although the types name the options of `postMessage`.
+      return await pool.run(task, { signal, transferList: [memory] as object });
     } catch (cause) {
       throw new BbsProofNotMade('no BBS proof was made', { cause });
     } finally {

@@ -24,12 +24,12 @@ describe('domain linkage credentials by BBS', () => {
   afterEach(() => void jest.restoreAllMocks());
 
   /** Issuers in the document, by the name of their DID. */
-  const reader = (proveBbs: SigningKeys['proveBbs']) => {
+  const reader = (proveBbs: SigningKeys['proveBbs'], dids = DIDS) => {
     const loadSigner = async () => ({ sign: (data: Uint8Array) => sign(null, data, privateKey) });
     const signingKeys = { loadSigner, proveBbs } as unknown as SigningKeys;
     const linkage = new LinkageCredentials(signingKeys, canonicalization, clock, createLogger('silent'));
     return async () =>
-      (await linkage.entries('tenant', DIDS, [ORIGIN])).map(({ issuer }) => issuer.replace('did:example:', ''));
+      (await linkage.entries('tenant', dids, [ORIGIN])).map(({ issuer }) => issuer.replace('did:example:', ''));
   };
 
   it('are left out while their proof cannot be made, and the others are not [T25]', async () => {
@@ -41,6 +41,16 @@ describe('domain linkage credentials by BBS', () => {
     expect(await read()).toEqual(['two', 'ed']);
     isBusy = false;
     expect(await read()).toEqual(['one', 'two', 'ed']);
+  });
+
+  it('are not asked of an overloaded thread one after the other', async () => {
+    let asked = 0;
+    const read = reader(async () => {
+      asked++;
+      throw new BbsProofNotMade('no BBS proof was made');
+    }, [...Array.from({ length: 50 }, (_, n) => did(`${n}`, 'Bls12381G2')), did('ed', 'Ed25519')]);
+    expect(await read()).toEqual(['ed']);
+    expect(asked).toBe(10);
   });
 
   it('are proven once, however many requests wait for them', async () => {

@@ -17,8 +17,10 @@ import { domainLinkage, periodOf, type DomainLinkage, type LinkedDid } from './d
 
 /** Signed credentials kept in memory, 1 to 2 KiB each. */
 const MAX_CACHED = 10_000;
-/** After this long a request starts no BBS proof; each takes about a tenth of a second, and a later request continues. */
+/** After this long a request starts no BBS proof; each takes about 50 ms, and a later request continues. */
 const BBS_MS = 3000;
+/** After this many that were not made neither: the thread is overloaded. */
+const BBS_FAILURES = 10;
 
 type Signed = Promise<DomainLinkageCredential | undefined>;
 
@@ -48,22 +50,26 @@ export class LinkageCredentials {
   ): Promise<DomainLinkageCredential[]> {
     const period = periodOf(this.clock.now());
     const entries: DomainLinkageCredential[] = [];
-    const startBbsUntil = performance.now() + BBS_MS;
+    const bbsUntil = performance.now() + BBS_MS;
+    let failures = 0;
     for (const did of dids)
       for (const origin of origins) {
         const linkage = domainLinkage(did, origin, period);
-        const entry = linkage && (await this.signed(tenantId, linkage, startBbsUntil));
+        if (!linkage) continue;
+        const mayStart = linkage.suite !== BBS_2023 || (performance.now() < bbsUntil && failures < BBS_FAILURES);
+        const entry = await this.signed(tenantId, linkage, mayStart);
         if (entry) entries.push(entry);
+        else if (mayStart) failures++;
       }
     return entries;
   }
 
-  private async signed(tenantId: string, linkage: DomainLinkage, startBbsUntil: number): Signed {
+  /** From the cache or, if `mayStart`, signed now. */
+  private async signed(tenantId: string, linkage: DomainLinkage, mayStart: boolean): Signed {
     const { origin } = linkage.credential.credentialSubject;
     const at = [tenantId, linkage.kmsKeyId, linkage.created, origin].join(' ');
     const known = this.cached.get(at);
-    if (known) return known;
-    if (linkage.suite === BBS_2023 && performance.now() > startBbsUntil) return undefined;
+    if (known || !mayStart) return known;
     const made = this.sign(tenantId, linkage);
     this.cached.set(at, made);
     made.then(
