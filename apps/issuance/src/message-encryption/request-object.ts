@@ -19,18 +19,14 @@ export const parseRequestObject = ({
     throw refused(`${subject} must be JSON`);
   }
   if (!isObject(body)) throw refused(`${subject} must be a JSON object`);
-  if (countMembers(text) > Object.keys(body).length) throw refused(`${subject} must not repeat a member`);
-  return body;
-};
-
-/** Members of a JSON object as it is written: of those with the same name, a parser keeps one (RFC 8259 §4). */
-const countMembers = (json: string): number => {
-  let [members, depth] = [0, 0];
-  for (const [token, , colon] of json.matchAll(TOKEN))
+  // Of members with the same name the parser keeps one (RFC 8259 §4).
+  let [written, depth] = [0, 0];
+  for (const [token, , colon] of text.matchAll(TOKEN))
     if (token === '{') depth++;
     else if (token === '}') depth--;
-    else if (depth === 1 && colon !== undefined) members++;
-  return members;
+    else if (depth === 1 && colon !== undefined) written++;
+  if (written > Object.keys(body).length) throw refused(`${subject} must not repeat a member`);
+  return body;
 };
 
 const refused = (description: string) =>
