@@ -12,6 +12,7 @@ export {
   type KeysDestroyed,
   type SingleUseValue,
 } from './key-vault.js';
+export { BbsProofNotMade } from './bbs-proofs.js';
 export { Macs, type SecretMac } from './macs.js';
 export { ERASED, isErased, Sealing, type DataPurpose, type Erased, type NewKey, type Sealed } from './sealing.js';
 export {
