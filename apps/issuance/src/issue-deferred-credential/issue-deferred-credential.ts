@@ -30,6 +30,7 @@ import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { user, userStream } from '../user/user.state.js';
 import { TenantWallets } from '../wallets/tenant-wallets.js';
+import type { RegisteredWallet } from '../wallets/wallets.events.js';
 import { WithdrawnDomains } from '../withdrawn-domains/withdrawn-domains.directory.js';
 import { checkRights } from './check-rights.js';
 import { parseDeferredRequest } from './parse-deferred-request.js';
@@ -72,7 +73,10 @@ export class IssueDeferredCredential {
     checkContentType(raw);
     const authorized = await this.accessTokens.authorize(raw, issueDeferredCredential, tenant, now, record);
     const { session } = authorized;
-    if (await this.haip.isRequired(tenant.id)) checkHaipSession(session);
+    const { origin } = session;
+    const wallet =
+      origin.kind === 'authorizationRequest' ? await this.wallets.findWallet(tenant.id, origin.clientId) : undefined;
+    if (await this.haip.isRequired(tenant.id)) checkHaipSession(session, wallet);
     if (!session.deferrals) authorized.requireCurrent();
     const { transactionId, responseEncryption } = parseDeferredRequest(
       await this.encryption.openRequest(raw, tenant.id),
@@ -88,7 +92,7 @@ export class IssueDeferredCredential {
     record.addMetadata({ deferralId: found.deferralId, credentialConfigurationId: found.credentialConfigurationId });
     const [{ state: person }, isClientAllowed] = await Promise.all([
       this.streams.load(user, userStream(tenant.id, session.userId)),
-      this.isClientAllowed(session.origin, tenant.id),
+      this.isClientAllowed(origin, wallet, tenant.id),
     ]);
     const deferral = checkRights(found, session, person, isClientAllowed);
     const issued = deferral.status === 'approved' && (await this.issue(deferral, authorized, tenant, now, record));
@@ -101,9 +105,12 @@ export class IssueDeferredCredential {
   }
 
   /** A pre-authorized code is exchanged by any client (OID4VCI 1.0 §6.1). */
-  private async isClientAllowed(origin: SessionOrigin, tenantId: string): Promise<boolean> {
+  private async isClientAllowed(
+    origin: SessionOrigin,
+    wallet: RegisteredWallet | undefined,
+    tenantId: string,
+  ): Promise<boolean> {
     if (origin.kind !== 'authorizationRequest') return true;
-    const wallet = await this.wallets.findWallet(tenantId, origin.clientId);
     if (wallet || origin.isRegistered) return wallet?.disabled === false;
     return this.wallets.isAllowed(tenantId, origin);
   }
