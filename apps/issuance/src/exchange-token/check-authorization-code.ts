@@ -6,8 +6,8 @@ import type { AuthorizationCodeRequest } from './parse-token-request.js';
 
 /**
  * RFC 6749 §4.1.3 and RFC 7636 §4.6: the code, the client and redirect address it was requested for, and the verifier. A spent code with its
- * verifier returns the session it was spent on, whose tokens are revoked. Without it the code alone was found, in the history of a browser for
- * example: it gave no tokens, and must not end them.
+ * verifier returns the session it was spent on, whose tokens are revoked. The code alone, which stays in the history of browsers, gave no
+ * tokens and must not end them.
  */
 export const checkAuthorizationCode = (
   state: IssuanceSessionState,

@@ -68,7 +68,7 @@ it('too many of a tenant at once are refused, and the others are rendered [T452]
   expect(await flood('t1', 1)).toEqual([]);
 });
 
-it('neither a tenant nor one address takes the places of the others [T482]', async () => {
+it('neither a tenant nor one address takes the slots of the others [T482]', async () => {
   const floods = Promise.all(['t1', 't2', 't3', 't4'].map((tenantId) => flood(tenantId, 20)));
   expect(await decode(textOf(130), 'image/png').catch((error: unknown) => error)).toMatchObject(BUSY);
   const same = Array.from({ length: 60 }, () => codes.render('t5', textOf(130), 'image/svg+xml'));

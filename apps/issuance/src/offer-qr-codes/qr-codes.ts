@@ -19,7 +19,7 @@ const MEMORY_MB = 64;
 @Injectable()
 export class QrCodes implements OnApplicationShutdown {
   private pool: Piscina<QrTask, Uint8Array> | undefined;
-  /** By tenant, then by type and text: however often a public address is requested, its image takes one place. */
+  /** By tenant, then by type and text: however often a public address is requested, its image takes one slot. */
   private readonly unfinished = new Map<string, Map<string, Promise<Buffer>>>();
 
   /**
@@ -32,7 +32,7 @@ export class QrCodes implements OnApplicationShutdown {
     const name = `${mediaType} ${text}`;
     const shared = own.get(name);
     if (shared) return shared;
-    // A tenant without an image always gets a place.
+    // A tenant without an image in progress always gets a slot.
     if (own.size >= QUEUE_OF_TENANT || (own.size > 0 && pool.queueSize >= QUEUE))
       throw new AppError('unavailable', 'Too many QR codes are being rendered', { headers: { 'retry-after': '1' } });
     // Bytes from another thread lose their Buffer class.
