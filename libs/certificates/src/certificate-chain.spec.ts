@@ -170,4 +170,20 @@ describe('the chain of a signer', () => {
       expect(refusalOf([text], root)).toEqual(['certificate 1 must be base64 of at most 4096 bytes']);
     expect(refusalOf([signer, 'AAAA'], root)).toEqual(['certificate 2 must be an X.509 certificate']);
   });
+
+  it('consists of certificates whose signature algorithm can be decoded [T486]', async () => {
+    const root = await make({ extensions: [CA()] });
+    const RSA = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256', modulusLength: 2048 };
+    const publicExponent = new Uint8Array([1, 0, 1]);
+    const keys = await webcrypto.subtle.generateKey({ ...RSA, publicExponent }, true, ['sign', 'verify']);
+    const { rawData } = await X509CertificateGenerator.createSelfSigned({
+      name: 'CN=RSA',
+      keys,
+      signingAlgorithm: RSA,
+    });
+    // RSASSA-PSS with an empty octet string as its parameters, in place of RSASSA-PKCS1-v1_5 without any.
+    const der = Buffer.from(rawData).toString('hex').replaceAll('2a864886f70d01010b0500', '2a864886f70d01010a0400');
+    const text = Buffer.from(der, 'hex').toString('base64');
+    expect(refusalOf([text], root)).toEqual(['certificate 1 must be an X.509 certificate']);
+  });
 });

@@ -85,7 +85,10 @@ let ahead = 0;
 const published: FeedMessage[] = [];
 
 const open = async () => {
-  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder, BASE_DOMAIN: 'localhost:8080' });
+  const config = parseConfig({
+    ...{ ...TEST_SETTINGS, DATA_DIR: folder, BASE_DOMAIN: 'localhost:8080' },
+    WALLET_REDIRECT_URIS: BACK,
+  });
   engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
   engines.bus.serve(beginSignIn.subject, async (data) => {
     const { state } = (data as RequestOf<typeof beginSignIn>).body;
@@ -580,10 +583,8 @@ describe('the access token of a session with a deferral', () => {
     expect(await poll(token, transactionId)).toMatchObject({ status: 200 });
   });
 
-  it('of a registered wallet ends with its registration [T392]', async () => {
-    const { id: walletId } = (await admin(createWallet, {
-      body: { name: 'Wallet', clientId: 'wallet', redirectUris: [BACK] },
-    })) as { id: string };
+  /** Of a person who signed in. */
+  const tokenOfCode = async () => {
     const query = new URLSearchParams({
       ...{ response_type: 'code', client_id: 'wallet', redirect_uri: BACK, scope: 'jwt_vc_json:Approved' },
       code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
@@ -598,14 +599,37 @@ describe('the access token of a session with a deferral', () => {
       url: `/v1/oauth/authentication/callback?${back}`,
       headers: { cookie: begun.headers['set-cookie']!.split(';')[0]! },
     });
-    const token = await exchange({
+    return exchange({
       ...{ grant_type: 'authorization_code', client_id: 'wallet', redirect_uri: BACK, code_verifier: VERIFIER },
       code: new URL(ended.headers['location']!).searchParams.get('code')!,
     });
+  };
+
+  it('of a registered wallet ends with its registration [T392]', async () => {
+    const { id: walletId } = (await admin(createWallet, {
+      body: { name: 'Wallet', clientId: 'wallet', redirectUris: [BACK] },
+    })) as { id: string };
+    const token = await tokenOfCode();
     const { body } = await collect(token);
     await approve(parseBearerValue(body.transaction_id)!.tokenId);
     await admin(deleteWallet, { params: { id: walletId } });
-    expect(await poll(token, body.transaction_id)).toMatchObject(DENIED('the wallet is no longer registered'));
+    expect(await poll(token, body.transaction_id)).toMatchObject(
+      DENIED('the wallet is no longer allowed by this issuer'),
+    );
+  });
+
+  it('of a wallet that is not registered ends when the tenant allows these no more [T487]', async () => {
+    const token = await tokenOfCode();
+    const { body } = await collect(token);
+    await approve(parseBearerValue(body.transaction_id)!.tokenId);
+    const allow = (allowUnregisteredWallets: boolean | null) =>
+      admin(updateOpenIdConfiguration, { body: { allowUnregisteredWallets } });
+    await allow(false);
+    expect(await poll(token, body.transaction_id)).toMatchObject(
+      DENIED('the wallet is no longer allowed by this issuer'),
+    );
+    await allow(null);
+    expect(await poll(token, body.transaction_id)).toMatchObject({ status: 200 });
   });
 
   it('of a deleted configuration is denied [T392]', async () => {

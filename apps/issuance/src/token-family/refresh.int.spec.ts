@@ -605,9 +605,14 @@ describe('a refresh is refused', () => {
     ).toMatchObject(refused('invalid_request', 'refresh_token must not be in the query string'));
   });
 
-  it('after the code was used again, which ends the access tokens too [T359]', async () => {
+  it('after the code was used again with its verifier, which ends the access tokens too [T359, T484]', async () => {
     const begun = await begin();
     const accessToken = await refreshed(begun);
+    const withoutVerifier = { ...codeForm(begun.code), code_verifier: 'x'.repeat(43) };
+    expect((await token(withoutVerifier, { dpop: await prove(makeKey()) })).body).toMatchObject({
+      error_description: 'the code is not valid',
+    });
+    expect(await familyOf(begun)).toMatchObject({ status: 'active', epoch: 1 });
     expect((await token(codeForm(begun.code), { dpop: await prove(makeKey()) })).body).toEqual({
       error: 'invalid_grant',
       error_description: 'the code has already been used',
