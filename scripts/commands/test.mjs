@@ -13,8 +13,8 @@ const suites = [
   {
     name: 'quick',
     projects: ['unit', 'contracts', 'int', 'int-postgres'],
-    // Three on two cores: these wait for engines and timers as much as they compute.
-    args: ['--maxWorkers=3', '--workerIdleMemoryLimit=768MB'],
+    // More than two on two cores: these wait for engines and timers as much as they compute.
+    args: ['--maxWorkers=4', '--workerIdleMemoryLimit=768MB'],
     limit: 16 * minute,
   },
   { name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=2'], limit: 15 * minute },

@@ -82,6 +82,7 @@ if (missing !== undefined) skipSuite(suite, missing);
   /** Up to the request to the wallet, whose host is not resolved. */
   const approve = async (page: Page, isThere = (url: string): boolean => url.startsWith(BACK)): Promise<URL> => {
     const leaves = page.waitForRequest((request) => isThere(request.url()));
+    await page.getByRole('checkbox').check();
     await page.getByRole('button', { name: 'Continue and sign in' }).click();
     return new URL((await leaves).url());
   };
@@ -123,6 +124,14 @@ if (missing !== undefined) skipSuite(suite, missing);
     expect((credential as Record<string, unknown>)['credentialSubject']).toMatchObject({ given_name: 'Zoë' });
   });
 
+  it('cannot be approved by clicks on the button alone [T232]', () =>
+    inBrowser(async (page, requested) => {
+      await page.goto(authorizeUrl());
+      await page.getByRole('button', { name: 'Continue and sign in' }).dblclick();
+      expect(await headingOf(page)).toBe('Allow this wallet to receive your credentials?');
+      expect(requested).toHaveLength(1);
+    }));
+
   it('once refused redirects nowhere [T234]', () =>
     inBrowser(async (page, requested) => {
       const before = provider.requests.length;
@@ -162,6 +171,7 @@ if (missing !== undefined) skipSuite(suite, missing);
       const second = await context.newPage();
       await second.goto(authorizeUrl());
       await context.clearCookies();
+      await second.getByRole('checkbox').check();
       await second.getByRole('button', { name: 'Continue and sign in' }).click();
       await second.getByRole('heading', { name: 'This request has ended' }).waitFor();
       await expectAccessible(second);
@@ -175,6 +185,7 @@ if (missing !== undefined) skipSuite(suite, missing);
       let body = stolen;
       await context.route(`${EVIL}/**`, (route) => route.fulfill({ contentType: 'text/html', body }));
       await evil.goto(`${EVIL}/form`);
+      await evil.getByRole('checkbox').check();
       await evil.getByRole('button', { name: 'Continue and sign in' }).click();
       expect(await headingOf(evil)).toBe('You cannot sign in with this link');
       expect(await evil.content()).toContain('the form must be sent from the page of this issuer');
@@ -218,6 +229,11 @@ if (missing !== undefined) skipSuite(suite, missing);
         await page.goto(authorizeUrl());
         expect(await page.locator('html').getAttribute('lang')).toBe('de');
         const focused = page.locator(':focus');
+        await page.keyboard.press('Tab');
+        await page.keyboard.press('Space');
+        expect(await page.getByRole('checkbox', { name: 'vertraue der Adresse wallet.example' }).isChecked()).toBe(
+          true,
+        );
         await page.keyboard.press('Tab');
         expect(await focused.innerText()).toBe('Weiter zur Anmeldung');
         await page.keyboard.press('Tab');

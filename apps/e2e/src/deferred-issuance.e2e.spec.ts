@@ -16,6 +16,7 @@ import {
 import {
   CompactEncrypt,
   compactDecrypt,
+  decodeJwt,
   decodeProtectedHeader,
   exportJWK,
   generateKeyPair,
@@ -28,6 +29,14 @@ let tenant: TenantUnderTest;
 let other: TenantUnderTest;
 let jwtVc: string;
 let sdJwt: string;
+
+interface CopiedClaims {
+  iat: number;
+  nbf: number;
+  cnf: { jwk: JWK };
+  status: { status_list: { idx: number; uri: string } };
+  _sd: string[];
+}
 
 const claimMappings = { name: { mapFrom: 'claims.name' } };
 const request = (type: string) => ({ type, name: type, issuer: { name: 'Acme' }, claimMappings });
@@ -91,6 +100,41 @@ describe('deferred issuance', () => {
       await wallet.notify(metadata, token, notificationId!, 'credential_accepted');
       await expect(wallet.collectDeferred(metadata, token, transactionId)).rejects.toThrow(/invalid_transaction_id/);
     }
+  });
+
+  it('the credentials of a batch cannot be linked [T492]', async () => {
+    const revocable = { ...request('Copied'), approval: 'manual' as const, revocable: true };
+    const { id: copied } = expectStatus(await tenant.api.sdJwt.create(revocable), 201);
+    const { wallet, metadata, token, userId } = await start(copied);
+    const keys = await Promise.all(Array.from({ length: 10 }, () => makeHolderKey()));
+    const { transaction_id: transactionId } = await wallet.requestCredentials(metadata, token, copied, keys);
+    expectStatus(await tenant.api.deferred.approve((await deferralOf(userId)).id), 204);
+    const { credentials } = await wallet.collectDeferred(metadata, token, transactionId!);
+    const copies = (credentials as { credential: string }[]).map(({ credential }) => credential);
+    const payloads = copies.map((copy) => decodeJwt<CopiedClaims>(copy.split('~', 1)[0]!));
+    expect(payloads.map(({ cnf }) => cnf.jwk)).toEqual(keys.map(({ publicJwk }) => publicJwk));
+    // All copies have the same members, of which only these have the same values, which those of other holders have, too.
+    const { cnf: _, status: __, _sd: ___, ...shared } = payloads[0]!;
+    expect(Object.keys(shared).sort()).toEqual(['_sd_alg', 'iat', 'iss', 'nbf', 'vct', 'vct#integrity']);
+    for (const { cnf, status, _sd, ...more } of payloads) {
+      expect([Object.keys(cnf), Object.keys(status), Object.keys(status.status_list).sort()]).toEqual([
+        ...[['jwk'], ['status_list'], ['idx', 'uri']],
+      ]);
+      expect([more, shared.iat % 3600, shared.nbf % 3600]).toEqual([shared, 0, 0]);
+      expect(_sd.length).toBeGreaterThanOrEqual(1);
+    }
+    const areDifferent = (values: readonly unknown[]) => new Set(values).size === values.length;
+    // Each disclosure has a salt of its own, and with it a digest.
+    expect(areDifferent(payloads.flatMap(({ _sd }) => _sd))).toBe(true);
+    const disclosures = copies.flatMap((copy) => copy.split('~').slice(1, -1));
+    const salts = disclosures.map((it) => (JSON.parse(Buffer.from(it, 'base64url').toString()) as [string])[0]);
+    expect([disclosures.length, areDifferent(salts)]).toEqual([copies.length, true]);
+    const entries = payloads.map(({ status }) => status.status_list);
+    expect(areDifferent(entries.map(({ idx, uri }) => `${uri}#${idx}`))).toBe(true);
+    const indexes = entries.map(({ idx }) => idx);
+    const steps = indexes.slice(1).map((idx, before) => idx - indexes[before]!);
+    expect(new Set(steps).size).toBeGreaterThan(1);
+    expect(indexes).not.toEqual([...indexes].sort((one, other) => one - other));
   });
 
   it('is listed in the events of the tenant and delivered to webhooks, without the transaction id [T395]', async () => {

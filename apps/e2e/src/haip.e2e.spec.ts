@@ -23,6 +23,7 @@ const PRE_AUTHORIZED = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 const PUBLIC = { name: 'Public', clientId: 'https://public.example', redirectUris: ['https://public.example/back'] };
 const ATTESTED = 'https://attested.example';
 const SCOPE = 'dc+sd-jwt:Pass';
+const EARLIER = 'the access token was issued before this issuer required HAIP 1.0';
 
 let platform: PlatformAddresses;
 let provider: OpenIdProvider;
@@ -99,8 +100,8 @@ const fault = ({ status, body }: { status: number; body: unknown }) => {
   const { error, error_description: description } = body as Record<string, string>;
   return [status, error, description];
 };
-const offerCode = async () => {
-  const { uri } = expectStatus(await tenant.api.offers.create({ credentials: [sdJwt] }), 200);
+const offerCode = async (id = sdJwt) => {
+  const { uri } = expectStatus(await tenant.api.offers.create({ credentials: [id] }), 200);
   const offer = JSON.parse(new URL(uri).searchParams.get('credential_offer')!) as {
     grants: Record<string, { 'pre-authorized_code': string }>;
   };
@@ -285,16 +286,60 @@ describe('while the profile is haip', () => {
     }
     const back = await wallet.authorize(request_uri);
     expect(back.searchParams.get('error')).toBe('invalid_authorization_details');
-    const earlier = 'the access token was issued before this issuer required HAIP 1.0';
-    expect(fault(await collect(bound.access_token))).toEqual([401, 'invalid_token', earlier]);
+    expect(fault(await collect(bound.access_token))).toEqual([401, 'invalid_token', EARLIER]);
     const plain = { authorization: `Bearer ${bearer.access_token}`, dpop: undefined } as unknown as Record<
       string,
       string
     >;
-    expect(fault(await collect(bearer.access_token, plain))).toEqual([401, 'invalid_token', earlier]);
+    expect(fault(await collect(bearer.access_token, plain))).toEqual([401, 'invalid_token', EARLIER]);
     // The offer was not spent.
     await switchOff();
     expect((await redeem(unused)).status).toBe(200);
+  });
+
+  it('what was deferred before is refused at the deferred endpoint, and refresh tokens of wallets that do not attest themselves [T491] [T493]', async () => {
+    await switchOff();
+    const reviewed = { ...pass, type: 'Reviewed', name: 'Reviewed', approval: 'manual' as const };
+    const { id } = expectStatus(await tenant.api.sdJwt.create(reviewed), 201);
+    const scope = 'dc+sd-jwt:Reviewed';
+    const asPublic = { client_id: PUBLIC.clientId, redirect_uri: PUBLIC.redirectUris[0] };
+    const unattested = { attestation: null, pop: null };
+    const signInPublic = async (sent: { dpop?: null }) => {
+      const url = wallet.authorizationUrl(wallet.parameters(scope, asPublic));
+      const back = await new RedirectBrowser().follow(url, (at) => at.startsWith(PUBLIC.clientId));
+      return wallet.exchange(back.searchParams.get('code')!, asPublic, { ...unattested, ...sent });
+    };
+    /** A token response, and the polls for the credential that was requested with it. */
+    const defer = async (answer: Awaited<ReturnType<typeof redeem>>) => {
+      const { access_token: token, token_type: type, refresh_token } = expectStatus(answer, 200);
+      const isBearer = type === 'Bearer';
+      const headers: Record<string, string | null> = isBearer ? { authorization: `${type} ${token}`, dpop: null } : {};
+      const proofs = { jwt: [await wallet.keyProof(await makeHolderKey(), { claims: { iss: undefined } })] };
+      const body = { credential_configuration_id: id, proofs };
+      const { transaction_id } = expectStatus(await wallet.requestCredential(token, body, headers), 202);
+      return { type, refresh_token, poll: () => wallet.requestDeferred(token, transaction_id!, headers) };
+    };
+    const attested = await defer(await wallet.exchange(await wallet.obtainCode(scope)));
+    const bound = await defer(await signInPublic({}));
+    const bearer = await defer(await signInPublic({ dpop: null }));
+    const offered = await defer(await redeem(await offerCode(id)));
+    await switchOn();
+
+    expect([bound.type, bearer.type, offered.type]).toEqual(['DPoP', 'Bearer', 'DPoP']);
+    for (const { type, poll } of [bound, bearer, offered]) {
+      const answer = await poll();
+      expect([...fault(answer), answer.headers.get('www-authenticate')]).toEqual([
+        ...[401, 'invalid_token', EARLIER, expect.stringMatching(`^${type} error="invalid_token"`)],
+      ]);
+    }
+    expect((await attested.poll()).status).toBe(202);
+    const refresh = ({ refresh_token }: typeof bound, client = {}, sent = {}) =>
+      wallet.exchange('', { grant_type: 'refresh_token', refresh_token, code: undefined, ...client }, sent);
+    expect(fault(await refresh(bound, asPublic, unattested))).toEqual([
+      ...[401, 'invalid_client', 'client_id must be the one of a wallet that attests itself (HAIP 1.0)'],
+    ]);
+    expect((await refresh(attested)).body.token_type).toBe('DPoP');
+    expectStatus(await tenant.api.sdJwt.delete(id), 204);
   });
 
   it('the last wallet and the last configuration can be deleted: then all requests are refused [T465]', async () => {

@@ -18,7 +18,6 @@ import {
   type ProviderAccount,
   type TenantUnderTest,
 } from '@attestry/testing';
-import * as oidc from 'openid-client';
 
 const CLIENT = 'pushing-wallet';
 const BACK = 'https://pushing-wallet.example/back';
@@ -113,25 +112,6 @@ describe('third-party clients', () => {
     ]);
     const [credential] = await wallet.credentials(metadata, access_token, configuration, [await makeHolderKey()]);
     expect(credential).toEqual(expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/));
-  });
-
-  it('of another maker push a request and exchange its code [T295]', async () => {
-    const { body: metadata } = await new ApiClient(tenant.url).request<oidc.ServerMetadata>(
-      'GET',
-      '/.well-known/oauth-authorization-server',
-    );
-    const client = new oidc.Configuration(metadata, CLIENT, undefined, oidc.None());
-    // localhost has no certificates, and its names need not resolve.
-    oidc.allowInsecureRequests(client);
-    client[oidc.customFetch] = hostFetch as unknown as oidc.CustomFetch;
-    const url = await oidc.buildAuthorizationUrlWithPAR(client, parametersOf());
-    expect([...url.searchParams.keys()].sort()).toEqual(['client_id', 'request_uri']);
-    const back = await new RedirectBrowser().follow(url.href, isBack);
-    const tokens = await oidc.authorizationCodeGrant(client, back, {
-      pkceCodeVerifier: verifier,
-      expectedState: 'a state of the wallet',
-    });
-    expect([tokens.token_type, tokens.scope]).toEqual(['bearer', scope]);
   });
 });
 

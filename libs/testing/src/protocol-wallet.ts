@@ -181,8 +181,12 @@ export class ProtocolWallet {
     return this.send(CREDENTIAL, token, body, changed, query);
   }
 
-  requestDeferred(token: string, transactionId: string): Promise<Answer<CredentialAnswer & OAuthFault>> {
-    return this.send(DEFERRED, token, { transaction_id: transactionId });
+  requestDeferred(
+    token: string,
+    transactionId: string,
+    changed: Record<string, string | null> = {},
+  ): Promise<Answer<CredentialAnswer & OAuthFault>> {
+    return this.send(DEFERRED, token, { transaction_id: transactionId }, changed);
   }
 
   notify(token: string, notificationId: string | undefined): Promise<Answer<OAuthFault>> {

@@ -20,11 +20,13 @@ const unescaped = (text: string): string =>
     (it) => ({ '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" })[it] ?? '&',
   );
 
-/** `undefined` when the page is none. */
+/** With its box ticked; `undefined` when the page is none. */
 export const parseConsentPage = (page: string): SubmittedConsent | undefined => {
   const action = /<form method="post" action="([^"]*)"/.exec(page)?.[1];
   if (action === undefined || !page.includes('name="decision" value="approve"')) return undefined;
-  const inputs = page.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g);
+  const inputs = page.matchAll(
+    /<input type="(?:hidden|checkbox)" name="([^"]*)" value="([^"]*)"(?: required(?:="")?)?>/g,
+  );
   return { action, fields: Object.fromEntries([...inputs].map(([, name, value]) => [name, unescaped(value!)])) };
 };
 

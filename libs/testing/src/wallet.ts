@@ -20,6 +20,7 @@ import {
 } from '@openid4vc/openid4vci';
 import { compactVerify, exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
 import { didJwkOf, didKeyOf } from './did-resolution.js';
+import { encryptCredentialRequest } from './encrypted-exchange.js';
 import { hostFetch } from './host-fetch.js';
 import type { RedirectBrowser } from './redirect-browser.js';
 
@@ -107,6 +108,7 @@ export class Wallet {
   private readonly keys = new Map<string, HolderKey>();
   readonly client: Openid4vciClient;
   private readonly oauth: Oauth2Client;
+  private readonly callbacks: CallbackContext;
   /** With the nonce of the issuer's last answer. */
   private dpop: RequestDpopOptions | undefined;
 
@@ -157,8 +159,9 @@ export class Wallet {
     } else if (attestation)
       // The library has no combined mode.
       callbacks.clientAuthentication = ({ headers }) => headers.set('OAuth-Client-Attestation', attestation.jwt);
-    this.client = new Openid4vciClient({ callbacks: callbacks as CallbackContext });
-    this.oauth = new Oauth2Client({ callbacks: callbacks as CallbackContext });
+    this.callbacks = callbacks as CallbackContext;
+    this.client = new Openid4vciClient({ callbacks: this.callbacks });
+    this.oauth = new Oauth2Client({ callbacks: this.callbacks });
   }
 
   /** The offer of an `openid-credential-offer://` address, by value or by reference. */
@@ -322,8 +325,8 @@ export class Wallet {
   }
 
   /**
-   * One credential by its identifier (OID4VCI §8.2). The library makes requests by configuration only: this one has its proof, and the test
-   * sends it.
+   * One credential by its identifier (OID4VCI §8.2), with `encrypted` in an encrypted response to an encrypted request (§10). The library
+   * (0.4.6) has neither: it makes the proofs and sends the request, whose body this method makes.
    */
   async credentialByIdentifier(
     metadata: IssuerMetadataResult,
@@ -331,15 +334,29 @@ export class Wallet {
     credentialConfigurationId: string,
     credentialIdentifier: string,
     key: HolderKey,
+    { encrypted = false } = {},
   ): Promise<string | Record<string, unknown>> {
     const proof = await this.proof(metadata, credentialConfigurationId, key, await this.nonce(metadata));
-    const answer = await hostFetch(metadata.credentialIssuer.credential_endpoint, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${accessToken}` },
-      body: JSON.stringify({ credential_identifier: credentialIdentifier, proofs: { jwt: [proof] } }),
+    const request = { credential_identifier: credentialIdentifier, proofs: { jwt: [proof] } };
+    const { credential_endpoint: url, credential_request_encryption: encryption } = metadata.credentialIssuer as {
+      credential_endpoint: string;
+      credential_request_encryption?: { jwks: { keys: JWK[] } };
+    };
+    const sealed = encrypted ? await encryptCredentialRequest(encryption!.jwks.keys[0]!, request) : undefined;
+    const { response, dpop } = await this.oauth.resourceRequest({
+      ...{ url, accessToken, dpop: this.dpop, callbacks: this.callbacks },
+      requestOptions: {
+        method: 'POST',
+        headers: { 'content-type': sealed ? 'application/jwt' : 'application/json' },
+        body: sealed?.jwe ?? JSON.stringify(request),
+      },
     });
-    const body = (await answer.json()) as { credentials?: { credential: string | Record<string, unknown> }[] };
-    if (!body.credentials) throw new Error(`no credential: ${JSON.stringify(body)}`);
+    if (this.dpop) this.dpop = { ...this.dpop, ...dpop };
+    const text = await response.text();
+    if (!response.ok) throw new Error(`no credential: ${text}`);
+    const body = (sealed ? await sealed.decryptResponse(text) : JSON.parse(text)) as {
+      credentials: { credential: string | Record<string, unknown> }[];
+    };
     return body.credentials[0]!.credential;
   }
 

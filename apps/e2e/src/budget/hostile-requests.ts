@@ -1,4 +1,4 @@
-import { SHAPES, type JsonSchema, type Operation } from '@attestry/contracts';
+import { bodyKindOf, bodyLimitOf, refusesUnknown, SHAPES, type JsonSchema, type Operation } from '@attestry/contracts';
 import type { OperationParts } from '@attestry/testing';
 import { shapeOf, type Member, type MemberPath } from './request-shapes.js';
 
@@ -148,10 +148,14 @@ const anyJson: Hostile[] = [
   hostile('an unknown list', ENTRIES, PART, (right, size) => jsonWith(right, ['x'], listOf((n) => `e${n}`)(size))),
   hostile('unknown nested lists', DEPTH, PART, (right, size) => jsonWith(right, ['x'], nestedLists(size))),
   hostile('unknown nested objects', DEPTH, PART, (right, size) => jsonWith(right, ['x'], nestedObjects(size))),
-  hostile('an unknown text', MAX_TEXT, PART, (right, size) => jsonWith(right, ['x'], `"${filled('a', size)}"`)),
   hostile('unknown members and a name of the prototype', ENTRIES, PART, (right, size) =>
     jsonWithMembers(right, [], `"constructor":1,"__proto__":1,${members(size)}`),
   ),
+];
+
+/** What the parser refuses or makes small, before an operation has it. */
+const parsedJson: Hostile[] = [
+  hostile('an unknown text', MAX_TEXT, PART, (right, size) => jsonWith(right, ['x'], `"${filled('a', size)}"`)),
   hostile('one member many times', MAX_TEXT / 8, PART, (right, size) =>
     jsonWithMembers(
       right,
@@ -292,14 +296,7 @@ const inHeader = (name: string, pattern: string) =>
 /** Of the address and the headers of any operation. */
 const anyLine: Hostile[] = [
   line('unknown query members', (n) => ({ query: upTo(n, LINE, (index) => `x${index}=1`, '&') }), LINE_MEMBERS, 300),
-  line('empty query members', (size) => ({ query: filled('&', size) })),
-  line('broken escapes in the query', (size) => ({ query: `x=${filled('%', size)}` })),
   inHeader('authorization', 'Bearer '),
-  inHeader('cookie', 'a=1;'),
-  inHeader('content-type', 'a/b;c=d;'),
-  inHeader('traceparent', '00-'),
-  inHeader('x-forwarded-for', '1.1.1.1,'),
-  inHeader('forwarded', 'for=1.1.1.1;'),
   inHeader('accept', 'a/b;q=0.1,'),
   inHeader('accept-language', 'a-b,'),
   inHeader('idempotency-key', 'k'),
@@ -308,11 +305,44 @@ const anyLine: Hostile[] = [
   inHeader('if-none-match', '"a",'),
 ];
 
+/** What the gateway reads before it has found the operation. */
+const parsedLine: Hostile[] = [
+  line('empty query members', (size) => ({ query: filled('&', size) })),
+  line('broken escapes in the query', (size) => ({ query: `x=${filled('%', size)}` })),
+  inHeader('cookie', 'a=1;'),
+  inHeader('content-type', 'a/b;c=d;'),
+  inHeader('traceparent', '00-'),
+  inHeader('x-forwarded-for', '1.1.1.1,'),
+  inHeader('forwarded', 'for=1.1.1.1;'),
+];
+
+const firstOf = new Map<string, string>();
+/** Whether the gateway reads the requests of no operation before it in the same way. What is raw its own service parses. */
+const isFirstRead = (operation: Operation): boolean => {
+  const { name, access, http } = operation;
+  const { method, hosts, accepts = {} } = http!;
+  const limits = [bodyKindOf(http!), bodyLimitOf(http!), refusesUnknown(operation), Object.keys(accepts)];
+  const way = JSON.stringify([hosts, access.kind, method, ...limits]);
+  if (!firstOf.has(way)) firstOf.set(way, name);
+  return http!.body === 'raw' || firstOf.get(way) === name;
+};
+
+const firstWith = new Map<unknown, string>();
+/** Whether no operation before it has the same class of body, whose members the same code checks. */
+const isFirstWithBody = ({ name, body }: Operation): boolean => {
+  if (body === undefined) return true;
+  if (!firstWith.has(body)) firstWith.set(body, name);
+  return firstWith.get(body) === name;
+};
+
 /** Everything hostile that fits an operation, from its declaration: an operation added later has its own at once. */
 export const hostileRequests = (operation: Operation): Hostile[] => {
   const { bodies, query, params } = shapeOf(operation);
   const { method, body = 'json', alsoAt = [], acceptsHeaders } = operation.http!;
+  const isFirst = isFirstRead(operation);
   const inAddress = [
+    ...anyLine,
+    ...(isFirst ? parsedLine : []),
     ...alsoAt
       .filter((path) => path.startsWith('*'))
       .map((path) => line(`${path}: many segments`, (size) => ({ path: path.replace('*', filled('/a', size)) }))),
@@ -334,17 +364,17 @@ export const hostileRequests = (operation: Operation): Hostile[] => {
       ),
     ),
   ];
-  if (method === 'GET') return [...anyLine, ...inAddress];
+  if (method === 'GET') return inAddress;
   const types = bodies.map(({ mediaType }) => mediaType);
-  const ofBodies = bodies.flatMap(({ mediaType, members: known }) =>
+  const ofBodies = (isFirstWithBody(operation) ? bodies : []).flatMap(({ mediaType, members: known }) =>
     mediaType === FORM ? known.flatMap(formMember) : known.flatMap(jsonMember),
   );
   return [
-    ...anyLine,
     ...inAddress,
     ...(acceptsHeaders ? Object.keys(SHAPES[acceptsHeaders.name]!.properties!).flatMap(jwsHeaders) : []),
     // Also input that it does not accept, which is refused before it is read or parsed in vain.
     ...anyJson,
+    ...(isFirst ? parsedJson : []),
     ...(types.includes(FORM) || body === 'form' || body === 'raw' ? anyForm : anyForm.slice(0, 1)),
     ...(body === 'raw' && types.includes(JSON_TYPE) ? anyJwe : []),
     ...(body === 'json-or-xml' ? anyXml : anyXml.slice(0, 1)),

@@ -24,6 +24,8 @@ dd{margin:0 0 .5rem}
 .listed li+li{border-top:1px solid var(--line)}
 .listed.host{padding:.75rem 1rem;font-size:1.15rem}
 .note{margin:0 0 1.5rem;padding:.75rem 1rem;background:var(--note);border-left:4px solid var(--edge);border-radius:.25rem}
+.confirmed{display:flex;gap:.75rem;align-items:flex-start;margin:0 0 1.5rem;padding:.5rem 0;cursor:pointer;overflow-wrap:anywhere}
+.confirmed input{flex:none;width:1.5rem;height:1.5rem;margin:0;accent-color:var(--strong)}
 .choices{display:flex;flex-wrap:wrap;gap:.75rem;margin:0 0 1rem}
 button{flex:1 1 12rem;min-height:2.75rem;padding:.6rem 1.25rem;font:inherit;font-weight:600;border:2px solid var(--strong);border-radius:.375rem;background:var(--strong);color:var(--on-strong);cursor:pointer}
 button.second{background:transparent;color:var(--strong)}

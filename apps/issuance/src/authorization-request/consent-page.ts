@@ -67,9 +67,10 @@ ${credentials.map((names) => credentialHtml(names, languages)).join('\n')}
 ${Object.entries(hidden)
   .map(([name, value]) => `<input type="hidden" name="${name}" value="${escaped(value)}">`)
   .join('\n')}
+<label class="confirmed"><input type="checkbox" name="confirmed" value="yes" required> <span>${filled(texts.confirmed, values)}</span></label>
 <div class="choices">
 <button name="decision" value="approve">${escaped(texts.approve)}</button>
-<button name="decision" value="refuse" class="second">${escaped(texts.refuse)}</button>
+<button name="decision" value="refuse" class="second" formnovalidate>${escaped(texts.refuse)}</button>
 </div>
 </form>
 <p class="weak">${escaped(texts.effect)}</p>`,

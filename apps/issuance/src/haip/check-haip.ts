@@ -49,10 +49,18 @@ export const checkHaipTokenRequest = (
 
 const EARLIER = 'the access token was issued before this issuer required HAIP 1.0';
 
-/** §4, of the credential endpoint: what was authorized before the profile was set is not issued after. @throws AppError 401 */
-export const checkHaipSession = ({ origin, accessToken }: Pick<RedeemedSession, 'origin' | 'accessToken'>): void => {
+/**
+ * §4, of the credential endpoints: what was authorized before the profile was set is not issued after.
+ * @param wallet of the session, where a token is accepted after its end
+ * @throws AppError 401
+ */
+export const checkHaipSession = (
+  { origin, accessToken }: Pick<RedeemedSession, 'origin' | 'accessToken'>,
+  wallet?: Pick<RegisteredWallet, 'rootCertificates'>,
+): void => {
   const isRegistered = origin.kind === 'authorizationRequest' && origin.isRegistered;
-  if (isRegistered && accessToken.jkt !== undefined) return;
+  const isPublic = wallet !== undefined && !wallet.rootCertificates;
+  if (isRegistered && !isPublic && accessToken.jkt !== undefined) return;
   const challenge = accessToken.jkt === undefined ? bearerChallenge : dpopChallenge;
   throw oauthError('invalid_token', EARLIER, { check, headers: challenge('invalid_token', EARLIER) });
 };

@@ -126,7 +126,7 @@ describe('under the profile haip', () => {
     expect(faultOf(() => checkHaipTokenRequest(...given))).toEqual(expected),
   );
 
-  it('a token that was issued before is refused, unless a registered wallet has bound it [T463]', () => {
+  it('a token that was issued before is refused, unless a registered wallet has bound it [T463] [T491]', () => {
     const session = (origin: object, jkt?: string) =>
       ({ origin, accessToken: { ...(jkt !== undefined && { jkt }) } }) as unknown as RedeemedSession;
     const registered = { kind: 'authorizationRequest', isRegistered: true };
@@ -138,10 +138,12 @@ describe('under the profile haip', () => {
       earlier,
       `Bearer ${challenge}`,
     ]);
+    const refused = ['invalid_token', earlier, `DPoP ${challenge}, algs="ES256"`];
     for (const origin of [{ kind: 'preAuthorizedOffer' }, { kind: 'authorizationRequest' }])
-      expect(faultOf(() => checkHaipSession(session(origin, 'k')))).toEqual([
-        ...['invalid_token', earlier, `DPoP ${challenge}, algs="ES256"`],
-      ]);
+      expect(faultOf(() => checkHaipSession(session(origin, 'k')))).toEqual(refused);
+    // Where its wallet is loaded: only if that attests itself.
+    expect(faultOf(() => checkHaipSession(session(registered, 'k'), attested))).toBeUndefined();
+    expect(faultOf(() => checkHaipSession(session(registered, 'k'), wallet))).toEqual(refused);
   });
 
   it('the metadata have what is accepted [T462]', () => {

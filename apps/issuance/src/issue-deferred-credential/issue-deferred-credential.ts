@@ -71,7 +71,10 @@ export class IssueDeferredCredential {
     checkContentType(raw);
     const authorized = await this.accessTokens.authorize(raw, issueDeferredCredential, tenant, now, record);
     const { session } = authorized;
-    if (await this.haip.isRequired(tenant.id)) checkHaipSession(session);
+    const { origin } = session;
+    const wallet =
+      origin.kind === 'authorizationRequest' ? await this.wallets.findWallet(tenant.id, origin.clientId) : undefined;
+    if (await this.haip.isRequired(tenant.id)) checkHaipSession(session, wallet);
     if (!session.deferrals) authorized.requireCurrent();
     const { transactionId, responseEncryption } = parseDeferredRequest(
       await this.encryption.openRequest(raw, tenant.id),
@@ -85,11 +88,8 @@ export class IssueDeferredCredential {
       throw invalidTransactionId();
     }
     record.addMetadata({ deferralId: found.deferralId, credentialConfigurationId: found.credentialConfigurationId });
-    const [{ state: person }, wallet] = await Promise.all([
-      this.streams.load(user, userStream(tenant.id, session.userId)),
-      session.origin.kind === 'authorizationRequest' && this.wallets.findWallet(tenant.id, session.origin.clientId),
-    ]);
-    const deferral = checkRights(found, session, person, wallet || undefined);
+    const { state: person } = await this.streams.load(user, userStream(tenant.id, session.userId));
+    const deferral = checkRights(found, session, person, wallet);
     const issued = deferral.status === 'approved' && (await this.issue(deferral, authorized, tenant, now, record));
     if (!issued) return deferredAnswer(deferredResponse(transactionId), responseEncryption);
     const response: CredentialResponse = {

@@ -516,6 +516,7 @@ describe('the consent for a wallet that the issuer does not know', () => {
       'from another origin': await submit(consent, {}, { headers: { origin: 'https://evil.example' } }),
       'without a decision': await submit(consent, { decision: '' }),
       'with another decision': await submit(consent, { decision: 'yes' }),
+      'with its box empty': await submit(consent, { confirmed: '' }),
     }))
       expect([what, answer.status, answer.location]).toEqual([what, 400, undefined]);
     expect(begun).toBe(before);

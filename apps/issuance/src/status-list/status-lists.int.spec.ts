@@ -170,21 +170,26 @@ const refusal = async (promise: Promise<unknown>): Promise<AppError> => {
   }
   throw new Error('it was not refused');
 };
-/** Waits for the projection and the publisher. */
-const published = async (
+/** Waits for the projection and the next run of the publisher. */
+const publishedInTime = async (
   tenantId: string,
   listId: string,
   when: (token: string) => boolean = () => true,
   timeoutMs = 10_000,
+  beforehand?: () => Promise<unknown>,
 ) => {
   let token = '';
   const isPublished = async () => {
+    await beforehand?.();
     token = (await fetchToken(tenantId, listId)).body;
     return when(token);
   };
   await waitUntil(isPublished, { what: 'the token of the list', timeoutMs });
   return token;
 };
+/** The same, without the pause before the run. */
+const published = (tenantId: string, listId: string, when?: (token: string) => boolean, timeoutMs?: number) =>
+  publishedInTime(tenantId, listId, when, timeoutMs, () => publishNow(listId));
 const claimsOfCwt = (base64: string) => {
   const { contents } = decode<Tag>(Buffer.from(base64, 'base64'), { ignoreGlobalTags: true });
   return decode<Map<number, unknown>>((contents as Uint8Array[])[2]!, { preferMap: true });
@@ -208,6 +213,14 @@ const lists = () => services.app.get(StatusListsReadModel, { strict: false });
 const tokens = () => services.app.get(PublishedListsReadModel, { strict: false });
 const publisher = () => services.app.get(PublishStatusLists, { strict: false });
 const event = (tenantId: string) => serviceContext('issuance.spec', tenantId);
+
+/** What the holder of the shard's lease does each second; it may be doing so. */
+const publishNow = (listId: string): Promise<unknown> =>
+  publisher()
+    .publishShard(shardOf(listId), { isHeld: true })
+    .catch((error: unknown) => {
+      if (!(error instanceof StaleEpoch)) throw error;
+    });
 
 /** Another process: it shares the stores alone. */
 const replica = (events: EventStore = engines.events) =>
@@ -465,11 +478,11 @@ describe('a status list', () => {
     didKeyId = (await engines.vault.signingKeys.createSigningKey(tenantId, 'did', 'Ed25519')).keyId;
     await call(jwtVcConfigurations.create, tenantId, admin, { body: body() });
     const listId = firstListId(tenantId, `jwt ${DID}#k`);
-    const token = await published(tenantId, listId);
+    const token = await publishedInTime(tenantId, listId);
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'EdDSA', typ: 'statuslist+jwt', kid: `${DID}#k` });
     const signer = { kind: 'pinnedKey', keyId: didKeyId, verificationMethod: `${DID}#k` } as const;
     await useList(tenantId, listSeries({ kind: 'tokenStatusList', tokenType: 'jwt', size: 131_072 }, signer));
-    const last = await published(tenantId, listId, (current) => current !== token);
+    const last = await publishedInTime(tenantId, listId, (current) => current !== token);
     // Without the key no other token can be signed, and the last one remains.
     await engines.vault.signingKeys.destroySigningKeys(tenantId, [didKeyId]);
     ahead = 200_000;
@@ -1009,7 +1022,7 @@ describe('a status list', () => {
     await configure(tenantId);
     const key = { tenantId, listId: firstList(tenantId) };
     const [shard, broken] = [shardOf(key.listId), newId()];
-    await published(tenantId, key.listId);
+    await publishedInTime(tenantId, key.listId);
     // More than one run publishes, with changes, and due before the other one.
     const listIds = Array.from({ length: 300 }, newId);
     const described = JSON.stringify({ ...seriesOf(broken), uri: 'no address' });
@@ -1047,7 +1060,7 @@ describe('a status list', () => {
     const [allocated] = await replica().allocate(tenantOf(tenantId), seriesOf(tenantId), 1);
     await change(tenantId, await record(tenantId, allocated!), 'invalid');
     // 300 lists fail first.
-    await published(tenantId, key.listId, (current) => statusIn(current, allocated!.index) === 1, 30_000);
+    await publishedInTime(tenantId, key.listId, (current) => statusIn(current, allocated!.index) === 1, 30_000);
 
     const now = () => engines.clock.now();
     const dueAt = async (time: Date) =>
@@ -1067,7 +1080,7 @@ describe('a status list', () => {
     ahead += 400_000;
     await waitUntil(async () => (await dueAt(now())) === 0, { what: 'all to be tried again', timeoutMs: 30_000 });
     expect(await dueAt(new Date(now().getTime() + 500))).toBe(0);
-    await published(tenantId, key.listId, (current) => decodeJwt(current).iat! * 1000 > Date.now() + 700_000);
+    await publishedInTime(tenantId, key.listId, (current) => decodeJwt(current).iat! * 1000 > Date.now() + 700_000);
     // A change is tried at once.
     const ofBroken = (list_id: string) => db.updateTable('issuance_status_lists').where('list_id', '=', list_id);
     const uri = `${urlOf(tenantId)}/v2/credentials/status-lists/x/token`;
@@ -1075,7 +1088,7 @@ describe('a status list', () => {
     await ofBroken(listIds[0]!).set({ list: repaired, dirty: 1, changes: 2 }).execute();
     const isSigned = async (listId: string) => (await tokens().find({ tenantId: broken, listId }))!.token !== null;
     await waitUntil(() => isSigned(listIds[0]!), { what: 'the repaired list' });
-    expect(check().error).toMatch(/^status list not published \(299\)/);
+    await waitUntil(() => check().error?.startsWith('status list not published (299)'), { what: 'one failure fewer' });
     // The others later.
     await ofBroken(listIds[1]!).set({ list: repaired }).execute();
     ahead += 61_000;

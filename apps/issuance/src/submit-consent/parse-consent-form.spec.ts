@@ -3,6 +3,7 @@ import { parseConsentForm } from './parse-consent-form.js';
 
 const ISSUER = 'https://acme.example';
 const valid = { request: 'r', token: 't', decision: 'approve' };
+const approval = { ...valid, confirmed: 'yes' };
 const parse = (form: URLSearchParams | Record<string, string>, headers: Record<string, string> = {}): unknown => {
   try {
     return parseConsentForm({ headers }, new URLSearchParams(form), ISSUER);
@@ -18,7 +19,7 @@ describe('the form of the consent page', () => {
     { origin: ISSUER, 'sec-fetch-site': 'same-origin' },
     { origin: 'null', 'sec-fetch-site': 'same-origin' },
   ])('is accepted with the headers %j', (headers) => {
-    expect(parse({ ...valid, ui_locales: 'de', more: 'x' }, headers as Record<string, string>)).toEqual(valid);
+    expect(parse({ ...approval, ui_locales: 'de', more: 'x' }, headers as Record<string, string>)).toEqual(valid);
     expect(parse({ ...valid, decision: 'refuse' })).toEqual({ ...valid, decision: 'refuse' });
   });
 
@@ -45,7 +46,15 @@ describe('the form of the consent page', () => {
       twice.append(name, 'x');
       expect(parse(twice)).toEqual(fault);
     }
-    expect(parse({ ...valid, decision: 'Approve' })).toEqual(['invalid_request', 'decision must be approve or refuse']);
+    expect(parse({ ...approval, decision: 'Approve' })).toEqual([
+      'invalid_request',
+      'decision must be approve or refuse',
+    ]);
+    for (const confirmed of [{}, { confirmed: '' }, { confirmed: 'on' }])
+      expect(parse({ ...valid, ...confirmed } as Record<string, string>)).toEqual([
+        'invalid_request',
+        'confirmed must be yes for an approval',
+      ]);
     expect(parse({ ...valid, token: 'x'.repeat(44) })).toEqual([
       'invalid_request',
       'token must have at most 43 characters',

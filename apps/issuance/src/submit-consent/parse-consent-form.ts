@@ -27,5 +27,7 @@ export const parseConsentForm = (
   });
   const [request, token, decision] = values as [string, string, ConsentForm['decision']];
   if (!DECISIONS.includes(decision)) throw refused('decision must be approve or refuse');
+  // One click cannot approve: a second page that closes under a double click would prepare it (ADR 0085).
+  if (decision === 'approve' && form.get('confirmed') !== 'yes') throw refused('confirmed must be yes for an approval');
   return { request, token, decision };
 };

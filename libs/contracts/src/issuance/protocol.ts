@@ -57,6 +57,8 @@ export class ConsentForm {
   /** One-time token of the form. */
   @IsString() @MaxLength(43) token: string;
   @IsIn(['approve', 'refuse']) decision: 'approve' | 'refuse';
+  /** The box of the page, which an approval needs. */
+  @Optional() @IsIn(['yes']) confirmed?: 'yes';
   /** Language of the page. */
   @Optional() @IsString() @MaxLength(35) ui_locales?: string;
 }

@@ -23,7 +23,7 @@ export interface FeedOptions {
 
 /** Most characters of bodies cached in memory. */
 const TAIL_CHARACTERS = 16 * 1024 * 1024;
-/** Checkpoints are written with the next publish once they are this old, milliseconds: after a crash that much is delivered again. */
+/** Checkpoints are written with the next publish once they are this old, or after it on their own, milliseconds: after a crash that much is delivered again. */
 const CHECKPOINT_MS = 1000;
 /** A checkpoint that is this many messages behind is written on its own. */
 const CHECKPOINT_LAG = 1024;
@@ -58,6 +58,8 @@ export class Feed implements ConsumerFeed {
   private waking = false;
   private failure: Error | undefined;
   private readonly now: () => number;
+  /** The file of an idle platform is complete, also in a backup of it. */
+  private readonly whenIdle = setInterval(() => this.saveOldCheckpoints(), CHECKPOINT_MS).unref();
 
   private constructor(
     private readonly thread: SqliteThread,
@@ -80,7 +82,7 @@ export class Feed implements ConsumerFeed {
   }
 
   async publish(messages: [id: string, subject: string, body: string][]): Promise<void> {
-    if (performance.now() - this.savedAt >= CHECKPOINT_MS) this.saveCheckpointsLater();
+    this.saveOldCheckpoints();
     this.published(messages, await this.thread.call<number[]>('publish', { messages, now: this.now() }));
   }
 
@@ -162,6 +164,7 @@ export class Feed implements ConsumerFeed {
   }
 
   async close(): Promise<void> {
+    clearInterval(this.whenIdle);
     for (const consumer of this.held.values()) this.release(consumer);
     if (!this.failure) await this.saveCheckpoints();
     await this.thread.close();
@@ -209,7 +212,12 @@ export class Feed implements ConsumerFeed {
     }
   }
 
-  /** Called just before another write of the same tick, with which it shares the commit. */
+  /** Just before another write of the same tick they share its commit. */
+  private saveOldCheckpoints(): void {
+    if (performance.now() - this.savedAt < CHECKPOINT_MS) return;
+    this.saveCheckpointsLater();
+  }
+
   private saveCheckpointsLater(): void {
     if (this.dirty.size) this.saveCheckpoints().catch((error: unknown) => this.options.onError('feed', error));
   }
@@ -247,6 +255,7 @@ export class Feed implements ConsumerFeed {
   }
 
   private fail(error: Error): void {
+    clearInterval(this.whenIdle);
     this.failure = error;
     this.options.onError('feed', error);
     for (const consumer of this.held.values()) consumer.waiting?.();

@@ -106,6 +106,19 @@ describe('in-process bus', () => {
     await revived.close();
   });
 
+  it('writes the last checkpoint of consumers that wait, also of those for which no message was', async () => {
+    const { got } = collect('busy');
+    const idle = bus.consume({ name: 'idle', subjects: ['other.>'] }, async () => {});
+    await bus.publish(range(1, 3).map(event));
+    await until(() => got.length === 3);
+    const head = await bus.head();
+    const db = new DatabaseSync(join(folder, 'feed.db'), { readOnly: true });
+    const behind = db.prepare('SELECT name FROM consumer WHERE acknowledged < ?');
+    await until(() => behind.all(Number(head)).length === 0);
+    db.close();
+    await idle.close();
+  });
+
   const deleteConsumer = (name: string) => {
     const db = new DatabaseSync(join(folder, 'feed.db'));
     db.prepare('DELETE FROM consumer WHERE name = ?').run(name);
