@@ -91,6 +91,8 @@ describe('the chain of a signer', () => {
     expect(refusalOf([deep, lower], root)).toEqual(['must be issued by a configured root certificate that is valid']);
     expect(refusalOf([direct], other)).toEqual(['must be issued by a configured root certificate that is valid']);
     expect(refusalOf([direct])).toHaveLength(1);
+    // Nothing is verified with keys that no root certifies.
+    expect(refusalOf([deep, upper], other)).toEqual(['must be issued by a configured root certificate that is valid']);
   });
 
   it('is refused after it was accepted: once a certificate has ended, and under other roots', async () => {
