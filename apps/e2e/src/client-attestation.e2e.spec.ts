@@ -7,6 +7,7 @@ import {
   makeHolderKey,
   OpenIdProvider,
   PLATFORM_START_MS,
+  platformMode,
   RedirectBrowser,
   sharedPlatform,
   TENANT_CLIENT,
@@ -16,6 +17,7 @@ import {
   type HolderKey,
   type TenantUnderTest,
 } from '@attestry/testing';
+import { createClient } from '@redis/client';
 import { SignJWT, type JWK, type JWTPayload } from 'jose';
 
 const SEPARATE = 'attested-wallet';
@@ -351,3 +353,70 @@ describe('a wallet that attests itself', () => {
     });
   });
 });
+
+// One process keeps them in a file.
+if (platformMode() === 'cluster')
+  describe('the single-use values of a request', () => {
+    const path = '/v1/openid/credential';
+    const connect = () => createClient({ url: process.env['REDIS_URL']! }).connect();
+    let monitor: Awaited<ReturnType<typeof connect>>;
+    let other: Awaited<ReturnType<typeof connect>>;
+    const executed: string[] = [];
+    beforeAll(async () => {
+      [monitor, other] = await Promise.all([connect(), connect()]);
+      await monitor.monitor((line) => void executed.push(String(line)));
+    });
+    afterAll(() => {
+      monitor?.destroy();
+      other?.destroy();
+    });
+
+    /** How many of them each command has that Redis executes during a call. The keys of rate limits have another prefix, `:rate`. */
+    const spentBy = async (call: () => Promise<{ status: number }>, status: number): Promise<number[]> => {
+      executed.length = 0;
+      expect((await call()).status).toBe(status);
+      const end = randomUUID();
+      await other.ping(end);
+      await waitUntil(() => executed.some((line) => line.includes(end)), { what: 'the end of what Redis executed' });
+      return executed
+        .filter((line) => !/^\S+ \[\d+ lua\]/.test(line)) // Executed by the script of a command.
+        .map((line) => line.split(`:replay:{${tenant.id}}:`).length - 1)
+        .filter((values) => values > 0);
+    };
+    const nonces = async () => {
+      const { body, headers } = await new ApiClient(tenant.url).request<{ c_nonce: string }>(
+        'POST',
+        '/v1/openid/nonce',
+        {},
+      );
+      return { ofProof: body.c_nonce, ofDpop: headers.get('dpop-nonce')! };
+    };
+    const keyProof = async (by: HolderKey) =>
+      sign('openid4vci-proof+jwt', { aud: tenant.url, nonce: (await nonces()).ofProof }, by, { jwk: by.publicJwk });
+    const collect = async (token: string, jwt: string[]) => {
+      const ath = createHash('sha256').update(token).digest('base64url');
+      const dpop = await dpopOf({ htu: `${tenant.url}${path}`, ath, nonce: (await nonces()).ofDpop });
+      const body = { credential_configuration_id: configuration, proofs: { jwt } };
+      const headers = { authorization: `DPoP ${token}`, DPoP: dpop };
+      return new ApiClient(tenant.url).request('POST', path, { body, headers });
+    };
+
+    it('are one command to Redis: proofs at the token endpoint, proof and nonces at the credential endpoint', async () => {
+      const send = async () => ({ attestation: await attest(SEPARATE), pop: await popOf(), dpop: await dpopOf() });
+      let token: string | undefined;
+      const redeem = async (sent: Sent) => {
+        const answer = await exchange(SEPARATE, sent);
+        token ??= answer.body['access_token'];
+        return answer;
+      };
+      // A server that has just started does not know the script: it gets it with a second command.
+      await spentBy(async () => redeem(await send()), 200);
+      const sent = await send();
+      expect(await spentBy(() => redeem(sent), 200)).toEqual([2]);
+      expect(await spentBy(() => redeem(sent), 401)).toEqual([2]);
+      const keys = await Promise.all([makeHolderKey(), makeHolderKey()]);
+      const jwt = await Promise.all(keys.map(keyProof));
+      expect(await spentBy(() => collect(token!, jwt), 200)).toEqual([3]);
+      expect(await spentBy(() => collect(token!, ['not a proof']), 400)).toEqual([1]);
+    });
+  });

@@ -279,8 +279,11 @@ describe('a person who signs in', () => {
     expect(await collect(back)).toEqual({
       ...{ email: 'ada@people.example', given_name: 'Augusta', level: 2, degree: CLAIM_OF_HOOK, subject: ada },
     });
-    expect(await userOf(ada)).toMatchObject({ claims: { email: 'ada@people.example', level: 2 } });
-    const { id: userId } = await userOf(ada);
+    const { id: userId, claims } = await waitUntil(async () => {
+      const user = await userOf(ada);
+      return 'level' in user.claims && user;
+    });
+    expect(claims).toMatchObject({ email: 'ada@people.example', level: 2 });
     expect((await outcomesOf(4)).map(({ type, metadata }) => [type, (metadata as { userId?: string }).userId])).toEqual(
       [
         ['OPENID_INTERACTION_CALLBACK_SUCCESS', userId],

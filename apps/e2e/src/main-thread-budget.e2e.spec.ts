@@ -1,18 +1,23 @@
 /** @engines embedded */
-import { OPERATIONS, type DidConfiguration, type Operation } from '@attestry/contracts';
+import { issueCredential, OPERATIONS, type DidConfiguration, type Operation } from '@attestry/contracts';
 import {
   expectStatus,
   hostFetch,
   MAIN_THREAD_LIMIT_MS,
   MAIN_THREAD_PROBE,
   MainThread,
+  makeHolderKey,
   PLATFORM_START_MS,
+  Wallet,
+  WalletProvider,
   type OperationParts,
   type PlatformProcess,
 } from '@attestry/testing';
+import { SignJWT } from 'jose';
+import { hostileProofs } from './budget/hostile-proofs.js';
 import { hostileRequests, type Hostile } from './budget/hostile-requests.js';
 import { send } from './budget/send.js';
-import { clientOf, closeWorld, openWorld, rightToken, ROWS, type World } from './registry.rows.js';
+import { clientOf, closeWorld, jwtVcRequest, openWorld, rightToken, ROWS, type World } from './registry.rows.js';
 
 /** Times the work for four times the size. */
 const MOST_GROWTH = 6;
@@ -32,14 +37,14 @@ describe('the main thread', () => {
   afterAll(async () => world && closeWorld(world));
 
   /** A sender for one operation: its right call is made again once it has been used up. */
-  const sender = (operation: Operation) => {
+  const sender = (operation: Operation, makeRight = ROWS[operation.name]!.right) => {
     const client = clientOf(world, operation, rightToken(world, operation));
     let right: OperationParts | undefined;
     const statuses = new Set<number>();
     return {
       statuses,
       async send({ of }: Hostile, size: number): Promise<void> {
-        right ??= await ROWS[operation.name]!.right(world);
+        right ??= await makeRight(world);
         const parts = of(right, size);
         const status = await send(client, operation, right, parts);
         if (!parts.headers && !parts.path) statuses.add(status);
@@ -77,6 +82,50 @@ describe('the main thread', () => {
     await linkNewDid();
     expect(await thread.heldBy(linkNewDid)).toBeLessThanOrEqual(MAIN_THREAD_LIMIT_MS);
   });
+
+  it.each(['keyAttestation', 'proofRootCertificates'] as const)(
+    'is not blocked by key proofs with certificates for a configuration with %s, nor by as many that are valid',
+    async (requirement) => {
+      const provider = await WalletProvider.create();
+      const roots = [provider.rootCertificate];
+      const requirements = { keyAttestation: { rootCertificates: roots }, proofRootCertificates: roots };
+      const { api } = world.tenant;
+      const request = { ...jwtVcRequest(), [requirement]: requirements[requirement] };
+      const { id } = expectStatus(await api.jwtVc.create(request), 201);
+      /** Ten proofs, the largest valid number. */
+      const right = async (): Promise<OperationParts> => {
+        const offered = { credentials: [id], claims: { given_name: 'Ada' } };
+        const wallet = new Wallet();
+        const offer = await wallet.resolveOffer(expectStatus(await api.offers.create(offered), 200).uri);
+        const metadata = await wallet.metadata(offer.credential_issuer);
+        const token = await wallet.accessToken(offer, metadata);
+        const proofs = Array.from({ length: 10 }, async () => {
+          const key = await makeHolderKey();
+          const nonce = await wallet.nonce(metadata);
+          if (requirement === 'keyAttestation')
+            return wallet.proof(metadata, id, key, nonce, await provider.attestKeys([key.publicJwk], nonce));
+          const x5c = await provider.certify(key.publicJwk);
+          return new SignJWT({ aud: world.tenant.url, nonce })
+            .setIssuedAt()
+            .setProtectedHeader({ alg: 'ES256', typ: 'openid4vci-proof+jwt', x5c })
+            .sign(key.privateKey);
+        });
+        return { token, body: { credential_configuration_id: id, proofs: { jwt: await Promise.all(proofs) } } };
+      };
+      const { statuses, ...requests } = sender(issueCredential, right);
+      const held: string[] = [];
+      const measure = async (hostile: Hostile) => {
+        const ms = await thread.heldBy(() => requests.send(hostile, hostile.size));
+        if (ms > MAIN_THREAD_LIMIT_MS) held.push(`${hostile.name}: ${ms} ms`);
+      };
+      for (const hostile of await hostileProofs(requirement)) await measure(hostile);
+      expect([...statuses]).toEqual([400]);
+      await measure({ name: 'ten valid proofs', size: 1, of: () => ({}) });
+      expect([...statuses]).toEqual([400, 200]);
+      expect(held).toEqual([]);
+    },
+    OPERATION_MS,
+  );
 
   describe('the work of a request', () => {
     beforeAll(() => thread.countBlocks());

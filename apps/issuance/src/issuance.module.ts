@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { Budgets } from '@attestry/service-kit';
 import { AuthorizationOffers } from './authorization-offer/authorization-offers.js';
 import { OfferReferences } from './authorization-offer/offer-references.js';
 import { AuthorizationAnswers } from './authorization-request/authorization-answers.js';
@@ -140,6 +141,7 @@ import { useCases } from './use-cases.generated.js';
     HookSecrets,
     PendingInteractions,
     InteractionHooks,
+    Budgets,
     AuthorizationOffers,
     OfferReferences,
     PreAuthorizedOffersReadModel,

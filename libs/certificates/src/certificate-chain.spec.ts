@@ -91,6 +91,8 @@ describe('the chain of a signer', () => {
     expect(refusalOf([deep, lower], root)).toEqual(['must be issued by a configured root certificate that is valid']);
     expect(refusalOf([direct], other)).toEqual(['must be issued by a configured root certificate that is valid']);
     expect(refusalOf([direct])).toHaveLength(1);
+    // Nothing is verified with keys that no root certifies.
+    expect(refusalOf([deep, upper], other)).toEqual(['must be issued by a configured root certificate that is valid']);
   });
 
   it('is refused after it was accepted: once a certificate has ended, and under other roots', async () => {
@@ -169,5 +171,21 @@ describe('the chain of a signer', () => {
     for (const text of ['', 'A'.repeat(5468), signer.text.replaceAll('+', '-') + '-'])
       expect(refusalOf([text], root)).toEqual(['certificate 1 must be base64 of at most 4096 bytes']);
     expect(refusalOf([signer, 'AAAA'], root)).toEqual(['certificate 2 must be an X.509 certificate']);
+  });
+
+  it('consists of certificates whose signature algorithm can be decoded [T486]', async () => {
+    const root = await make({ extensions: [CA()] });
+    const RSA = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256', modulusLength: 2048 };
+    const publicExponent = new Uint8Array([1, 0, 1]);
+    const keys = await webcrypto.subtle.generateKey({ ...RSA, publicExponent }, true, ['sign', 'verify']);
+    const { rawData } = await X509CertificateGenerator.createSelfSigned({
+      name: 'CN=RSA',
+      keys,
+      signingAlgorithm: RSA,
+    });
+    // RSASSA-PSS with an empty octet string as its parameters, in place of RSASSA-PKCS1-v1_5 without any.
+    const der = Buffer.from(rawData).toString('hex').replaceAll('2a864886f70d01010b0500', '2a864886f70d01010a0400');
+    const text = Buffer.from(der, 'hex').toString('base64');
+    expect(refusalOf([text], root)).toEqual(['certificate 1 must be an X.509 certificate']);
   });
 });

@@ -51,7 +51,7 @@ export const parseDer = (der: Uint8Array): ParsedCertificate => {
   const node = new NodeCertificate(der);
   const x509 = new X509Certificate(new Uint8Array(node.raw));
   // Decoded on first use: a fault in them is found here.
-  void [x509.extensions, x509.subjectName, x509.issuerName, node.publicKey];
+  void [x509.extensions, x509.subjectName, x509.issuerName, x509.signatureAlgorithm, node.publicKey];
   return { x509, node };
 };
 

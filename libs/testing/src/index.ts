@@ -22,6 +22,7 @@ export * from './cluster/held-leases.js';
 export * from './cluster/service-process.js';
 export * from './cluster/start-platform.js';
 export * from './interface-client.js';
+export * from './issuance-under-test.js';
 export * from './killed-reactions.js';
 export * from './killed-units.js';
 export * from './long-streams.js';

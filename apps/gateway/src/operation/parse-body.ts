@@ -15,15 +15,20 @@ const EXPECTED = {
 const unsupported = (expected: string) =>
   new AppError('unsupportedMediaType', `Unsupported Media Type: expected ${expected}`);
 
-/** Decoded UTF-8 is well-formed, so only an escape can contain half of a surrogate pair, which no store accepts. */
-const SURROGATE_ESCAPE = /\\ud[89a-f]/i;
+/**
+ * Decoded UTF-8 is well-formed, so only an escape can contain half of a surrogate pair, which no store accepts. Only a large exponent or many
+ * digits can make a number that JavaScript reads as infinite, which JSON cannot represent.
+ */
+const SUSPECT = /\\ud[89a-f]|\de\+?\d{3}|(?<!\d)\d{200}/i;
 
 /** Each part of the value is visited once; its size is bounded as its text is. */
-const checkText = (value: unknown): void => {
+const checkValues = (value: unknown): void => {
   const below: unknown[] = [value];
   while (below.length > 0) {
     const item = below.pop();
     if (typeof item === 'string' && !item.isWellFormed()) throw invalidBody('body', 'must be well-formed Unicode');
+    if (typeof item === 'number' && !Number.isFinite(item))
+      throw invalidBody('body', 'must have only numbers in the range of a double (RFC 8259 §6)');
     if (typeof item !== 'object' || item === null) continue;
     if (Array.isArray(item)) for (const entry of item as unknown[]) below.push(entry);
     else for (const [name, member] of Object.entries(item)) below.push(name, member);
@@ -50,7 +55,7 @@ export const parseBody = (
   checkJsonText(text);
   try {
     const value = JSON.parse(text) as unknown;
-    if (SURROGATE_ESCAPE.test(text)) checkText(value);
+    if (SUSPECT.test(text)) checkValues(value);
     // Members named `__proto__` or `constructor` are own members here; no shape has them, and open values lose them (ADR 0040).
     return value;
   } catch (error) {

@@ -168,6 +168,19 @@ describe('bodies', () => {
     },
   );
 
+  it.each(['1e999', '{"a":[-1E+0400]}', `[${'9'.repeat(250)}e99]`, '9'.repeat(400)])(
+    'with a number that no double can hold are a 400 on body: %.20s [T488]',
+    (text) => {
+      const msg = 'must have only numbers in the range of a double (RFC 8259 §6)';
+      const details = [{ msg, param: 'body', location: 'body' }];
+      expect(() => parse(text)).toThrow(expect.objectContaining({ kind: 'invalid', details }) as Error);
+    },
+  );
+
+  it('may contain large numbers, and text that resembles them', () => {
+    expect(parse('[1e308,1e-999,"1e999"]')).toEqual([1e308, 0, '1e999']);
+  });
+
   it('may contain surrogate pairs and text that resembles an escape', () => {
     expect(parse('{"\\ud83d\\ude00":"\\\\ud800"}')).toEqual({ '😀': '\\ud800' });
   });

@@ -2,13 +2,17 @@ import { Inject, Injectable } from '@nestjs/common';
 import { oauthError } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { isErased, Macs, Sealing } from '@attestry/keys';
-import { CLOCK } from '@attestry/service-kit';
+import { Budgets, CLOCK } from '@attestry/service-kit';
 import type { RequestedEntries } from '../authorization-request/pending-authorizations.js';
 import { claimSetsFor, type ClaimSet, type ClaimSets } from '../claim-sets/claim-sets.js';
 import type { RequestedDetail } from '../protocol/authorization-details.js';
 import { grantContext, parseBearerValue } from '../protocol/bearer-value.js';
 import { currentOffer, entriesOfOffer } from './authorization-offer.decisions.js';
 import { authorizationOffer, authorizationOfferStream, type OpenOffer } from './authorization-offer.state.js';
+
+/** Sessions of one person that get a copy of an offer's claim sets within an hour: copies are in events, which stay. */
+const COPIES_PER_HOUR = 20;
+const HOUR_MS = 3_600_000;
 
 /** What an authorization request asks for, with the offer that it names. */
 export interface OfferRequested {
@@ -23,6 +27,7 @@ export class AuthorizationOffers {
     private readonly streams: Streams,
     private readonly macs: Macs,
     private readonly sealing: Sealing,
+    private readonly budgets: Budgets,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -47,12 +52,12 @@ export class AuthorizationOffers {
 
   /**
    * Claim sets for the entries of a request, once the person is known. The offer may have ended since.
-   * @throws AppError `access_denied`
+   * @throws AppError `access_denied`, 429 for too many sessions of the person
    */
   async claimSetsOf(
     tenantId: string,
     { offerId, entries }: RequestedEntries,
-    userId: string,
+    { sessionId, userId }: { sessionId: string; userId: string },
   ): Promise<ClaimSets | undefined> {
     if (offerId === undefined) return undefined;
     const offer = await this.load(tenantId, offerId);
@@ -60,6 +65,16 @@ export class AuthorizationOffers {
     if (offer.userId !== undefined && offer.userId !== userId) throw denied('the offer is for another person');
     const { identifiers, sealedClaimSets } = offer;
     if (!identifiers || sealedClaimSets === undefined) return undefined;
+    await this.budgets.countUse(sessionId, [
+      {
+        name: 'offer-sign-ins',
+        owner: tenantId,
+        key: JSON.stringify([offerId, userId]),
+        limit: COPIES_PER_HOUR,
+        windowMs: HOUR_MS,
+        message: `a person can sign in with an offer at most ${COPIES_PER_HOUR} times an hour`,
+      },
+    ]);
     const opened = await this.sealing.openSealed(tenantId, 'session', sealedClaimSets);
     const text =
       isErased(opened) || offer.userId === undefined ? opened : await this.sealing.openSealed(tenantId, 'user', opened);

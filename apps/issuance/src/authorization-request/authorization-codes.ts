@@ -36,9 +36,9 @@ export class AuthorizationCodes {
     { userId, claims }: AuthorizedPerson,
     record: WalletRecord,
   ): Promise<string> {
-    const claimSets = await this.offers.claimSetsOf(tenantId, waiting, userId);
-    const now = this.clock.now();
     const sessionId = this.ids.uuid();
+    const claimSets = await this.offers.claimSetsOf(tenantId, waiting, { sessionId, userId });
+    const now = this.clock.now();
     record.nameSession({ id: sessionId, userId });
     const made = makeBearerValue(sessionId, this.ids.uuid());
     const { mac, pepper } = this.macs.mac(made.value, grantContext('authorizationCode', tenantId, sessionId));

@@ -447,6 +447,22 @@ describe('an offer of the authorization code flow with claim sets', () => {
     expect(again.get('error')).toBe('access_denied');
   });
 
+  it('gives a person at most 20 sessions an hour, and others theirs [T483]', async () => {
+    const { uri } = await offer({ credentials: [entry(degree, ...DEGREES)] });
+    const [person, request] = [randomUUID(), { issuer_state: stateOf(uri), scope: 'jwt_vc_json:Degree' }];
+    for (let n = 0; n < 20; n++) await signIn(person, request);
+    const events = (await allEvents()).length;
+    const refused = await comeBack(await beginAuthorization(request), person);
+    expect([refused.get('code'), refused.get('error'), refused.get('error_description')]).toEqual([
+      null,
+      'temporarily_unavailable',
+      'a person can sign in with an offer at most 20 times an hour',
+    ]);
+    expect(await allEvents()).toHaveLength(events);
+    await signIn(person, { scope: 'jwt_vc_json:Degree' });
+    await signIn(randomUUID(), request);
+  });
+
   it('is refused with a user that the tenant does not have', async () => {
     const error = await refusal(offer({ userId: TENANT }));
     expect(error.details).toEqual([

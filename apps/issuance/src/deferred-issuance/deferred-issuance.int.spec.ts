@@ -1,16 +1,8 @@
 /** @engines embedded postgres */
-import { createHash, generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import {
   AppError,
   approveDeferredIssuance,
-  beginSignIn,
-  authorize,
-  completeAuthorization,
-  completeSignIn,
-  createPreAuthorizedOffer,
   createUser,
   createWallet,
   credentialNotified,
@@ -19,43 +11,27 @@ import {
   deleteWallet,
   denyDeferredIssuance,
   exchangeToken,
-  HTTP_STATUS,
   issuanceDeferred,
   issueCredential,
   issueDeferredCredential,
-  issueNonce,
   jwtVcConfigurations,
   listDeferredIssuances,
   recordNotification,
-  reserveIssuerKey,
   retrievePreAuthorizedOffer,
   updateOpenIdConfiguration,
   updateUser,
   type AccessTokenResponse,
-  type Caller,
   type CredentialResponse,
   type DeferredIssuance,
   type DeferredResponse,
-  type HttpAnswer,
-  type NonceResponse,
+  type Operation,
   type PageOf,
-  type PreAuthorizedOffer,
   type PreAuthorizedOfferRequest,
 } from '@attestry/contracts';
-import { encodeDidKey, encodeMultikey, isErased, type PublicJwk } from '@attestry/keys';
-import type { FeedMessage } from '@attestry/messaging';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RequestOf,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { isErased, type PublicJwk } from '@attestry/keys';
+import { athOf, IssuanceUnderTest, makeWalletKey as makeKey, waitUntil, type WalletKey } from '@attestry/testing';
 import { jest } from '@jest/globals';
-import { decodeJwt, SignJWT, type JWK } from 'jose';
+import { decodeJwt } from 'jose';
 import { ClaimsNotReady } from '../credential-issuer/claims-not-ready.js';
 import { CredentialClaims } from '../credential-issuer/credential-claims.js';
 import { credentialNotificationStream } from '../credential-notification/credential-notification.state.js';
@@ -65,95 +41,31 @@ import { parseBearerValue } from '../protocol/bearer-value.js';
 import { DeferredIssuancesReadModel } from './deferred-issuances.read-model.js';
 import { SessionKeys } from '../session-keys/session-keys.js';
 
-const TENANT = '11111111-1111-4111-8111-111111111111';
-const OTHER = '22222222-2222-4222-8222-222222222222';
-const BACK = 'https://wallet.example/back';
-const VERIFIER = 'a-verifier-of-the-wallet-with-43-characters';
-const PRE_AUTHORIZED = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+const { TENANT, OTHER, WALLET, BACK } = IssuanceUnderTest;
 const DAY_MS = 86_400_000;
-const baseOf = (tenantId: string) => `http://${tenantId.slice(0, 4)}.localhost:8080`;
 
-let folder: string;
-let engines: Engines;
-let services: RunningServices;
-let client: ServiceClient;
+const issuance = new IssuanceUnderTest(issuanceService, {
+  settings: { WALLET_REDIRECT_URIS: BACK },
+  person: () => ({ subjectId: 'zoe', claims: { name: 'Zoe' } }),
+  subjects: [issuanceDeferred.subject, credentialNotified.subject],
+});
+const { admin, baseOf, codeGrant, configure, nonce, sendForm, sendJson } = issuance;
 /** Of the configurations with `approval: manual`, by tenant. */
 const manual = new Map<string, string>();
 let automatic: string;
-/** Milliseconds the clock is ahead. */
-let ahead = 0;
-const published: FeedMessage[] = [];
-
-const open = async () => {
-  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder, BASE_DOMAIN: 'localhost:8080' });
-  engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
-  engines.bus.serve(beginSignIn.subject, async (data) => {
-    const { state } = (data as RequestOf<typeof beginSignIn>).body;
-    return { ok: true, data: { providerId: randomUUID(), url: `https://login.example/authorize?state=${state}` } };
-  });
-  engines.bus.serve(completeSignIn.subject, async () => ({
-    ok: true,
-    data: { url: 'https://login.example', subjectId: 'zoe', claims: { name: 'Zoe' }, claimsToPersist: [] },
-  }));
-  engines.bus.serve(reserveIssuerKey.subject, async (_data, { tenant }) => {
-    const { id } = JSON.parse(tenant!) as { id: string };
-    const { keyId, publicJwk } = await engines.vault.signingKeys.ensureSigningKey(id, 'did', 'P-256');
-    const did = encodeDidKey(publicJwk);
-    const verificationMethod = `${did}#${encodeMultikey(publicJwk)}`;
-    return { ok: true, data: { did, verificationMethod, kmsKeyId: keyId, algorithm: 'P-256' } };
-  });
-  const subjects = [issuanceDeferred.subject, credentialNotified.subject];
-  engines.bus.consume({ name: 'spec.published', subjects }, async (messages) => {
-    published.push(...messages);
-  });
-  services = await startServices([issuanceService], engines);
-  client = new ServiceClient(engines.bus, 'gateway');
-};
-const close = async () => {
-  await services?.close();
-  await engines?.close();
-};
-
-const configure = async (type: string, more: object = {}, tenantId = TENANT): Promise<string> => {
-  const body = {
-    ...{ type, name: type, issuer: { name: 'Acme' } },
-    claimMappings: { name: { mapFrom: 'claims.name', required: true } },
-    ...more,
-  };
-  return ((await admin(jwtVcConfigurations.create, { body }, tenantId)) as { id: string }).id;
-};
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'deferred-'));
-  await open();
+  await issuance.open();
   for (const tenantId of [TENANT, OTHER])
     manual.set(tenantId, await configure('Approved', { approval: 'manual' }, tenantId));
   automatic = await configure('Immediate');
 });
 beforeEach(() => {
-  ahead = 0;
+  issuance.ahead = 0;
 });
 afterEach(() => jest.restoreAllMocks());
-afterAll(async () => {
-  await close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => issuance.remove());
 
-let requests = 0;
-const contextOf = (operation: string, caller: Caller, tenantId: string) => ({
-  tenant: { id: tenantId, host: baseOf(tenantId).slice(7), baseUrl: baseOf(tenantId) },
-  caller,
-  requestId: `request-${++requests}`,
-  operation,
-  deadline: Date.now() + 20_000,
-  publicUrl: baseOf(tenantId),
-});
-const admin = <O extends Parameters<ServiceClient['call']>[0]>(operation: O, request: object, tenantId = TENANT) =>
-  client.call(
-    operation,
-    request as Partial<RequestOf<O>>,
-    contextOf(operation.name, { kind: 'client', clientId: 'c' }, tenantId) as never,
-  );
 const refusalOf = async (promise: Promise<unknown>): Promise<[string, string] | undefined> => {
   try {
     await promise;
@@ -164,125 +76,44 @@ const refusalOf = async (promise: Promise<unknown>): Promise<[string, string] | 
   }
 };
 
-interface Answer<T = Record<string, unknown>> {
-  status: number;
-  headers: Record<string, string>;
-  body: T;
-}
-const send = async <T>(
-  operation: Parameters<ServiceClient['call']>[0],
-  { url = '/', text = '', headers = {} }: { url?: string; text?: string; headers?: Record<string, string> },
-  tenantId = TENANT,
-): Promise<Answer<T>> => {
-  const caller: Caller = operation.access.kind === 'public' ? { kind: 'public' } : { kind: 'holder' };
-  const raw = { method: operation.http!.method, url, headers, text };
-  const { success } = operation.http!;
-  try {
-    const answer: unknown = await client.call(
-      operation,
-      { raw } as never,
-      contextOf(operation.name, caller, tenantId) as never,
-    );
-    const $http = (answer as HttpAnswer | undefined)?.$http;
-    return {
-      status: $http?.status ?? success,
-      headers: $http?.headers ?? {},
-      body: ($http ? $http.body : answer) as T,
-    };
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const { kind, code, message, headers: given = {} } = error;
-    return { status: HTTP_STATUS[kind], headers: given, body: { error: code, error_description: message } as T };
-  }
-};
-
 // --- the wallet
 
-interface Key {
-  privateKey: KeyObject;
-  jwk: PublicJwk;
-}
-const makeKey = (): Key => {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-  return { privateKey, jwk: publicKey.export({ format: 'jwk' }) as unknown as PublicJwk };
-};
-const signed = (typ: string, { privateKey, jwk }: Key, claims: object) =>
-  new SignJWT({ iat: Math.floor((Date.now() + ahead) / 1000), ...claims })
-    .setProtectedHeader({ alg: 'ES256', typ, jwk: { ...jwk } as JWK })
-    .sign(privateKey);
-const dpopFor = (key: Key, path: string, token?: string) =>
-  signed('dpop+jwt', key, {
-    ...{ htm: 'POST', htu: `${baseOf(TENANT)}${path}`, jti: randomUUID() },
-    ...(token !== undefined && { ath: createHash('sha256').update(token).digest('base64url') }),
-  });
-
 const offer = (body: Partial<PreAuthorizedOfferRequest> = {}, tenantId = TENANT) =>
-  admin(
-    createPreAuthorizedOffer,
-    { body: { credentials: [manual.get(tenantId)!], claims: { name: 'Ada' }, ...body } },
-    tenantId,
-  ) as Promise<PreAuthorizedOffer>;
-const redeem = async (made: PreAuthorizedOffer, dpopKey?: Key, tenantId = TENANT) => {
-  const document = JSON.parse(new URL(made.uri).searchParams.get('credential_offer')!) as {
-    grants: Record<string, { 'pre-authorized_code': string }>;
-  };
-  const code = document.grants[PRE_AUTHORIZED]!['pre-authorized_code'];
-  return exchange({ grant_type: PRE_AUTHORIZED, 'pre-authorized_code': code }, dpopKey, tenantId);
-};
-const exchange = async (form: Record<string, string>, dpopKey?: Key, tenantId = TENANT) => {
-  const headers = {
-    'content-type': 'application/x-www-form-urlencoded',
-    ...(dpopKey && { dpop: await dpopFor(dpopKey, '/v1/oauth/token') }),
-  };
-  const text = new URLSearchParams(form).toString();
-  const { body } = await send<AccessTokenResponse>(exchangeToken, { headers, text }, tenantId);
-  return body.access_token;
-};
-const authorized = (token: string, more: Record<string, string> = {}) => ({
-  ...{ 'content-type': 'application/json', authorization: `Bearer ${token}` },
-  ...more,
-});
-const nonce = async (tenantId = TENANT) => (await send<NonceResponse>(issueNonce, {}, tenantId)).body.c_nonce;
+  issuance.offer({ credentials: [manual.get(tenantId)!], claims: { name: 'Ada' }, ...body }, tenantId);
+type Offered = Awaited<ReturnType<typeof offer>>;
+const redeem = async ({ code }: Offered, key?: WalletKey) =>
+  (await issuance.redeem(code, key && { dpop: await issuance.proveDpop(key, exchangeToken) })).body.access_token;
+const authorized = (token: string, more: Record<string, string>) => ({ authorization: `Bearer ${token}`, ...more });
 
-const proofsOf = async (keys: readonly Key[], cNonce: string, tenantId = TENANT) => ({
-  jwt: await Promise.all(
-    keys.map((key) => signed('openid4vci-proof+jwt', key, { aud: baseOf(tenantId), nonce: cNonce })),
-  ),
-});
 const collect = async (
   token: string,
-  { keys = [makeKey()], tenantId = TENANT, more = {}, ...named }: Collecting = {},
-) =>
-  send<CredentialResponse & DeferredResponse>(
+  { keys = [makeKey()], tenantId = TENANT, more = {}, nonce: given, ...named }: Collecting = {},
+) => {
+  const used = { nonce: given ?? (await nonce(tenantId)) };
+  const jwt = await Promise.all(keys.map((key) => issuance.proveKey(key, tenantId, used)));
+  return sendJson<CredentialResponse & DeferredResponse>(
     issueCredential,
-    {
-      headers: authorized(token, more),
-      text: JSON.stringify({
-        credential_configuration_id: manual.get(tenantId),
-        ...named,
-        proofs: await proofsOf(keys, (named['nonce'] as string | undefined) ?? (await nonce(tenantId)), tenantId),
-      }),
-    },
+    { credential_configuration_id: manual.get(tenantId), ...named, proofs: { jwt } },
+    authorized(token, more),
     tenantId,
   );
+};
 interface Collecting {
   [member: string]: unknown;
-  keys?: readonly Key[];
+  keys?: readonly WalletKey[];
   tenantId?: string;
   more?: Record<string, string>;
+  nonce?: string;
 }
 const poll = (token: string, transactionId: unknown, more: Record<string, string> = {}, tenantId = TENANT) =>
-  send<CredentialResponse & DeferredResponse>(
+  sendJson<CredentialResponse & DeferredResponse>(
     issueDeferredCredential,
-    { headers: authorized(token, more), text: JSON.stringify({ transaction_id: transactionId }) },
+    { transaction_id: transactionId },
+    authorized(token, more),
     tenantId,
   );
 const notify = (token: string, body: unknown, more: Record<string, string> = {}, tenantId = TENANT) =>
-  send(
-    recordNotification,
-    { headers: authorized(token, more), text: typeof body === 'string' ? body : JSON.stringify(body) },
-    tenantId,
-  );
+  sendJson(recordNotification, body, authorized(token, more), tenantId);
 
 /** An offer whose credential was requested. */
 const defer = async (body: Partial<PreAuthorizedOfferRequest> = {}, collecting: Collecting = {}) => {
@@ -295,7 +126,7 @@ const defer = async (body: Partial<PreAuthorizedOfferRequest> = {}, collecting: 
   return { made, token, transactionId, id };
 };
 const list = async (tenantId = TENANT) => {
-  await services.app.get(DeferredIssuancesReadModel, { strict: false }).running.waitForHead(10_000);
+  await issuance.services.app.get(DeferredIssuancesReadModel, { strict: false }).running.waitForHead(10_000);
   return ((await admin(listDeferredIssuances, { query: { limit: 1000 } }, tenantId)) as PageOf<DeferredIssuance>).data;
 };
 const find = async (id: string, tenantId = TENANT) => (await list(tenantId)).find((one) => one.id === id);
@@ -304,7 +135,7 @@ const decide = (operation: typeof approveDeferredIssuance | typeof denyDeferredI
 const approve = (id: string) => decide(approveDeferredIssuance, id);
 const deny = (id: string) => decide(denyDeferredIssuance, id);
 const eventsOf = async (sessionId: string) =>
-  (await engines.events.readStream(issuanceSessionStream(TENANT, sessionId))).map(({ type }) => type);
+  (await issuance.engines.events.readStream(issuanceSessionStream(TENANT, sessionId))).map(({ type }) => type);
 
 const UNKNOWN = {
   status: 400,
@@ -392,7 +223,7 @@ describe('a configuration with approval: manual', () => {
 
   it('the transaction id is stored as a MAC only, and is not the id of the list [T386]', async () => {
     const { transactionId, made } = await defer();
-    const stored = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+    const stored = await issuance.engines.events.readStream(issuanceSessionStream(TENANT, made.id));
     expect(JSON.stringify(stored)).not.toContain(transactionId);
     expect(JSON.stringify(await list())).not.toContain(transactionId);
   });
@@ -418,7 +249,7 @@ describe('a configuration with approval: manual', () => {
 
 describe('claims that are not ready', () => {
   it('defer the issuance, and further polls, without anyone approving; the nonce is spent once [T389]', async () => {
-    const claims = services.app.get(CredentialClaims, { strict: false });
+    const claims = issuance.services.app.get(CredentialClaims, { strict: false });
     const asked = jest.spyOn(claims, 'claimsOf').mockRejectedValue(new ClaimsNotReady());
     const made = await offer({ credentials: [automatic] });
     const token = await redeem(made);
@@ -439,7 +270,7 @@ describe('claims that are not ready', () => {
   });
 
   it('are not asked for before the approval [T389]', async () => {
-    const asked = jest.spyOn(services.app.get(CredentialClaims, { strict: false }), 'claimsOf');
+    const asked = jest.spyOn(issuance.services.app.get(CredentialClaims, { strict: false }), 'claimsOf');
     const { token, transactionId, id } = await defer();
     await poll(token, transactionId);
     expect(asked).not.toHaveBeenCalled();
@@ -469,7 +300,7 @@ describe('the access token of a session with a deferral', () => {
   it('is accepted after its end at the deferred endpoint only, and only with a transaction id of the session [T390]', async () => {
     const { token, transactionId, id } = await defer();
     const other = await defer();
-    ahead = EXPIRED;
+    issuance.ahead = EXPIRED;
     expect(await poll(token, transactionId)).toMatchObject({ status: 202 });
     for (const refused of [
       await poll(token, other.transactionId),
@@ -485,14 +316,14 @@ describe('the access token of a session with a deferral', () => {
     // §11: what it collected can be notified.
     const notification = { notification_id: answer.body.notification_id, event: 'credential_accepted' };
     expect(await notify(token, notification)).toMatchObject({ status: 204 });
-    ahead = 31 * DAY_MS;
+    issuance.ahead = 31 * DAY_MS;
     expect(await notify(token, notification)).toMatchObject(UNAUTHORIZED);
   });
 
   it('without a deferral ends as before [T390]', async () => {
     const token = await redeem(await offer());
     const other = await defer();
-    ahead = EXPIRED;
+    issuance.ahead = EXPIRED;
     expect(await poll(token, other.transactionId)).toMatchObject(UNAUTHORIZED);
   });
 
@@ -501,14 +332,14 @@ describe('the access token of a session with a deferral', () => {
     try {
       const { token, transactionId, id } = await defer();
       await approve(id);
-      ahead = 2 * DAY_MS + 1000;
+      issuance.ahead = 2 * DAY_MS + 1000;
       expect(await poll(token, transactionId)).toMatchObject(UNAUTHORIZED);
       expect(await find(id)).toBeUndefined();
       expect(await refusalOf(approve(id))).toEqual(['NotFound', 'Resource Not Found']);
-      ahead = 2 * DAY_MS - 60_000;
+      issuance.ahead = 2 * DAY_MS - 60_000;
       expect(await poll(token, transactionId)).toMatchObject({ status: 200 });
     } finally {
-      ahead = 0;
+      issuance.ahead = 0;
       await admin(updateOpenIdConfiguration, { body: { deferredDays: null } });
     }
   });
@@ -516,19 +347,19 @@ describe('the access token of a session with a deferral', () => {
   it('must be proved with its DPoP key, with a proof for this endpoint, used once [T390]', async () => {
     const key = makeKey();
     const token = await redeem(await offer(), key);
-    const at = '/v1/openid/deferred-credential';
-    const bound = async (path: string, signer = key) => ({
+    const at = issueDeferredCredential;
+    const bound = async (operation: Operation, signer = key) => ({
       authorization: `DPoP ${token}`,
-      dpop: await dpopFor(signer, path, token),
+      dpop: await issuance.proveDpop(signer, operation, { ath: athOf(token) }),
     });
-    const { body } = await collect(token, { more: await bound('/v1/openid/credential') });
+    const { body } = await collect(token, { more: await bound(issueCredential) });
     const { transaction_id: transactionId } = body;
     await approve(parseBearerValue(transactionId)!.tokenId);
-    ahead = EXPIRED;
+    issuance.ahead = EXPIRED;
     const refusals: [Record<string, string>, string][] = [
       [{}, 'the access token is bound to a DPoP key: send it with the scheme DPoP and a proof'],
       [{ authorization: `DPoP ${token}` }, 'a DPoP proof is required'],
-      [await bound('/v1/openid/credential'), `DPoP proof: htu must be ${baseOf(TENANT)}${at}`],
+      [await bound(issueCredential), `DPoP proof: htu must be ${baseOf(TENANT)}/v1/openid/deferred-credential`],
       [await bound(at, makeKey()), 'the DPoP proof must be made with the key of the access token'],
     ];
     for (const [headers, description] of refusals)
@@ -546,13 +377,13 @@ describe('the access token of a session with a deferral', () => {
     expect(answer).toMatchObject({ status: 200, headers: { 'dpop-nonce': expect.any(String) } });
     const notification = { notification_id: answer.body.notification_id, event: 'credential_accepted' };
     expect(await notify(token, notification)).toMatchObject({ status: 401 });
-    expect(await notify(token, notification, await bound('/v1/openid/notification'))).toMatchObject({ status: 204 });
+    expect(await notify(token, notification, await bound(recordNotification))).toMatchObject({ status: 204 });
   });
 
   it('ends with its offer and its user, and is none at another tenant [T392]', async () => {
     const ofOffer = await defer();
     await approve(ofOffer.id);
-    ahead = EXPIRED;
+    issuance.ahead = EXPIRED;
     expect(await admin(retrievePreAuthorizedOffer, { params: { id: ofOffer.made.id } })).toMatchObject({
       state: 'REDEEMED',
     });
@@ -562,7 +393,7 @@ describe('the access token of a session with a deferral', () => {
       what: 'the deleted offer to leave the list',
     });
     expect(await refusalOf(approve(ofOffer.id))).toEqual(['NotFound', 'Resource Not Found']);
-    ahead = 0;
+    issuance.ahead = 0;
 
     for (const approved of [true, false]) {
       const ofUser = await defer();
@@ -580,32 +411,32 @@ describe('the access token of a session with a deferral', () => {
     expect(await poll(token, transactionId)).toMatchObject({ status: 200 });
   });
 
+  /** Of a person who signed in. */
+  const tokenOfCode = async () => {
+    const code = await issuance.signIn(issuance.authorization({ scope: 'jwt_vc_json:Approved' }));
+    return (await sendForm<AccessTokenResponse>(exchangeToken, codeGrant(code))).body.access_token;
+  };
+  const NOT_ALLOWED = DENIED('the wallet is no longer allowed by this issuer');
+
   it('of a registered wallet ends with its registration [T392]', async () => {
-    const { id: walletId } = (await admin(createWallet, {
-      body: { name: 'Wallet', clientId: 'wallet', redirectUris: [BACK] },
-    })) as { id: string };
-    const query = new URLSearchParams({
-      ...{ response_type: 'code', client_id: 'wallet', redirect_uri: BACK, scope: 'jwt_vc_json:Approved' },
-      code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
-      code_challenge_method: 'S256',
-    });
-    const begun = await send(authorize, { url: `/v1/oauth/authorize?${query}` });
-    const back = new URLSearchParams({
-      state: new URL(begun.headers['location']!).searchParams.get('state')!,
-      code: 'x',
-    });
-    const ended = await send(completeAuthorization, {
-      url: `/v1/oauth/authentication/callback?${back}`,
-      headers: { cookie: begun.headers['set-cookie']!.split(';')[0]! },
-    });
-    const token = await exchange({
-      ...{ grant_type: 'authorization_code', client_id: 'wallet', redirect_uri: BACK, code_verifier: VERIFIER },
-      code: new URL(ended.headers['location']!).searchParams.get('code')!,
-    });
+    const { id: walletId } = await admin(createWallet, { body: WALLET });
+    const token = await tokenOfCode();
     const { body } = await collect(token);
     await approve(parseBearerValue(body.transaction_id)!.tokenId);
     await admin(deleteWallet, { params: { id: walletId } });
-    expect(await poll(token, body.transaction_id)).toMatchObject(DENIED('the wallet is no longer registered'));
+    expect(await poll(token, body.transaction_id)).toMatchObject(NOT_ALLOWED);
+  });
+
+  it('of a wallet that is not registered ends when the tenant allows these no more [T487]', async () => {
+    const token = await tokenOfCode();
+    const { body } = await collect(token);
+    await approve(parseBearerValue(body.transaction_id)!.tokenId);
+    const allow = (allowUnregisteredWallets: boolean | null) =>
+      admin(updateOpenIdConfiguration, { body: { allowUnregisteredWallets } });
+    await allow(false);
+    expect(await poll(token, body.transaction_id)).toMatchObject(NOT_ALLOWED);
+    await allow(null);
+    expect(await poll(token, body.transaction_id)).toMatchObject({ status: 200 });
   });
 
   it('of a deleted configuration is denied [T392]', async () => {
@@ -620,15 +451,15 @@ describe('the access token of a session with a deferral', () => {
 
 describe('claims of a session with a deferral', () => {
   const claimsOf = async (sessionId: string) => {
-    const { state } = await engines.streams.load(issuanceSession, issuanceSessionStream(TENANT, sessionId));
+    const { state } = await issuance.engines.streams.load(issuanceSession, issuanceSessionStream(TENANT, sessionId));
     if (!('sealedClaims' in state)) throw new Error('the session has no claims');
-    return engines.vault.sealing.openSealed(TENANT, 'session', state.sealedClaims!);
+    return issuance.engines.vault.sealing.openSealed(TENANT, 'session', state.sealedClaims!);
   };
-  const sweep = () => services.app.get(SessionKeys, { strict: false }).sweep();
+  const sweep = () => issuance.services.app.get(SessionKeys, { strict: false }).sweep();
 
   it('stay sealed until it ends, and are destroyed then [T393]', async () => {
     const { made, token, transactionId, id } = await defer();
-    ahead = 29 * DAY_MS;
+    issuance.ahead = 29 * DAY_MS;
     await sweep();
     expect(await claimsOf(made.id)).toBe('{"name":"Ada"}');
     await approve(id);
@@ -640,7 +471,7 @@ describe('claims of a session with a deferral', () => {
   it('are destroyed once the last one is denied, collected or expired [T393]', async () => {
     const { made, token, id } = await defer();
     const second = await collect(token);
-    ahead = 3_600_000;
+    issuance.ahead = 3_600_000;
     await deny(id);
     await sweep();
     expect(await claimsOf(made.id)).toBe('{"name":"Ada"}');
@@ -648,9 +479,9 @@ describe('claims of a session with a deferral', () => {
     await sweep();
     expect(isErased(await claimsOf(made.id))).toBe(true);
 
-    ahead = 0;
+    issuance.ahead = 0;
     const { made: left } = await defer();
-    ahead = 31 * DAY_MS;
+    issuance.ahead = 31 * DAY_MS;
     await sweep();
     expect(isErased(await claimsOf(left.id))).toBe(true);
   });
@@ -678,7 +509,8 @@ describe('deferred issuances of a tenant', () => {
     const told = (subject: string, matches: (data: Record<string, unknown>) => boolean) =>
       waitUntil(
         async () =>
-          published.find((one) => one.subject === subject && matches(one.data as Record<string, unknown>))?.data,
+          issuance.messages.find((one) => one.subject === subject && matches(one.data as Record<string, unknown>))
+            ?.data,
         { what: subject },
       );
     expect(await told(issuanceDeferred.subject, ({ deferralId }) => deferralId === id)).toEqual({
@@ -693,14 +525,14 @@ describe('deferred issuances of a tenant', () => {
       ...{ tenantId: TENANT, notificationId, event: 'credential_failure', userId: made.userId, sessionId: made.id },
       ...{ credentialConfigurationId: manual.get(TENANT), credentialIds: [expect.any(String)] },
     });
-    const stored = await engines.events.readStream(credentialNotificationStream(TENANT, notificationId));
+    const stored = await issuance.engines.events.readStream(credentialNotificationStream(TENANT, notificationId));
     expect(JSON.stringify(stored)).not.toContain('full');
   });
 
   it('survive a restart [T386]', async () => {
     const { token, transactionId, id } = await defer();
-    await close();
-    await open();
+    await issuance.close();
+    await issuance.open();
     expect(await poll(token, transactionId)).toMatchObject({ status: 202 });
     await approve(id);
     expect(await poll(token, transactionId)).toMatchObject({ status: 200 });
@@ -717,7 +549,7 @@ describe('a notification', () => {
 
   it('is accepted repeatedly, and stored once of each kind [T396]', async () => {
     const { token, id } = await issue([makeKey(), makeKey()]);
-    const stored = () => engines.events.readStream(credentialNotificationStream(TENANT, id));
+    const stored = () => issuance.engines.events.readStream(credentialNotificationStream(TENANT, id));
     for (const event of ['credential_accepted', 'credential_accepted', 'credential_deleted'])
       expect(await notify(token, { notification_id: id, event, unknown: 1 })).toEqual({
         status: 204,
@@ -750,7 +582,7 @@ describe('a notification', () => {
     for (const id of [two.id, randomUUID(), one.id.toUpperCase(), 'x', ''])
       expect(await notify(one.token, accepted(id))).toMatchObject(unknown);
     expect(await notify(one.token, accepted(one.id), {}, OTHER)).toMatchObject(UNAUTHORIZED);
-    ahead = 900_000;
+    issuance.ahead = 900_000;
     expect(await notify(one.token, accepted(one.id))).toMatchObject(UNAUTHORIZED);
   });
 
@@ -791,7 +623,7 @@ describe('a notification', () => {
     expect(await notify(token, {}, form)).toMatchObject({
       body: { error: 'invalid_notification_request', error_description: 'the content type must be application/json' },
     });
-    expect(await engines.events.readStream(credentialNotificationStream(TENANT, id))).toEqual([]);
+    expect(await issuance.engines.events.readStream(credentialNotificationStream(TENANT, id))).toEqual([]);
   });
 });
 

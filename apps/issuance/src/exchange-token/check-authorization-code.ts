@@ -5,8 +5,9 @@ import type { MatchedSecrets } from './match-secrets.js';
 import type { AuthorizationCodeRequest } from './parse-token-request.js';
 
 /**
- * RFC 6749 §4.1.3 and RFC 7636 §4.6: the code, the client and redirect address it was requested for, and the verifier. A spent code returns
- * the session it was spent on, whose tokens are revoked.
+ * RFC 6749 §4.1.3 and RFC 7636 §4.6: the code, the client and redirect address it was requested for, and the verifier. A spent code with its
+ * verifier returns the session it was spent on, whose tokens are revoked. The code alone, which stays in the history of browsers, gave no
+ * tokens and must not end them.
  */
 export const checkAuthorizationCode = (
   state: IssuanceSessionState,
@@ -15,7 +16,10 @@ export const checkAuthorizationCode = (
   now: Date,
 ): { fresh: AuthorizedSession } | { spent: RedeemedSession } => {
   if ((state.status !== 'authorized' && state.status !== 'redeemed') || !matched.code) throw invalidGrant();
-  if (state.status === 'redeemed') return { spent: state };
+  if (state.status === 'redeemed') {
+    if (!matched.verifier) throw invalidGrant();
+    return { spent: state };
+  }
   const { clientId, redirectUri } = state.origin;
   if (isExpired(state.code, now)) throw invalidGrant();
   if (request.clientId !== clientId) throw invalidGrant('the code was issued to another client');

@@ -175,14 +175,15 @@ describe('an authorization code', () => {
         }),
       ]));
 
-  it('that is used again ends the session, by any client and at any time', () => {
+  it('that is used again with its verifier ends the session, by any client and at any time', () => {
     const spent = after(granted(), redeemed('AuthorizationCodeRedeemed'));
     spent.when((state) => exchangeCode(state, authorizationCode, facts())).then([replayed]);
-    const late = { ...facts({ verifier: false }), now: new Date('2026-05-02T10:00:00.000Z') };
+    const late = { ...facts(), now: new Date('2026-05-02T10:00:00.000Z') };
     spent
       .when((state) => exchangeCode(state, { ...authorizationCode, clientId: 'other' }, late))
       .thenState({ status: 'revoked', id: 's1' });
-    spent.when((state) => exchangeCode(state, authorizationCode, facts({ code: false }))).thenThrows('invalid_grant');
+    for (const wrong of [{ code: false }, { verifier: false }])
+      spent.when((state) => exchangeCode(state, authorizationCode, facts(wrong))).thenThrows('invalid_grant');
   });
 
   it.each<[string, IssuanceSessionEvent[], Partial<AuthorizationCodeRequest>, ExchangeFacts]>([

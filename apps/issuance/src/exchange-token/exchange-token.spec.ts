@@ -284,11 +284,10 @@ describe('check-authorization-code', () => {
     expect(check(authorized, {}, new Date(grant.expiresAt))).toEqual(refused);
     expect(check(authorized, {}, now, 't2')).toEqual(refused);
   });
-  it('recognizes a spent one by its value alone, from any client and at any time', () => {
+  it('recognizes a spent one by value and verifier, from any client and at any time [T484]', () => {
     expect(check(redeemed)).toEqual({ spent: redeemed });
-    expect(check(redeemed, { clientId: 'other', codeVerifier: 'x' }, new Date(grant.expiresAt))).toEqual({
-      spent: redeemed,
-    });
+    expect(check(redeemed, { clientId: 'other' }, new Date(grant.expiresAt))).toEqual({ spent: redeemed });
+    expect(check(redeemed, { codeVerifier: `${verifier.slice(0, -1)}S` })).toEqual(refused);
     expect(check(redeemed, { code: makeBearerValue(SESSION, code.tokenId).value })).toEqual(refused);
   });
   it.each<IssuanceSessionState>([

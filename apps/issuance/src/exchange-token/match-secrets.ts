@@ -33,7 +33,9 @@ export const matchSecrets = (
     return {
       ...none,
       code,
-      verifier: state.status === 'authorized' && provesChallenge(request.codeVerifier, state.origin.codeChallenge),
+      verifier:
+        state.origin.kind === 'authorizationRequest' &&
+        provesChallenge(request.codeVerifier, state.origin.codeChallenge),
     };
   const expected = state.status === 'offered' ? state.origin.transactionCode : undefined;
   const given = request.transactionCode;

@@ -1,3 +1,4 @@
+import type { AppError } from '@attestry/contracts';
 import { given, stateAfter } from '@attestry/event-store';
 import {
   approveDeferral,
@@ -90,6 +91,12 @@ describe('a deferred issuance', () => {
     after(deferred('d1', 30))
       .when((state) => deferIssuance(state as RedeemedSession, deferral('d2', 2), now))
       .then([deferred('d2', 2, 30)]);
+    after(deferred('d1', 2))
+      .when((state) => deferIssuance(state as RedeemedSession, deferral('d2', 30), now))
+      .then([deferred('d2', 30)]);
+    after(deferred('d1', 30), deferred('d2', 5, 30), deferred('d3', 2, 30))
+      .when((state) => denyDeferral(state, 'd1', now))
+      .then([denied('d1', at(5 * DAY))]);
     after(deferred('d1', 30), deferred('d2', 2, 30))
       .when((state) => denyDeferral(state, 'd1', now))
       .then([denied('d1', at(2 * DAY))]);
@@ -131,6 +138,7 @@ describe('a deferred issuance', () => {
       .when(approve('d1', later(30 * DAY)))
       .thenThrows('NotFound');
     after(deferred('d1'), deleted).when(approve()).thenThrows('NotFound');
+    after().when(approve()).thenThrows('NotFound');
   });
 
   it('is denied until the credentials are issued [T387]', () => {
@@ -154,6 +162,29 @@ describe('a deferred issuance', () => {
     after(deferred('d1', 30, 30, { needsApproval: false }))
       .when(complete('d1'))
       .then([completed('d1')]);
+  });
+
+  it('is refused with the reason [T387, T388]', () => {
+    const refusal = (decide: (state: IssuanceSessionState) => unknown, ...events: IssuanceSessionEvent[]) => {
+      try {
+        return decide(sessionAfter(...events));
+      } catch (error) {
+        const { message, check } = error as AppError;
+        return [message, check];
+      }
+    };
+    const many = Array.from({ length: 20 }, (_, n) => deferred(`d${n}`));
+    const defer = (state: IssuanceSessionState) => deferIssuance(state as RedeemedSession, deferral('more'), now);
+    expect(refusal(defer, ...many)).toEqual(['at most 20 deferred requests may be open', 'deferred-issuance']);
+    expect(refusal(complete('d1'))).toEqual([
+      'transaction_id is unknown, has expired or was used',
+      'deferred-issuance',
+    ]);
+    const approve = (state: IssuanceSessionState) => approveDeferral(state, 'd1', now);
+    expect(refusal(approve, deferred('d1'), denied('d1'))).toEqual(['The issuance was denied', undefined]);
+    const deny = (state: IssuanceSessionState) => denyDeferral(state, 'd1', now);
+    const ended = [deferred('d1'), approved('d1'), completed('d1')];
+    expect(refusal(deny, ...ended)).toEqual(['The credentials were issued', undefined]);
   });
 
   it('counts against the limit of its configuration while it is open [T388]', () => {

@@ -578,6 +578,16 @@ describe('the proof type jwt with x5c', () => {
     ['no chain', () => withChain('x', A.privateKey), 'x5c must be an array of base64 certificates'],
     ['an empty chain', () => withChain([], A.privateKey), 'x5c must have 1 to 5 certificates'],
     [
+      'a chain of 6 certificates',
+      () => withChain(Array(6).fill('AAAA'), A.privateKey),
+      'x5c must have 1 to 5 certificates',
+    ],
+    [
+      'a certificate of more than 4 KiB',
+      () => withChain(['A'.repeat(5468)], A.privateKey),
+      'x5c certificate 1 must be base64 of at most 4096 bytes',
+    ],
+    [
       'another key beside it',
       () => proof(A, nonceOf(), { x5c: ['AAAA'] }),
       'exactly one of kid, jwk and x5c is required',

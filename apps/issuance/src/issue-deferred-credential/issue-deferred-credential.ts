@@ -21,6 +21,7 @@ import { HaipProfile } from '../haip/haip-profile.js';
 import { Formats } from '../formats/formats.js';
 import { completeDeferral, invalidTransactionId } from '../issuance-session/deferred-issuance.decisions.js';
 import type { OpenDeferral } from '../issuance-session/issuance-session.decisions.js';
+import type { SessionOrigin } from '../issuance-session/issuance-session.events.js';
 import { checkContentType } from '../message-encryption/check-content-type.js';
 import { encryptAnswer, MessageEncryption } from '../message-encryption/message-encryption.js';
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
@@ -29,6 +30,7 @@ import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { user, userStream } from '../user/user.state.js';
 import { TenantWallets } from '../wallets/tenant-wallets.js';
+import type { RegisteredWallet } from '../wallets/wallets.events.js';
 import { WithdrawnDomains } from '../withdrawn-domains/withdrawn-domains.directory.js';
 import { checkRights } from './check-rights.js';
 import { parseDeferredRequest } from './parse-deferred-request.js';
@@ -88,8 +90,11 @@ export class IssueDeferredCredential {
       throw invalidTransactionId();
     }
     record.addMetadata({ deferralId: found.deferralId, credentialConfigurationId: found.credentialConfigurationId });
-    const { state: person } = await this.streams.load(user, userStream(tenant.id, session.userId));
-    const deferral = checkRights(found, session, person, wallet);
+    const [{ state: person }, isClientAllowed] = await Promise.all([
+      this.streams.load(user, userStream(tenant.id, session.userId)),
+      this.isClientAllowed(origin, wallet, tenant.id),
+    ]);
+    const deferral = checkRights(found, session, person, isClientAllowed);
     const issued = deferral.status === 'approved' && (await this.issue(deferral, authorized, tenant, now, record));
     if (!issued) return deferredAnswer(deferredResponse(transactionId), responseEncryption);
     const response: CredentialResponse = {
@@ -97,6 +102,17 @@ export class IssueDeferredCredential {
       notification_id: issued.answerId,
     };
     return responseEncryption ? encryptAnswer(response, responseEncryption) : response;
+  }
+
+  /** A pre-authorized code is exchanged by any client (OID4VCI 1.0 §6.1). */
+  private async isClientAllowed(
+    origin: SessionOrigin,
+    wallet: RegisteredWallet | undefined,
+    tenantId: string,
+  ): Promise<boolean> {
+    if (origin.kind !== 'authorizationRequest') return true;
+    if (wallet || origin.isRegistered) return wallet?.disabled === false;
+    return this.wallets.isAllowed(tenantId, origin);
   }
 
   /** Undefined while a claims source has no claims yet. */

@@ -50,6 +50,16 @@ describe('the header of an encrypted request [T312]', () => {
     ['a key on another curve', { epk: { kty: 'OKP', crv: 'X25519', x } }, epk],
     ['a point that is not on the curve', { epk: OFF_CURVE }, `${epk}: the P-256 key is not on its curve`],
     ['coordinates of another length', { epk: { ...P256, x: 'AA' } }, `${epk}: x must be 32 bytes in base64url`],
+    [
+      'operations of the key [T485]',
+      { epk: { ...P256, key_ops: null } },
+      'epk must not have key_ops, objects or arrays',
+    ],
+    [
+      'a member of the key that is no text [T485]',
+      { epk: { ...P256, n: { toString: 1 } } },
+      'epk must not have key_ops, objects or arrays',
+    ],
     ['a private key', { epk: { ...P256, d: x } }, `${epk}: a public key must not contain the private member d`],
     ['no key id', { kid: undefined }, 'kid is missing'],
     ['a key id that is no text', { kid: 1 }, 'kid is missing'],

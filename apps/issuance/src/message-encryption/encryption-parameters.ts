@@ -40,8 +40,9 @@ export const checkJweHeader = (jwe: string): string => {
   if (zip !== undefined && !isOneOf(ZIP_VALUES, zip)) throw refused(`zip must be ${ZIP_VALUES.join(', ')}`);
   if (crit !== undefined) throw refused('critical header parameters are not supported');
   checkP256('epk', epk);
-  // The library would fail on it with an error of another kind.
-  if (isObject(epk) && epk['key_ops'] !== undefined) throw refused('epk must not have key_ops');
+  // Web Crypto fails on them with errors of its own.
+  if (Object.entries(epk as object).some(([name, value]) => name === 'key_ops' || typeof value === 'object'))
+    throw refused('epk must not have key_ops, objects or arrays');
   if (typeof kid !== 'string') throw refused('kid is missing');
   return kid;
 };

@@ -35,7 +35,7 @@ const readSvg = (svg: string) => {
 };
 
 const decode = async (text: string, mediaType: QrMediaType) => {
-  const image = await codes.render(text, mediaType);
+  const image = await codes.render('t1', text, mediaType);
   return mediaType === 'image/png' ? readPng(image) : readSvg(image.toString());
 };
 const textOf = (length: number) => `openid-credential-offer://?${'x%22aB{}'.repeat(400)}`.slice(0, length);
@@ -47,16 +47,31 @@ it.each(
 );
 
 it('a longer text has no code', () =>
-  expect(codes.render(textOf(MAX_QR_TEXT + 1), 'image/png')).rejects.toThrow('Capacity overflow'));
+  expect(codes.render('t1', textOf(MAX_QR_TEXT + 1), 'image/png')).rejects.toThrow('Capacity overflow'));
 
-it('too many at once are refused, and the others are rendered [T452]', async () => {
-  const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => codes.render(textOf(2000), 'image/png')));
-  const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
-  expect(refused.length).toBeGreaterThan(0);
-  expect(refused.length).toBeLessThan(60 - 30);
-  expect(refused[0]).toMatchObject({
-    kind: 'unavailable',
-    message: 'Too many QR codes are being rendered',
-    headers: { 'retry-after': '1' },
-  });
+const BUSY = {
+  kind: 'unavailable',
+  message: 'Too many QR codes are being rendered',
+  headers: { 'retry-after': '1' },
+};
+/** As many different images at once; resolves to the refusals. */
+const flood = async (tenantId: string, size: number) => {
+  const images = Array.from({ length: size }, (_, n) => codes.render(tenantId, textOf(2000 + n), 'image/png'));
+  const outcomes = await Promise.allSettled(images);
+  return outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+};
+
+it('too many of a tenant at once are refused, and the others are rendered [T452]', async () => {
+  const refused = await flood('t1', 40);
+  expect(refused).toHaveLength(40 - 16);
+  expect(refused[0]).toMatchObject(BUSY);
+  expect(await flood('t1', 1)).toEqual([]);
+});
+
+it('neither a tenant nor one address takes the slots of the others [T482]', async () => {
+  const floods = Promise.all(['t1', 't2', 't3', 't4'].map((tenantId) => flood(tenantId, 20)));
+  expect(await decode(textOf(130), 'image/png').catch((error: unknown) => error)).toMatchObject(BUSY);
+  const same = Array.from({ length: 60 }, () => codes.render('t5', textOf(130), 'image/svg+xml'));
+  await expect(Promise.all(same)).resolves.toHaveLength(60);
+  expect((await floods).flat().length).toBeGreaterThan(0);
 });

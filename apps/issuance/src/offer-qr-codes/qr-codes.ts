@@ -8,8 +8,9 @@ import type { QrTask } from './render-qr-code.worker.js';
 export const QR_MEDIA_TYPES = ['image/svg+xml', 'image/png'] as const;
 export type QrMediaType = (typeof QR_MEDIA_TYPES)[number];
 
-/** Images that wait for the thread. */
+/** Images that wait for the thread, and that one tenant has waiting or in progress. */
 const QUEUE = 32;
+const QUEUE_OF_TENANT = 16;
 /** After this long without work the thread ends and frees its memory. */
 const IDLE_MS = 60_000;
 const MEMORY_MB = 64;
@@ -18,17 +19,31 @@ const MEMORY_MB = 64;
 @Injectable()
 export class QrCodes implements OnApplicationShutdown {
   private pool: Piscina<QrTask, Uint8Array> | undefined;
+  /** By tenant, then by type and text: however often a public address is requested, its image takes one slot. */
+  private readonly unfinished = new Map<string, Map<string, Promise<Buffer>>>();
 
   /**
    * @param text at most MAX_QR_TEXT bytes
    * @throws AppError 503 when too many images are being rendered
    */
-  async render(text: string, mediaType: QrMediaType): Promise<Buffer> {
+  async render(tenantId: string, text: string, mediaType: QrMediaType): Promise<Buffer> {
     const pool = (this.pool ??= this.newPool());
-    if (pool.queueSize >= QUEUE)
+    const own = this.unfinished.get(tenantId) ?? new Map<string, Promise<Buffer>>();
+    const name = `${mediaType} ${text}`;
+    const shared = own.get(name);
+    if (shared) return shared;
+    // A tenant without an image in progress always gets a slot.
+    if (own.size >= QUEUE_OF_TENANT || (own.size > 0 && pool.queueSize >= QUEUE))
       throw new AppError('unavailable', 'Too many QR codes are being rendered', { headers: { 'retry-after': '1' } });
     // Bytes from another thread lose their Buffer class.
-    return Buffer.from(await pool.run({ text, mediaType }));
+    const image = pool.run({ text, mediaType }).then((bytes) => Buffer.from(bytes));
+    this.unfinished.set(tenantId, own.set(name, image));
+    try {
+      return await image;
+    } finally {
+      own.delete(name);
+      if (own.size === 0) this.unfinished.delete(tenantId);
+    }
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -1,46 +1,20 @@
 /** @engines embedded postgres */
-import { createHash, generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createHash, randomUUID } from 'node:crypto';
 import {
-  AppError,
-  authorize,
-  beginSignIn,
-  completeAuthorization,
-  completeSignIn,
-  createPreAuthorizedOffer,
   createWallet,
   exchangeToken,
-  HTTP_STATUS,
   issueCredential,
   issueNonce,
-  jwtVcConfigurations,
   pushAuthorization,
   recordSubject,
-  reserveIssuerKey,
   type AccessTokenResponse,
-  type Caller,
   type CredentialResponse,
-  type HttpAnswer,
   type NonceResponse,
   type OperationRecordMessage,
-  type PreAuthorizedOffer,
   type PreAuthorizedOfferRequest,
   type PushedAuthorizationResponse,
 } from '@attestry/contracts';
-import { encodeDidKey, encodeMultikey, jwkThumbprint, type PublicJwk } from '@attestry/keys';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RequestOf,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
-import { SignJWT, type JWK } from 'jose';
+import { athOf, IssuanceUnderTest, makeWalletKey as makeKey, waitUntil, type WalletKey } from '@attestry/testing';
 import { issuanceService } from '../index.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import type { OpenIdSettings } from '../openid-settings/openid-settings.events.js';
@@ -48,171 +22,45 @@ import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-
 import { wallets, walletsStream } from '../wallets/wallets.state.js';
 import { parseBearerValue } from './bearer-value.js';
 
-const TENANT = '11111111-1111-4111-8111-111111111111';
-const STRICT = '22222222-2222-4222-8222-222222222222';
-const PROVIDER = randomUUID();
-const BACK = 'https://wallet.example/back';
-const VERIFIER = 'a-verifier-of-the-wallet-with-43-characters';
-const PRE_AUTHORIZED = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
-const baseOf = (tenantId: string) => `http://${tenantId.slice(0, 4)}.localhost:8080`;
-
-let folder: string;
-let engines: Engines;
-let services: RunningServices;
-let client: ServiceClient;
+const { TENANT, OTHER: STRICT, BACK, WALLET, PRE_AUTHORIZED } = IssuanceUnderTest;
+const issuance = new IssuanceUnderTest(issuanceService, { subjects: [recordSubject('record', 'issuance')] });
+const { admin, baseOf, codeGrant, send } = issuance;
 const configurations = new Map<string, string>();
-/** Milliseconds the clock is ahead. */
-let ahead = 0;
-const records: OperationRecordMessage[] = [];
 const events = { tenantId: TENANT, requestId: 'spec', actor: 'spec', operation: 'spec' };
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'dpop-'));
-  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder, BASE_DOMAIN: 'localhost:8080' });
-  engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
-  engines.bus.serve(beginSignIn.subject, async (data) => {
-    const { state } = (data as RequestOf<typeof beginSignIn>).body;
-    const url = `https://login.example/authorize?${new URLSearchParams({ state })}`;
-    return { ok: true, data: { providerId: PROVIDER, url } };
-  });
-  engines.bus.serve(completeSignIn.subject, async () => ({
-    ok: true,
-    data: { url: 'https://login.example', subjectId: 'zoe', claims: {}, claimsToPersist: [] },
-  }));
-  engines.bus.serve(reserveIssuerKey.subject, async (_data, { tenant }) => {
-    const { id } = JSON.parse(tenant!) as { id: string };
-    const { keyId, publicJwk } = await engines.vault.signingKeys.ensureSigningKey(id, 'did', 'P-256');
-    const did = encodeDidKey(publicJwk);
-    const verificationMethod = `${did}#${encodeMultikey(publicJwk)}`;
-    return { ok: true, data: { did, verificationMethod, kmsKeyId: keyId, algorithm: 'P-256' } };
-  });
-  engines.bus.consume({ name: 'spec.records', subjects: [recordSubject('record', 'issuance')] }, async (messages) => {
-    records.push(...messages.map(({ data }) => data as OperationRecordMessage));
-  });
-  services = await startServices([issuanceService], engines);
-  client = new ServiceClient(engines.bus, 'gateway');
+  await issuance.open();
   for (const tenantId of [TENANT, STRICT]) {
-    const body = {
-      type: 'Course',
-      name: 'Course',
-      issuer: { name: 'Acme' },
-      claimMappings: { level: { defaultValue: 3 } },
-    };
-    const { id } = (await admin(jwtVcConfigurations.create, { body }, tenantId)) as { id: string };
-    configurations.set(tenantId, id);
+    const claimMappings = { level: { defaultValue: 3 } };
+    configurations.set(tenantId, await issuance.configure('Course', { claimMappings }, tenantId));
+    await admin(createWallet, { body: WALLET }, tenantId);
   }
   await changeSettings(STRICT, { dpopNonceRequired: true });
-  for (const tenantId of [TENANT, STRICT]) {
-    const body = { name: 'Wallet', clientId: 'wallet', redirectUris: [BACK] };
-    await admin(createWallet, { body }, tenantId);
-  }
 });
 beforeEach(() => {
-  ahead = 0;
+  issuance.ahead = 0;
 });
-afterAll(async () => {
-  await services?.close();
-  await engines?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => issuance.remove());
 
 const changeSettings = (tenantId: string, data: OpenIdSettings) =>
-  engines.streams.runDecision(
+  issuance.engines.streams.runDecision(
     openIdSettings,
     openIdSettingsStream(tenantId),
     () => [{ type: 'OpenIdSettingsChanged' as const, data }],
     { ...events, tenantId },
   );
 
-let requests = 0;
-const contextOf = (operation: string, caller: Caller, tenantId: string) => ({
-  tenant: { id: tenantId, host: baseOf(tenantId).slice(7), baseUrl: baseOf(tenantId) },
-  caller,
-  requestId: `request-${++requests}`,
-  operation,
-  deadline: Date.now() + 20_000,
-  publicUrl: baseOf(tenantId),
-});
-const admin = <O extends Parameters<ServiceClient['call']>[0]>(operation: O, request: object, tenantId = TENANT) =>
-  client.call(
-    operation,
-    request as Partial<RequestOf<O>>,
-    contextOf(operation.name, { kind: 'client', clientId: 'c' }, tenantId) as never,
-  );
-
-/** Status, headers and body as the gateway would send them. */
-interface Answer<T = Record<string, unknown>> {
-  status: number;
-  headers: Record<string, string>;
-  body: T;
-}
-const send = async <T>(
-  operation: Parameters<ServiceClient['call']>[0],
-  { url = '/', text = '', headers = {} }: { url?: string; text?: string; headers?: Record<string, string> },
-  tenantId = TENANT,
-): Promise<Answer<T>> => {
-  const caller: Caller = operation.access.kind === 'public' ? { kind: 'public' } : { kind: 'holder' };
-  const raw = { method: operation.http!.method, url, headers, text };
-  try {
-    const answer: unknown = await client.call(
-      operation,
-      { raw } as never,
-      contextOf(operation.name, caller, tenantId) as never,
-    );
-    const { $http } = answer as HttpAnswer;
-    return { status: 200, headers: $http?.headers ?? {}, body: ($http ? $http.body : answer) as T };
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const { kind, code, message, headers: given = {} } = error;
-    return { status: HTTP_STATUS[kind], headers: given, body: { error: code, error_description: message } as T };
-  }
-};
-
 // --- the wallet
 
-interface Key {
-  privateKey: KeyObject;
-  jwk: PublicJwk;
-  jkt: string;
-}
-const makeKey = (): Key => {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-  const jwk = publicKey.export({ format: 'jwk' }) as unknown as PublicJwk;
-  return { privateKey, jwk, jkt: jwkThumbprint(jwk) };
-};
-const seconds = () => Math.floor((Date.now() + ahead) / 1000);
-const signed = (typ: string, { privateKey, jwk }: Key, claims: object) =>
-  new SignJWT({ iat: seconds(), ...claims })
-    .setProtectedHeader({ alg: 'ES256', typ, jwk: { ...jwk } as JWK })
-    .sign(privateKey);
-const urls = { token: '/v1/oauth/token', credential: '/v1/openid/credential', push: '/v1/oauth/par' };
-const prove = (key: Key, at: keyof typeof urls, claims: object = {}, tenantId = TENANT) =>
-  signed('dpop+jwt', key, { htm: 'POST', htu: `${baseOf(tenantId)}${urls[at]}`, jti: randomUUID(), ...claims });
-const athOf = (token: string) => createHash('sha256').update(token).digest('base64url');
+const OPERATIONS = { token: exchangeToken, credential: issueCredential, push: pushAuthorization } as const;
+const prove = (key: WalletKey, at: keyof typeof OPERATIONS, claims: object = {}, tenantId = TENANT) =>
+  issuance.proveDpop(key, OPERATIONS[at], claims, tenantId);
 
-const offer = async (more: Partial<PreAuthorizedOfferRequest> = {}, tenantId = TENANT) => {
-  const body = { credentials: [configurations.get(tenantId)!], ...more };
-  const made = (await admin(createPreAuthorizedOffer, { body }, tenantId)) as PreAuthorizedOffer;
-  const document = JSON.parse(new URL(made.uri).searchParams.get('credential_offer')!) as {
-    grants: Record<string, { 'pre-authorized_code': string }>;
-  };
-  return {
-    id: made.id,
-    transactionCode: made.transactionCode,
-    code: document.grants[PRE_AUTHORIZED]!['pre-authorized_code'],
-  };
-};
-const exchange = (form: Record<string, string>, dpop?: string, tenantId = TENANT) =>
-  send<AccessTokenResponse>(
-    exchangeToken,
-    {
-      headers: { 'content-type': 'application/x-www-form-urlencoded', ...(dpop !== undefined && { dpop }) },
-      text: new URLSearchParams(form).toString(),
-    },
-    tenantId,
-  );
+const offer = (more: Partial<PreAuthorizedOfferRequest> = {}, tenantId = TENANT) =>
+  issuance.offer({ credentials: [configurations.get(tenantId)!], ...more }, tenantId);
+const withProof = (dpop: string | undefined): Record<string, string> => (dpop === undefined ? {} : { dpop });
 const redeem = (code: string, dpop?: string, more: Record<string, string> = {}, tenantId = TENANT) =>
-  exchange({ grant_type: PRE_AUTHORIZED, 'pre-authorized_code': code, ...more }, dpop, tenantId);
+  issuance.redeem(code, withProof(dpop), more, tenantId);
 const nonceFor = (tenantId = TENANT) => send<NonceResponse>(issueNonce, {}, tenantId);
 
 /** A bound token from an offer. */
@@ -228,50 +76,20 @@ interface Collecting {
   body?: object;
 }
 const collect = async (token: string, { dpop, scheme = 'DPoP', nonce, tenantId = TENANT, body }: Collecting) => {
-  const proof = await signed('openid4vci-proof+jwt', makeKey(), {
-    aud: baseOf(tenantId),
-    nonce: nonce ?? (await nonceFor(tenantId)).body.c_nonce,
-  });
-  return send<CredentialResponse>(
+  const jwt = [await issuance.proveKey(makeKey(), tenantId, { nonce })];
+  return issuance.sendJson<CredentialResponse>(
     issueCredential,
-    {
-      headers: {
-        'content-type': 'application/json',
-        authorization: `${scheme} ${token}`,
-        ...(dpop !== undefined && { dpop }),
-      },
-      text: JSON.stringify(
-        body ?? { credential_configuration_id: configurations.get(tenantId), proofs: { jwt: [proof] } },
-      ),
-    },
+    body ?? { credential_configuration_id: configurations.get(tenantId), proofs: { jwt } },
+    { authorization: `${scheme} ${token}`, ...withProof(dpop) },
     tenantId,
   );
 };
+const authorization = (parameters: Record<string, string> = {}) =>
+  issuance.authorization({ scope: 'jwt_vc_json:Course', ...parameters });
 /** Authorization code of a person who signed in, for a request with these parameters. */
-const signIn = (parameters: Record<string, string> = {}): Promise<string> =>
-  signInWith({ ...authorizationParameters, ...parameters });
-const authorizationParameters = {
-  response_type: 'code',
-  ...{ client_id: 'wallet', redirect_uri: BACK, scope: 'jwt_vc_json:Course' },
-  code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
-  code_challenge_method: 'S256',
-};
-const signInWith = async (parameters: Record<string, string>): Promise<string> => {
-  const query = new URLSearchParams(parameters);
-  const begun = await send(authorize, { url: `/v1/oauth/authorize?${query}` });
-  const location = new URL(begun.headers['location']!);
-  if (location.origin !== 'https://login.example') return location.href;
-  const cookie = begun.headers['set-cookie']!.split(';')[0]!;
-  const back = new URLSearchParams({ state: location.searchParams.get('state')!, code: 'x' });
-  const url = `/v1/oauth/authentication/callback?${back}`;
-  const ended = await send(completeAuthorization, { url, headers: { cookie } });
-  return new URL(ended.headers['location']!).searchParams.get('code')!;
-};
+const signIn = (parameters: Record<string, string> = {}) => issuance.signIn(authorization(parameters));
 const exchangeCode = (code: string, dpop?: string, clientId = 'wallet') =>
-  exchange(
-    { grant_type: 'authorization_code', client_id: clientId, redirect_uri: BACK, code_verifier: VERIFIER, code },
-    dpop,
-  );
+  issuance.sendForm<AccessTokenResponse>(exchangeToken, codeGrant(code, clientId), withProof(dpop));
 
 const refusedProof = (description: string) => ({ error: 'invalid_dpop_proof', error_description: description });
 const USED = refusedProof('the DPoP proof has already been used');
@@ -291,7 +109,7 @@ describe('a token request with a DPoP proof', () => {
         body: { token_type: 'DPoP', expires_in: 900, scope: 'jwt_vc_json:Course' },
       });
       const { sessionId } = parseBearerValue(answer.body.access_token)!;
-      const { state } = await engines.streams.load(issuanceSession, issuanceSessionStream(TENANT, sessionId));
+      const { state } = await issuance.engines.streams.load(issuanceSession, issuanceSessionStream(TENANT, sessionId));
       expect(state).toMatchObject({ status: 'redeemed', accessToken: { jkt: key.jkt } });
       const dpop = await prove(key, 'credential', { ath: athOf(answer.body.access_token) });
       expect(await collect(answer.body.access_token, { dpop })).toMatchObject({
@@ -324,15 +142,14 @@ describe('a token request with a DPoP proof', () => {
         'DPoP proof: htcd must be the SHA-256 digest of the request payload in base64',
       ],
     ] as const) {
-      const requestId = `request-${requests + 1}`;
+      const requestId = `request-${issuance.requests + 1}`;
       expect(await redeem(code, dpop, { tx_code: '000000' })).toMatchObject({
         status: 400,
         headers: { 'dpop-nonce': NONCE },
         body: refusedProof(description),
       });
-      const record = await waitUntil(async () => records.find((it) => it.requestId === requestId), {
-        what: 'the record',
-      });
+      const records = () => issuance.messages.map(({ data }) => data as OperationRecordMessage);
+      const record = await waitUntil(() => records().find((it) => it.requestId === requestId), { what: 'the record' });
       expect(record).toMatchObject({
         outcome: 'FAIL',
         object: { type: 'session', id },
@@ -359,9 +176,9 @@ describe('a token request with a DPoP proof', () => {
     const left = codes.filter((_, index) => answers[index]!.status !== 200);
     for (const code of left) expect((await redeem(code, await prove(makeKey(), 'token'))).status).toBe(200);
     // The window is longer than the life of a code; at its end `iat` refuses it.
-    ahead = 290_000;
+    issuance.ahead = 290_000;
     expect((await redeem((await offer()).code, dpop)).body).toEqual(USED);
-    ahead = 310_000;
+    issuance.ahead = 310_000;
     expect(await redeem((await offer()).code, dpop)).toMatchObject({
       status: 400,
       body: { error_description: expect.stringContaining('iat must be') },
@@ -391,7 +208,7 @@ describe('an authorization request with dpop_jkt', () => {
   });
 
   it('is refused with anything but a thumbprint [T240]', async () => {
-    const refused = new URL(await signIn({ dpop_jkt: 'x'.repeat(42) }));
+    const refused = await issuance.authorize(authorization({ dpop_jkt: 'x'.repeat(42) }));
     expect(Object.fromEntries(refused.searchParams)).toMatchObject({
       error: 'invalid_request',
       error_description: 'dpop_jkt must be the SHA-256 thumbprint of a key in base64url',
@@ -401,21 +218,14 @@ describe('an authorization request with dpop_jkt', () => {
 
 describe('a pushed authorization request with a DPoP proof', () => {
   const push = (dpop?: string, more: Record<string, string> = {}, tenantId = TENANT) =>
-    send<PushedAuthorizationResponse>(
-      pushAuthorization,
-      {
-        headers: { 'content-type': 'application/x-www-form-urlencoded', ...(dpop !== undefined && { dpop }) },
-        text: new URLSearchParams({ ...authorizationParameters, ...more }).toString(),
-      },
-      tenantId,
-    );
+    issuance.sendForm<PushedAuthorizationResponse>(pushAuthorization, authorization(more), withProof(dpop), tenantId);
 
   it('binds its code to the key of the proof, as dpop_jkt does [T240, T290]', async () => {
     const key = makeKey();
     for (const more of [{}, { dpop_jkt: key.jkt }] as Record<string, string>[]) {
       const { headers, body } = await push(await prove(key, 'push'), more);
       expect(headers).toMatchObject({ 'dpop-nonce': NONCE });
-      const code = await signInWith({ client_id: 'wallet', request_uri: body.request_uri });
+      const code = await issuance.signIn({ client_id: 'wallet', request_uri: body.request_uri });
       expect(await exchangeCode(code, await prove(makeKey(), 'token'))).toMatchObject({
         status: 400,
         body: { error: 'invalid_dpop_proof' },
@@ -451,7 +261,7 @@ describe('a pushed authorization request with a DPoP proof', () => {
 describe('a registered wallet with dpopRequired', () => {
   it('needs a proof of any key with either grant, and no other client does [T240]', async () => {
     const registered = { id: randomUUID(), name: 'Bound', clientId: 'bound-wallet', redirectUris: [BACK] };
-    await engines.streams.runDecision(
+    await issuance.engines.streams.runDecision(
       wallets,
       walletsStream(TENANT),
       () => [{ type: 'WalletRegistered' as const, data: { ...registered, dpopRequired: true, disabled: false } }],
@@ -513,7 +323,7 @@ describe('a token that is bound to a key', () => {
 
   it('has challenges that begin with DPoP, also when it has expired or does not cover the credential [T254]', async () => {
     const { key, token } = await bind();
-    ahead = 901_000;
+    issuance.ahead = 901_000;
     const ended = refused('the access token is not valid', 'invalid_token');
     expect(await collect(token, { scheme: 'Bearer' })).toMatchObject(ended);
     const dpop = await prove(key, 'credential', { ath: athOf(token) });
@@ -521,7 +331,7 @@ describe('a token that is bound to a key', () => {
       ...ended,
       headers: { ...ended.headers, 'dpop-nonce': NONCE },
     });
-    ahead = 0;
+    issuance.ahead = 0;
     const unknown = token.replace(/^./, (it) => (it === 'A' ? 'B' : 'A'));
     expect(await collect(unknown, { dpop })).toMatchObject(ended);
     expect(await collect(unknown, { scheme: 'Bearer' })).toMatchObject({
@@ -574,7 +384,7 @@ describe('a token that is bound to a key', () => {
 });
 
 describe('a nonce for DPoP proofs', () => {
-  const proofWith = (key: Key, at: keyof typeof urls, claims: object) => prove(key, at, claims, STRICT);
+  const proofWith = (key: WalletKey, at: keyof typeof OPERATIONS, claims: object) => prove(key, at, claims, STRICT);
   const dpopNonce = async (tenantId = STRICT) => (await nonceFor(tenantId)).headers['dpop-nonce']!;
 
   it('is demanded of proofs alone, by a tenant that requires it [T255]', async () => {
@@ -626,9 +436,9 @@ describe('a nonce for DPoP proofs', () => {
       expect(await redeem(code, await proofWith(makeKey(), 'token', { nonce }), {}, STRICT)).toMatchObject(unknown);
     const nonce = await dpopNonce(TENANT);
     const { code: other } = await offer();
-    ahead = 301_000;
+    issuance.ahead = 301_000;
     expect(await redeem(other, await prove(makeKey(), 'token', { nonce }))).toMatchObject(unknown);
-    ahead = 0;
+    issuance.ahead = 0;
     expect((await redeem(other, await prove(makeKey(), 'token', { nonce }))).status).toBe(200);
     // And no c_nonce.
     const { key, token } = await bind();

@@ -1,71 +1,33 @@
 /** @engines embedded postgres */
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   AppError,
   CONFIGURATION_OPERATIONS,
-  createPreAuthorizedOffer,
-  exchangeToken,
   issueCredential,
-  issueNonce,
-  reserveIssuerKey,
   retrieveIssuerMetadata,
-  type Caller,
   type ConfigurationOperations,
   type CredentialFormat,
   type CredentialResponse,
-  type HttpAnswer,
   type KeyRequirements,
-  type NonceResponse,
-  type PreAuthorizedOffer,
+  type Operation,
 } from '@attestry/contracts';
-import { encodeDidJwk, type PublicJwk } from '@attestry/keys';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RequestOf,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS, WalletProvider } from '@attestry/testing';
-import { decodeJwt, SignJWT, type JWK, type JWTHeaderParameters } from 'jose';
+import { encodeDidJwk } from '@attestry/keys';
+import { IssuanceUnderTest, makeWalletKey as makeHolder, WalletProvider, type WalletKey } from '@attestry/testing';
+import { decodeJwt, type JWK } from 'jose';
 import { issuanceService } from '../index.js';
 
-const TENANT = '11111111-1111-4111-8111-111111111111';
-const OTHER = '22222222-2222-4222-8222-222222222222';
-const PRE_AUTHORIZED = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+const { TENANT, OTHER } = IssuanceUnderTest;
 const FORMATS = Object.keys(CONFIGURATION_OPERATIONS) as CredentialFormat[];
-const baseOf = (tenantId: string) => `http://${tenantId.slice(0, 4)}.localhost:8080`;
 
-let folder: string;
-let engines: Engines;
-let services: RunningServices;
-let client: ServiceClient;
+const issuance = new IssuanceUnderTest(issuanceService);
+const { nonce: nonceFor } = issuance;
 let attester: WalletProvider;
 let otherAttester: WalletProvider;
 /** As they are stored. */
 let root: string;
 let otherRoot: string;
-/** Milliseconds the clock is ahead. */
-let ahead = 0;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'key-proofs-'));
-  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder, BASE_DOMAIN: 'localhost:8080' });
-  engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
-  engines.bus.serve(reserveIssuerKey.subject, async (data, { tenant }) => {
-    const { id } = JSON.parse(tenant!) as { id: string };
-    const [algorithm] = (data as RequestOf<typeof reserveIssuerKey>).body.algorithms;
-    const { keyId } = await engines.vault.signingKeys.ensureSigningKey(id, 'did', algorithm!);
-    const did = 'did:web:acme.example';
-    return { ok: true, data: { did, verificationMethod: `${did}#k123456789`, kmsKeyId: keyId, algorithm } };
-  });
-  services = await startServices([issuanceService], engines);
-  client = new ServiceClient(engines.bus, 'gateway');
+  await issuance.open();
   [attester, otherAttester] = await Promise.all([WalletProvider.create(), WalletProvider.create()]);
   [root, otherRoot] = [attester, otherAttester].map(({ rootCertificate }) => `${rootCertificate}\n`) as [
     string,
@@ -73,44 +35,12 @@ beforeAll(async () => {
   ];
 });
 afterEach(() => {
-  ahead = 0;
+  issuance.ahead = 0;
 });
-afterAll(async () => {
-  await services?.close();
-  await engines?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => issuance.remove());
 
-let requests = 0;
-const contextOf = (operation: string, caller: Caller, tenantId: string) => ({
-  tenant: { id: tenantId, host: baseOf(tenantId).slice(7), baseUrl: baseOf(tenantId) },
-  caller,
-  requestId: `request-${++requests}`,
-  operation,
-  deadline: Date.now() + 20_000,
-  publicUrl: baseOf(tenantId),
-});
-const call = <T>(
-  operation: Parameters<ServiceClient['call']>[0],
-  request: object,
-  caller: Caller,
-  tenantId = TENANT,
-): Promise<T> =>
-  client.call(operation, request as never, contextOf(operation.name, caller, tenantId) as never) as Promise<T>;
-const admin = <T>(operation: Parameters<ServiceClient['call']>[0], request: object, tenantId = TENANT): Promise<T> =>
-  call(operation, request, { kind: 'client', clientId: 'c' }, tenantId);
-const post = <T>(
-  operation: Parameters<ServiceClient['call']>[0],
-  text: string,
-  headers: Record<string, string>,
-  tenantId = TENANT,
-): Promise<T> =>
-  call(
-    operation,
-    { raw: { method: 'POST', url: '/', headers, text } },
-    { kind: operation.access.kind === 'public' ? 'public' : 'holder' } as Caller,
-    tenantId,
-  );
+const admin = <T>(operation: Operation, request: object, tenantId?: string): Promise<T> =>
+  issuance.admin(operation, request, tenantId) as Promise<T>;
 const refusalOf = async (attempt: Promise<unknown>): Promise<AppError> => {
   try {
     await attempt;
@@ -130,15 +60,10 @@ const configure = (format: CredentialFormat, more: KeyRequirements & { type: str
   return admin<Configured>(operations.create, { body: bodyOf(operations, more) }, tenantId);
 };
 const proofTypesOf = async (id: string) => {
-  const answer = await call<{ $http: { body: object } }>(
-    retrieveIssuerMetadata,
-    { raw: { headers: {} } },
-    { kind: 'public' },
-  );
-  const metadata = answer.$http.body as {
+  const { body } = await issuance.send<{
     credential_configurations_supported: Record<string, Record<string, unknown>>;
-  };
-  return metadata.credential_configurations_supported[id]!['proof_types_supported'];
+  }>(retrieveIssuerMetadata, {});
+  return body.credential_configurations_supported[id]!['proof_types_supported'];
 };
 
 describe.each(FORMATS)('a configuration of the format %s', (format) => {
@@ -208,7 +133,7 @@ it('keeps a root that has expired since it was configured [T380]', async () => {
   const created = await configure('dc+sd-jwt', { type: 'Expiring', keyAttestation });
   const update = (more: KeyRequirements) =>
     admin(operations.update, { params: { id: created.id }, body: bodyOf(operations, { type: 'Expiring', ...more }) });
-  ahead = 400 * 86_400_000;
+  issuance.ahead = 400 * 86_400_000;
   expect(await update({ keyAttestation: { ...keyAttestation, keyStorage: ['a'] } })).toMatchObject({
     keyAttestation: { keyStorage: ['a'], ...keyAttestation },
   });
@@ -220,41 +145,21 @@ it('keeps a root that has expired since it was configured [T380]', async () => {
 
 // --- the wallet
 
-interface Holder {
-  privateKey: KeyObject;
-  jwk: PublicJwk;
-}
-const makeHolder = (): Holder => {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  return { privateKey, jwk: publicKey.export({ format: 'jwk' }) as PublicJwk };
-};
-const nonceFor = async (tenantId = TENANT) => {
-  const { $http } = await post<HttpAnswer>(issueNonce, '', {}, tenantId);
-  return ($http.body as NonceResponse).c_nonce;
-};
-const prove = ({ jwk, privateKey }: Holder, nonce: string, header: Record<string, unknown> = {}) =>
-  new SignJWT({ aud: baseOf(TENANT), nonce, iat: Math.floor(Date.now() / 1000) })
-    .setProtectedHeader({ alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk, ...header } as JWTHeaderParameters)
-    .sign(privateKey);
+const prove = (key: WalletKey, nonce: string, header: object = {}) => issuance.proveKey(key, TENANT, { nonce, header });
 const tokenFor = async (id: string, tenantId = TENANT): Promise<string> => {
-  const { uri } = await admin<PreAuthorizedOffer>(createPreAuthorizedOffer, { body: { credentials: [id] } }, tenantId);
-  const offer = JSON.parse(new URL(uri).searchParams.get('credential_offer')!) as {
-    grants: Record<string, { 'pre-authorized_code': string }>;
-  };
-  const form = new URLSearchParams({
-    grant_type: PRE_AUTHORIZED,
-    'pre-authorized_code': offer.grants[PRE_AUTHORIZED]!['pre-authorized_code'],
-  });
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  return (await post<{ access_token: string }>(exchangeToken, form.toString(), headers, tenantId)).access_token;
+  const { code } = await issuance.offer({ credentials: [id] }, tenantId);
+  return (await issuance.redeem(code, {}, {}, tenantId)).body.access_token;
 };
+/** @throws AppError */
 const request = (token: string, id: string, proofs: object, tenantId = TENANT) =>
-  post<CredentialResponse>(
+  issuance.call(
     issueCredential,
-    JSON.stringify({ credential_configuration_id: id, ...proofs }),
-    { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    {
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      text: JSON.stringify({ credential_configuration_id: id, ...proofs }),
+    },
     tenantId,
-  );
+  ) as Promise<CredentialResponse>;
 const subjectsOf = ({ credentials }: CredentialResponse) =>
   credentials.map(({ credential }) => decodeJwt(credential as string).sub);
 
@@ -277,7 +182,7 @@ describe('a credential request', () => {
     const token = await tokenFor(id, tenantId);
     return (proofs: object) => request(token, id, proofs, tenantId);
   };
-  const attest = async (holders: readonly Holder[], nonce?: string, claims: object = HIGH) =>
+  const attest = async (holders: readonly WalletKey[], nonce?: string, claims: object = HIGH) =>
     attester.attestKeys(
       holders.map(({ jwk }) => jwk as JWK),
       nonce ?? (await nonceFor()),

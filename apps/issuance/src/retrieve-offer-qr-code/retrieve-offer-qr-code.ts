@@ -32,7 +32,7 @@ export class RetrieveOfferQrCode {
       throw new AppError('notAcceptable', `Accept must allow ${QR_MEDIA_TYPES.join(' or ')}`, { headers });
     const uri = offerUri(document);
     const text = uri.length <= MAX_QR_TEXT ? uri : offerReferenceUri(document.credential_issuer, reference);
-    const image = await this.qrCodes.render(text, mediaType);
+    const image = await this.qrCodes.render(tenant.id, text, mediaType);
     return httpAnswer({ headers: { ...headers, 'content-type': mediaType }, base64: image.toString('base64') });
   }
 }

@@ -124,6 +124,18 @@ describe('users are found', () => {
     ]);
   });
 
+  it('in every tenant, also after claims whose text is ill-formed, which a provider or an interaction hook may return [T480]', async () => {
+    const signIns = services.app.get(SignedInUsers, { strict: false });
+    const claims = { groups: ['\ud800'], team: 'of ill-formed groups' };
+    const person = { providerId: BETA, url: 'https://login.example', subjectId: 'ill-formed' };
+    const signedIn = { ...person, claims, claimsToPersist: ['groups', 'team'] } as never;
+    const id = await signIns.findOrCreateUser(ACME, signedIn, serviceContext('issuance.search', ACME));
+    const another = '10000000-0000-4000-8000-00000000000c';
+    const later = await create({ team: 'of a later user' }, another);
+    expect(await idsOf({ claims: { team: 'of ill-formed groups' } })).toEqual([id]);
+    expect(await idsOf({ claims: { team: 'of a later user' } }, another)).toEqual([later]);
+  });
+
   it('page by page; a cursor belongs to one search [T442]', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) ids.push(await create({ group: 'paged', n }));

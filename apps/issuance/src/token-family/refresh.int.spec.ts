@@ -1,52 +1,35 @@
 /** @engines embedded postgres */
-import { createHash, generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import {
-  AppError,
-  authorize,
-  beginSignIn,
-  completeAuthorization,
-  completeSignIn,
   createAttestedWallet,
   createOffer,
-  createPreAuthorizedOffer,
   createWallet,
   deleteUser,
   deleteWallet,
   exchangeToken,
-  HTTP_STATUS,
   issueCredential,
-  issueNonce,
-  jwtVcConfigurations,
   pushAuthorization,
   recordSubject,
-  reserveIssuerKey,
   retrievePreAuthorizedOffer,
   revokeWalletToken,
   updateOpenIdConfiguration,
   updateWallet,
   type AccessTokenResponse,
-  type Caller,
   type CredentialResponse,
-  type HttpAnswer,
-  type NonceResponse,
+  type Operation,
   type OperationRecordMessage,
   type PushedAuthorizationResponse,
 } from '@attestry/contracts';
-import { encodeDidKey, encodeMultikey, isErased, type PublicJwk } from '@attestry/keys';
+import { isErased } from '@attestry/keys';
 import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RequestOf,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS, waitUntil, WalletProvider } from '@attestry/testing';
-import { SignJWT, type JWK } from 'jose';
+  athOf,
+  IssuanceUnderTest,
+  makeWalletKey as makeKey,
+  waitUntil,
+  WalletProvider,
+  type WalletKey,
+} from '@attestry/testing';
+import type { JWK } from 'jose';
 import { issuanceService } from '../index.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { parseBearerValue } from '../protocol/bearer-value.js';
@@ -54,62 +37,26 @@ import { SessionKeys } from '../session-keys/session-keys.js';
 import { FamilySweep } from './family-sweep.js';
 import { tokenFamily, tokenFamilyStream } from './token-family.state.js';
 
-const TENANT = '11111111-1111-4111-8111-111111111111';
-const OTHER = '22222222-2222-4222-8222-222222222222';
-const PROVIDER = randomUUID();
-const BACK = 'https://wallet.example/back';
-const VERIFIER = 'a-verifier-of-the-wallet-with-43-characters';
-const PRE_AUTHORIZED = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+const { TENANT, OTHER, WALLET } = IssuanceUnderTest;
 const DAY_MS = 86_400_000;
-const WALLET = { name: 'Wallet', clientId: 'wallet', redirectUris: [BACK] };
-const baseOf = (tenantId: string) => `http://${tenantId.slice(0, 4)}.localhost:8080`;
 
-let folder: string;
-let engines: Engines;
-let services: RunningServices;
-let client: ServiceClient;
+/** Who signs in next; a new person each time. */
+let person = 0;
+const issuance = new IssuanceUnderTest(issuanceService, {
+  person: () => ({ subjectId: `person-${++person}`, claims: { name: `Name ${person}` } }),
+  subjects: [recordSubject('record', 'issuance')],
+});
+const { admin, send, sendForm, seconds, offer, redeem, codeGrant, baseOf } = issuance;
 let attester: WalletProvider;
 const course = new Map<string, string>();
 let limited: string;
-/** Milliseconds the clock is ahead. */
-let ahead = 0;
-/** Who signs in next; a new person each time. */
-let person = 0;
-const records: OperationRecordMessage[] = [];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'refresh-'));
-  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder, BASE_DOMAIN: 'localhost:8080' });
-  engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
-  engines.bus.serve(beginSignIn.subject, async (data) => {
-    const { state } = (data as RequestOf<typeof beginSignIn>).body;
-    const url = `https://login.example/authorize?${new URLSearchParams({ state })}`;
-    return { ok: true, data: { providerId: PROVIDER, url } };
-  });
-  engines.bus.serve(completeSignIn.subject, async () => ({
-    ok: true,
-    data: {
-      ...{ url: 'https://login.example', subjectId: `person-${++person}` },
-      ...{ claims: { name: `Name ${person}` }, claimsToPersist: [] },
-    },
-  }));
-  engines.bus.serve(reserveIssuerKey.subject, async (_data, { tenant }) => {
-    const { id } = JSON.parse(tenant!) as { id: string };
-    const { keyId, publicJwk } = await engines.vault.signingKeys.ensureSigningKey(id, 'did', 'P-256');
-    const did = encodeDidKey(publicJwk);
-    const verificationMethod = `${did}#${encodeMultikey(publicJwk)}`;
-    return { ok: true, data: { did, verificationMethod, kmsKeyId: keyId, algorithm: 'P-256' } };
-  });
-  engines.bus.consume({ name: 'spec.records', subjects: [recordSubject('record', 'issuance')] }, async (messages) => {
-    records.push(...messages.map(({ data }) => data as OperationRecordMessage));
-  });
-  services = await startServices([issuanceService], engines);
-  client = new ServiceClient(engines.bus, 'gateway');
+  await issuance.open();
   attester = await WalletProvider.create();
-  const create = async (type: string, tenantId: string, more: object = {}) => {
+  const create = (type: string, tenantId: string, more: object = {}) => {
     const claimMappings = { name: { mapFrom: 'claims.name', required: true }, degree: { mapFrom: 'claims.degree' } };
-    const body = { type, name: type, issuer: { name: 'Acme' }, claimMappings, ...more };
-    return (await admin(jwtVcConfigurations.create, { body }, tenantId)).id;
+    return issuance.configure(type, { claimMappings, ...more }, tenantId);
   };
   for (const tenantId of [TENANT, OTHER]) {
     course.set(tenantId, await create('Course', tenantId));
@@ -121,150 +68,56 @@ beforeAll(async () => {
   await admin(createAttestedWallet, { body: { ...attested, clientId: 'combined', dpopRequired: true } });
 });
 afterEach(async () => {
-  ahead = 0;
+  issuance.ahead = 0;
   await admin(updateOpenIdConfiguration, { body: { refreshTokenDays: null } });
 });
-afterAll(async () => {
-  await services?.close();
-  await engines?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-let requests = 0;
-const contextOf = (operation: string, caller: Caller, tenantId: string) => ({
-  tenant: { id: tenantId, host: baseOf(tenantId).slice(7), baseUrl: baseOf(tenantId) },
-  caller,
-  requestId: `request-${++requests}`,
-  operation,
-  deadline: Date.now() + 20_000,
-  publicUrl: baseOf(tenantId),
-});
-const admin = <O extends Parameters<ServiceClient['call']>[0]>(operation: O, request: object, tenantId = TENANT) =>
-  client.call(
-    operation,
-    request as Partial<RequestOf<O>>,
-    contextOf(operation.name, { kind: 'client', clientId: 'c' }, tenantId) as never,
-  );
-
-/** Status, headers and body as the gateway would send them. */
-interface Answer<T = Record<string, unknown>> {
-  status: number;
-  headers: Record<string, string>;
-  body: T;
-}
-const send = async <T>(
-  operation: Parameters<ServiceClient['call']>[0],
-  { url = '/', text = '', headers = {} }: { url?: string; text?: string; headers?: Record<string, string> },
-  tenantId = TENANT,
-): Promise<Answer<T>> => {
-  const caller: Caller = operation.access.kind === 'public' ? { kind: 'public' } : { kind: 'holder' };
-  const raw = { method: operation.http!.method, url, headers, text };
-  try {
-    const answer: unknown = await client.call(
-      operation,
-      { raw } as never,
-      contextOf(operation.name, caller, tenantId) as never,
-    );
-    const { $http } = answer as HttpAnswer;
-    return { status: 200, headers: $http?.headers ?? {}, body: ($http ? $http.body : answer) as T };
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const { kind, code, message, headers: given = {} } = error;
-    return { status: HTTP_STATUS[kind], headers: given, body: { error: code, error_description: message } as T };
-  }
-};
+afterAll(() => issuance.remove());
 
 // --- the wallet
 
-interface Key {
-  privateKey: KeyObject;
-  jwk: PublicJwk;
-}
-const makeKey = (): Key => {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-  return { privateKey, jwk: publicKey.export({ format: 'jwk' }) as unknown as PublicJwk };
-};
-const seconds = () => Math.floor((Date.now() + ahead) / 1000);
-const signed = (typ: string, { privateKey, jwk }: Key, claims: object, hasKey = true) =>
-  new SignJWT({ iat: seconds(), jti: randomUUID(), ...claims })
-    .setProtectedHeader({ alg: 'ES256', typ, ...(hasKey && { jwk: { ...jwk } as JWK }) })
-    .sign(privateKey);
-const PATHS = { token: 'token', credential: '../openid/credential', push: 'par', revoke: 'revoke' };
-const prove = (key: Key, at: keyof typeof PATHS = 'token', claims: object = {}, tenantId = TENANT) =>
-  signed('dpop+jwt', key, { htm: 'POST', htu: `${baseOf(tenantId)}/v1/oauth/${PATHS[at]}`, ...claims });
+const OPERATIONS = {
+  ...{ token: exchangeToken, credential: issueCredential },
+  ...{ push: pushAuthorization, revoke: revokeWalletToken },
+} as const;
+const prove = (key: WalletKey, at: keyof typeof OPERATIONS = 'token', claims: object = {}, tenantId = TENANT) =>
+  issuance.proveDpop(key, OPERATIONS[at], claims, tenantId);
 /** Headers of a wallet that attests itself and proves possession of its own. */
-const attest = async (clientId: string, key: Key, isCombined = false): Promise<Record<string, string>> => ({
+const attest = async (clientId: string, key: WalletKey, isCombined = false): Promise<Record<string, string>> => ({
   'oauth-client-attestation': await attester.attest(clientId, { ...key.jwk } as JWK, {
     iat: seconds(),
     exp: seconds() + 300,
   }),
   ...(!isCombined && {
-    'oauth-client-attestation-pop': await signed(
+    'oauth-client-attestation-pop': await issuance.sign(
       'oauth-client-attestation-pop+jwt',
       key,
-      { aud: baseOf(TENANT) },
-      false,
+      { aud: baseOf(TENANT), jti: randomUUID() },
+      { jwk: undefined },
     ),
   }),
 });
 
 const form =
-  (operation: Parameters<typeof send>[0]) =>
-  async <T = Record<string, unknown>>(
-    parameters: Record<string, string>,
-    headers: Record<string, string> = {},
-    tenantId = TENANT,
-  ) =>
-    send<T>(
-      operation,
-      {
-        headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
-        text: new URLSearchParams(parameters).toString(),
-      },
-      tenantId,
-    );
+  (operation: Operation) =>
+  <T = Record<string, unknown>>(...sent: [Record<string, string>, Record<string, string>?, string?]) =>
+    sendForm<T>(operation, ...sent);
 const token = form(exchangeToken);
 const revoke = form(revokeWalletToken);
 const push = form(pushAuthorization);
 
-const authorization = (parameters: Record<string, string> = {}) => ({
-  response_type: 'code',
-  ...{ client_id: 'wallet', redirect_uri: BACK, scope: 'jwt_vc_json:Course' },
-  code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
-  code_challenge_method: 'S256',
-  ...parameters,
-});
-const openRequest = async (query: Record<string, string>, tenantId = TENANT): Promise<string> => {
-  const begun = await send(authorize, { url: `/v1/oauth/authorize?${new URLSearchParams(query)}` }, tenantId);
-  const { searchParams } = new URL(begun.headers['location']!);
-  const cookie = begun.headers['set-cookie']!.split(';')[0]!;
-  const back = new URLSearchParams({ state: searchParams.get('state')!, code: 'x' });
-  const url = `/v1/oauth/authentication/callback?${back}`;
-  const ended = await send(completeAuthorization, { url, headers: { cookie } }, tenantId);
-  return new URL(ended.headers['location']!).searchParams.get('code')!;
-};
+const authorization = (parameters: Record<string, string> = {}) =>
+  issuance.authorization({ scope: 'jwt_vc_json:Course', ...parameters });
 const codeFor = (parameters: Record<string, string> = {}, tenantId = TENANT) =>
-  openRequest(authorization(parameters), tenantId);
-const codeForm = (code: string, clientId = 'wallet') => ({
-  ...{ grant_type: 'authorization_code', client_id: clientId, redirect_uri: BACK, code_verifier: VERIFIER, code },
-});
+  issuance.signIn(authorization(parameters), tenantId);
 /** Tokens of a person who signed in, bound to a DPoP key. */
 const begin = async (parameters: Record<string, string> = {}, key = makeKey(), tenantId = TENANT) => {
   const code = await codeFor(parameters, tenantId);
   const dpop = await prove(key, 'token', {}, tenantId);
-  const { status, body } = await token<AccessTokenResponse>(codeForm(code), { dpop }, tenantId);
+  const { status, body } = await token<AccessTokenResponse>(codeGrant(code), { dpop }, tenantId);
   if (status !== 200) throw new Error(JSON.stringify(body));
   return { key, code, body, refreshToken: body.refresh_token!, accessToken: body.access_token };
 };
-const preAuthorized = async () => {
-  const { id, uri } = await admin(createPreAuthorizedOffer, {
-    body: { credentials: [course.get(TENANT)!], claims: { name: 'x' } },
-  });
-  const { grants } = JSON.parse(new URL(uri).searchParams.get('credential_offer')!) as {
-    grants: Record<string, Record<string, string>>;
-  };
-  return { id, code: grants[PRE_AUTHORIZED]!['pre-authorized_code']! };
-};
+const preAuthorized = () => offer({ credentials: [course.get(TENANT)!], claims: { name: 'x' } });
 type Begun = Awaited<ReturnType<typeof begin>>;
 const refresh = async (
   { key, refreshToken }: Pick<Begun, 'key' | 'refreshToken'>,
@@ -285,24 +138,16 @@ const refreshed = async (begun: Begun, more: Record<string, string> = {}): Promi
 /** Claims of the credential that a token gets, or its refusal. */
 const collect = async (
   accessToken: string,
-  key: Key | undefined,
+  key: WalletKey | undefined,
   selector: object = { credential_configuration_id: course.get(TENANT) },
   tenantId = TENANT,
 ): Promise<Record<string, unknown>> => {
-  const { body: nonce } = await send<NonceResponse>(issueNonce, {}, tenantId);
-  const proof = await signed('openid4vci-proof+jwt', makeKey(), { aud: baseOf(tenantId), nonce: nonce.c_nonce });
-  const ath = createHash('sha256').update(accessToken).digest('base64url');
-  const dpop = key && (await prove(key, 'credential', { ath }, tenantId));
-  const { status, headers, body } = await send<CredentialResponse>(
+  const proof = await issuance.proveKey(makeKey(), tenantId);
+  const dpop = key && (await prove(key, 'credential', { ath: athOf(accessToken) }, tenantId));
+  const { status, headers, body } = await issuance.sendJson<CredentialResponse>(
     issueCredential,
-    {
-      headers: {
-        'content-type': 'application/json',
-        authorization: `${dpop ? 'DPoP' : 'Bearer'} ${accessToken}`,
-        ...(dpop !== undefined && { dpop }),
-      },
-      text: JSON.stringify({ ...selector, proofs: { jwt: [proof] } }),
-    },
+    { ...selector, proofs: { jwt: [proof] } },
+    { authorization: `${dpop ? 'DPoP' : 'Bearer'} ${accessToken}`, ...(dpop !== undefined && { dpop }) },
     tenantId,
   );
   if (status !== 200)
@@ -320,20 +165,29 @@ const ENDED = {
 };
 
 const familyOf = async ({ refreshToken }: Pick<Begun, 'refreshToken'>) =>
-  (await engines.streams.load(tokenFamily, tokenFamilyStream(TENANT, parseBearerValue(refreshToken)!.sessionId))).state;
+  (
+    await issuance.engines.streams.load(
+      tokenFamily,
+      tokenFamilyStream(TENANT, parseBearerValue(refreshToken)!.sessionId),
+    )
+  ).state;
 const sessionOf = async ({ accessToken }: Pick<Begun, 'accessToken'>) =>
-  (await engines.streams.load(issuanceSession, issuanceSessionStream(TENANT, parseBearerValue(accessToken)!.sessionId)))
-    .state;
+  (
+    await issuance.engines.streams.load(
+      issuanceSession,
+      issuanceSessionStream(TENANT, parseBearerValue(accessToken)!.sessionId),
+    )
+  ).state;
 /** Of the person who signed in, as the first event has them. */
 const claimsOf = async ({ accessToken }: Begun): Promise<string> => {
   const stream = issuanceSessionStream(TENANT, parseBearerValue(accessToken)!.sessionId);
-  const [granted] = await engines.events.readStream(stream);
+  const [granted] = await issuance.engines.events.readStream(stream);
   const event = issuanceSession.evolve(issuanceSession.initial, granted as never);
   if (event.status !== 'authorized') throw new Error(event.status);
-  const text = await engines.vault.sealing.openSealed(TENANT, 'session', event.sealedClaims!);
+  const text = await issuance.engines.vault.sealing.openSealed(TENANT, 'session', event.sealedClaims!);
   return isErased(text) ? 'erased' : text;
 };
-const sweep = () => services.app.get(FamilySweep, { strict: false }).sweep();
+const sweep = () => issuance.services.app.get(FamilySweep, { strict: false }).sweep();
 /** Runs the job until it has ended the family. */
 const sweepUntilEnded = (begun: Begun) =>
   waitUntil(
@@ -359,14 +213,11 @@ describe('the code grant of a client with a key', () => {
   });
 
   it('returns none without a key, nor for a pre-authorized code [T350]', async () => {
-    const { body } = await token(codeForm(await codeFor()));
+    const { body } = await token(codeGrant(await codeFor()));
     expect(body).toMatchObject({ token_type: 'Bearer' });
     expect(body).not.toHaveProperty('refresh_token');
     const { code } = await preAuthorized();
-    const offered = await token(
-      { grant_type: PRE_AUTHORIZED, 'pre-authorized_code': code },
-      { dpop: await prove(makeKey()) },
-    );
+    const offered = await redeem(code, { dpop: await prove(makeKey()) });
     expect(offered.body).toMatchObject({ token_type: 'DPoP' });
     expect(offered.body).not.toHaveProperty('refresh_token');
   });
@@ -376,13 +227,13 @@ describe('the code grant of a client with a key', () => {
       refreshTokenDays: 2,
     });
     const begun = await begin();
-    ahead = 2 * DAY_MS - 2000;
+    issuance.ahead = 2 * DAY_MS - 2000;
     const { status, body } = await refresh(begun);
     // An access token never outlives the refresh token.
     expect([status, body.expires_in <= 2]).toEqual([200, true]);
-    ahead = 2 * DAY_MS + 1000;
+    issuance.ahead = 2 * DAY_MS + 1000;
     expect(await refresh(begun)).toMatchObject(NOT_VALID);
-    ahead = 0;
+    issuance.ahead = 0;
     for (const refreshTokenDays of [0, 366, 1.5, '30', true])
       await expect(admin(updateOpenIdConfiguration, { body: { refreshTokenDays } })).rejects.toMatchObject({
         details: [{ param: 'refreshTokenDays', msg: 'must be an integer from 1 to 365, or null for the default' }],
@@ -396,7 +247,7 @@ describe('the code grant of a client with a key', () => {
 describe('a refresh', () => {
   it('returns an access token of the same rights, any number of times, and appends nothing [T351]', async () => {
     const begun = await begin();
-    const { revision } = await engines.streams.load(
+    const { revision } = await issuance.engines.streams.load(
       tokenFamily,
       tokenFamilyStream(TENANT, parseBearerValue(begun.refreshToken)!.sessionId),
     );
@@ -411,31 +262,34 @@ describe('a refresh', () => {
     }
     expect(answers[0]!.body.access_token).not.toBe(answers[1]!.body.access_token);
     const stream = tokenFamilyStream(TENANT, parseBearerValue(begun.refreshToken)!.sessionId);
-    expect([revision, (await engines.streams.load(tokenFamily, stream)).revision]).toEqual([0, 0]);
+    expect([revision, (await issuance.engines.streams.load(tokenFamily, stream)).revision]).toEqual([0, 0]);
     expect(await collect(begun.accessToken, begun.key)).toEqual({ name: `Name ${person}` });
   });
 
   it('is recorded, and so are its refusals [T351]', async () => {
     const begun = await begin();
     const recordOf = async (requestId: string) => {
-      await waitUntil(() => records.some((one) => one.requestId === requestId), { what: 'the record' });
-      return records.find((one) => one.requestId === requestId);
+      const records = () => issuance.messages.map(({ data }) => data as OperationRecordMessage);
+      return waitUntil(() => records().find((one) => one.requestId === requestId), { what: 'the record' });
     };
     await refresh(begun);
-    expect(await recordOf(`request-${requests}`)).toMatchObject({ prefix: 'OPENID_TOKEN', outcome: 'SUCCESS' });
+    expect(await recordOf(`request-${issuance.requests}`)).toMatchObject({
+      prefix: 'OPENID_TOKEN',
+      outcome: 'SUCCESS',
+    });
     await refresh({ ...begun, key: makeKey() });
-    expect(await recordOf(`request-${requests}`)).toMatchObject({ prefix: 'OPENID_TOKEN', outcome: 'FAIL' });
+    expect(await recordOf(`request-${issuance.requests}`)).toMatchObject({ prefix: 'OPENID_TOKEN', outcome: 'FAIL' });
   });
 
   it('works on the last day for claims that are not persisted, whose key is destroyed after it [T356]', async () => {
     const begun = await begin();
     const name = `Name ${person}`;
-    const keys = services.app.get(SessionKeys, { strict: false });
-    ahead = 30 * DAY_MS - 60_000;
+    const keys = issuance.services.app.get(SessionKeys, { strict: false });
+    issuance.ahead = 30 * DAY_MS - 60_000;
     await keys.sweep();
     await sweep();
     expect(await collect(await refreshed(begun), begun.key)).toEqual({ name });
-    ahead = 30 * DAY_MS + 120_000;
+    issuance.ahead = 30 * DAY_MS + 120_000;
     expect(await refresh(begun)).toMatchObject(NOT_VALID);
     await keys.sweep();
     await sweep();
@@ -452,9 +306,9 @@ describe('a refresh', () => {
       error_description: 'the access token is bound to a DPoP key: send it with the scheme DPoP and a proof',
     });
     expect(await collect(accessToken, makeKey())).toMatchObject({ status: 401, error: 'invalid_dpop_proof' });
-    ahead = 899_000;
+    issuance.ahead = 899_000;
     expect(await collect(accessToken, begun.key)).toHaveProperty('name');
-    ahead = 901_000;
+    issuance.ahead = 901_000;
     expect(await collect(accessToken, begun.key)).toEqual(ENDED);
   });
 
@@ -519,7 +373,7 @@ describe('a refresh', () => {
       grants: { authorization_code: { issuer_state: string } };
     };
     const begun = await begin({ issuer_state: grants.authorization_code.issuer_state });
-    ahead = 5 * DAY_MS;
+    issuance.ahead = 5 * DAY_MS;
     const { body } = await refresh(begun);
     expect(body.authorization_details).toEqual([
       {
@@ -605,10 +459,15 @@ describe('a refresh is refused', () => {
     ).toMatchObject(refused('invalid_request', 'refresh_token must not be in the query string'));
   });
 
-  it('after the code was used again, which ends the access tokens too [T359]', async () => {
+  it('after the code was used again with its verifier, which ends the access tokens too [T359, T484]', async () => {
     const begun = await begin();
     const accessToken = await refreshed(begun);
-    expect((await token(codeForm(begun.code), { dpop: await prove(makeKey()) })).body).toEqual({
+    const withoutVerifier = { ...codeGrant(begun.code), code_verifier: 'x'.repeat(43) };
+    expect((await token(withoutVerifier, { dpop: await prove(makeKey()) })).body).toMatchObject({
+      error_description: 'the code is not valid',
+    });
+    expect(await familyOf(begun)).toMatchObject({ status: 'active', epoch: 1 });
+    expect((await token(codeGrant(begun.code), { dpop: await prove(makeKey()) })).body).toEqual({
       error: 'invalid_grant',
       error_description: 'the code has already been used',
     });
@@ -622,7 +481,7 @@ describe('a refresh is refused', () => {
     const code = await codeFor();
     const key = makeKey();
     const answers = await Promise.all(
-      [1, 2, 3].map(async () => token<AccessTokenResponse>(codeForm(code), { dpop: await prove(key) })),
+      [1, 2, 3].map(async () => token<AccessTokenResponse>(codeGrant(code), { dpop: await prove(key) })),
     );
     const redeemed = answers.filter(({ status }) => status === 200);
     expect(redeemed.length).toBe(1);
@@ -637,7 +496,7 @@ describe('what ends a family', () => {
     const wallet = await admin(createWallet, { body: { ...WALLET, clientId } });
     const key = makeKey();
     const code = await codeFor({ client_id: clientId });
-    const { body } = await token<AccessTokenResponse>(codeForm(code, clientId), { dpop: await prove(key) });
+    const { body } = await token<AccessTokenResponse>(codeGrant(code, clientId), { dpop: await prove(key) });
     const begun: Begun = { key, code, body, refreshToken: body.refresh_token!, accessToken: body.access_token };
     return { wallet, begun, more: { client_id: clientId } };
   };
@@ -721,7 +580,7 @@ describe('the revocation endpoint', () => {
   );
 
   it('ends a Bearer token, of a code and of an offer [T361]', async () => {
-    const { body } = await token<AccessTokenResponse>(codeForm(await codeFor()));
+    const { body } = await token<AccessTokenResponse>(codeGrant(await codeFor()));
     expect(await collect(body.access_token, undefined)).toHaveProperty('name');
     expect((await revoke({ token: body.access_token, client_id: 'wallet' })).status).toBe(200);
     expect(await collect(body.access_token, undefined)).toMatchObject({ status: 401, error: 'invalid_token' });
@@ -730,8 +589,7 @@ describe('the revocation endpoint', () => {
       [1, 'CLAIMED'],
     ] as const) {
       const { id, code } = await preAuthorized();
-      const offered = await token<AccessTokenResponse>({ grant_type: PRE_AUTHORIZED, 'pre-authorized_code': code });
-      const { access_token } = offered.body;
+      const { access_token } = (await redeem(code)).body;
       for (let count = 0; count < credentials; count++)
         expect(await collect(access_token, undefined)).toHaveProperty('name');
       expect((await revoke({ token: access_token })).status).toBe(200);
@@ -744,7 +602,7 @@ describe('the revocation endpoint', () => {
     const begun = await begin();
     for (const value of ['x', 'a.b.c', begun.refreshToken.replace(/.$/, '~'), `${begun.accessToken}x`])
       expect(await revoke({ token: value })).toMatchObject({ status: 200, body: {} });
-    ahead = 901_000;
+    issuance.ahead = 901_000;
     expect((await revoke({ token: begun.accessToken, client_id: 'wallet' })).status).toBe(200);
     await refreshed(begun);
   });
@@ -777,18 +635,18 @@ describe('the revocation endpoint', () => {
       headers: { 'dpop-nonce': expect.any(String) },
     });
     await refreshed(begun);
-    expect((await token(codeForm(code), { dpop: await prove(begun.key) })).status).toBe(200);
+    expect((await token(codeGrant(code), { dpop: await prove(begun.key) })).status).toBe(200);
   });
 });
 
 describe('a wallet that attests itself', () => {
   const details = { client_id: 'attested' };
-  const codeOf = async (key: Key) => {
+  const codeOf = async (key: WalletKey) => {
     const { body } = await push<PushedAuthorizationResponse>(authorization(details), await attest('attested', key));
-    return openRequest({ ...details, request_uri: body.request_uri });
+    return issuance.signIn({ ...details, request_uri: body.request_uri });
   };
-  const exchange = async (code: string, key: Key) =>
-    token<AccessTokenResponse>(codeForm(code, 'attested'), await attest('attested', key));
+  const exchange = async (code: string, key: WalletKey) =>
+    token<AccessTokenResponse>(codeGrant(code, 'attested'), await attest('attested', key));
   const refreshWith = async (refreshToken: string, headers: Record<string, string>) =>
     token<AccessTokenResponse>({ grant_type: 'refresh_token', refresh_token: refreshToken, ...details }, headers);
 
@@ -805,7 +663,7 @@ describe('a wallet that attests itself', () => {
     const [key, other] = [makeKey(), makeKey()];
     const named = { ...authorization(details), attested_instance_jkt: 'x'.repeat(43) };
     const { body } = await push<PushedAuthorizationResponse>(named, await attest('attested', key));
-    const code = await openRequest({ ...details, request_uri: body.request_uri });
+    const code = await issuance.signIn({ ...details, request_uri: body.request_uri });
     expect((await exchange(code, other)).body).toHaveProperty('error', 'invalid_grant');
     expect((await exchange(code, key)).status).toBe(200);
   });
@@ -845,8 +703,8 @@ describe('a wallet that attests itself', () => {
       authorization({ client_id: 'combined' }),
       await headers('push'),
     );
-    const code = await openRequest({ client_id: 'combined', request_uri: pushed.request_uri });
-    const { body } = await token<AccessTokenResponse>(codeForm(code, 'combined'), await headers());
+    const code = await issuance.signIn({ client_id: 'combined', request_uri: pushed.request_uri });
+    const { body } = await token<AccessTokenResponse>(codeGrant(code, 'combined'), await headers());
     const sent = { grant_type: 'refresh_token', refresh_token: body.refresh_token!, client_id: 'combined' };
     expect(await token(sent, await headers())).toMatchObject({ status: 200, body: { token_type: 'DPoP' } });
     const other = makeKey();

@@ -27,6 +27,15 @@ describe('the values of claims', () => {
       ['claims address geo lon', '1e+21'],
     ]));
 
+  it('have a text whatever a provider or an interaction hook returned [T480]', () => {
+    const list = [{ b: '\ud800', '\udfff': 1 }, 1e999];
+    expect(textsOf({ list, text: '\ud800' })).toEqual([
+      ['claims list', '[{"b":"\\ud800","\\udfff":1},null]'],
+      ['claims text', '"\\ud800"'],
+    ]);
+    expect(searchValues('claims', { list }, 1).every((value) => hasValue({ claims: { list } }, value))).toBe(true);
+  });
+
   it('are bounded, outermost ones first', () => {
     expect(textsOf({ a: { deep: 1 }, b: 2, c: 3 }, 2)).toEqual([
       ['claims b', '2'],

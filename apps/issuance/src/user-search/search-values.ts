@@ -1,11 +1,10 @@
-import canonicalize from 'canonicalize';
 import { isObject } from '../protocol/raw-request.js';
 
 /** A value that is compared as a whole. */
 export interface SearchValue {
   /** Names that lead to it. */
   path: readonly string[];
-  /** Canonical JSON (RFC 8785). */
+  /** JSON, the names of its objects sorted. */
   text: string;
 }
 
@@ -36,6 +35,9 @@ export const hasValue = (object: unknown, { path, text }: SearchValue): boolean 
   return textOf(value) === text;
 };
 
+/** One text for equal values. RFC 8785 has none for ill-formed Unicode, which claims of a provider or of an interaction hook may contain. */
 const textOf = (value: unknown): string =>
-  // As RFC 8785 §3.2.2 serializes them.
-  typeof value === 'object' && value !== null ? canonicalize(value)! : JSON.stringify(value);
+  JSON.stringify(value, (_name, member: unknown) => (isObject(member) ? sorted(member) : member));
+
+const sorted = (object: object) =>
+  Object.fromEntries(Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1)));

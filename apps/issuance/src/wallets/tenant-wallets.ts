@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { oauthError, type OpenIdConfiguration } from '@attestry/contracts';
+import { AppError, oauthError, type OpenIdConfiguration } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
@@ -43,6 +43,17 @@ export class TenantWallets {
       this.logger.warn({ tenantId }, 'wallet allowed by WALLET_REDIRECT_URIS: register it instead');
     }
     return found;
+  }
+
+  /** Whether a client that was not registered when its session began may still use the authorization code flow. */
+  async isAllowed(tenantId: string, client: { clientId: string; redirectUri: string }): Promise<boolean> {
+    try {
+      await this.classifyClient(tenantId, client, true);
+      return true;
+    } catch (error) {
+      if (error instanceof AppError && error.kind === 'invalid') return false;
+      throw error;
+    }
   }
 
   /** For a request that waited: wallets and settings may have changed meanwhile. @throws AppError that is shown on a page */

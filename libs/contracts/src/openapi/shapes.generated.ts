@@ -623,6 +623,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       request: { type: 'string', description: 'Identifier of the request.' },
       token: { type: 'string', description: 'One-time token of the form.' },
       decision: { type: 'string', enum: ['approve', 'refuse'] },
+      confirmed: { type: 'string', const: 'yes', description: 'The box of the page, which an approval needs.' },
       ui_locales: { type: 'string', description: 'Language of the page.' },
     },
     required: ['request', 'token', 'decision'],

@@ -81,6 +81,9 @@ export const inspectRedis = async (url: string, timeoutMs = 2000): Promise<void>
  * its disk before the response.
  */
 export class RedisReplayGuard extends ReplayGuard {
+  /** The check of the server that the current connection leads to. */
+  private check: Promise<void> | undefined = Promise.resolve();
+
   private constructor(
     private readonly client: Awaited<ReturnType<typeof connect>>,
     private readonly namespace: string,
@@ -88,6 +91,8 @@ export class RedisReplayGuard extends ReplayGuard {
     private readonly timeoutMs: number,
   ) {
     super();
+    // Another server may have taken over.
+    client.on('ready', () => (this.check = undefined));
   }
 
   /** Waits until the server responds. @throws EvictingReplayStore unless its `maxmemory-policy` is `noeviction` */
@@ -111,7 +116,17 @@ export class RedisReplayGuard extends ReplayGuard {
     const keys = spends.map(
       ({ digest }) => `${this.namespace}:replay:{${tenantId}}:${digest.slice(0, KEY_CHARACTERS)}`,
     );
-    return this.inTime(this.client.spendAll(keys, spends, now));
+    return this.inTime(this.spend(keys, spends, now));
+  }
+
+  private async spend(keys: string[], spends: readonly Spend[], now: number): Promise<boolean> {
+    try {
+      await (this.check ??= refuseEviction(this.client));
+    } catch (error) {
+      this.check = undefined;
+      throw error;
+    }
+    return this.client.spendAll(keys, spends, now);
   }
 
   /** The client's own time-out covers only the sending. */

@@ -106,6 +106,26 @@ if (program === undefined) {
       await expect(inspectRedis('redis://127.0.0.1:1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     });
 
+    it('spends nothing after a reconnection to a server that may evict, until it no longer does [T481]', async () => {
+      const client = await createClient({ url: server.url }).connect();
+      const refusal = async () => {
+        const error: unknown = await spend('v').catch((refused: unknown) => refused);
+        return error instanceof ReplayGuardUnavailable && error.cause instanceof EvictingReplayStore && error.message;
+      };
+      try {
+        await client.configSet('maxmemory-policy', 'allkeys-lru');
+        await client.sendCommand(['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes']);
+        expect(await waitUntil(refusal)).toContain('maxmemory-policy allkeys-lru');
+        expect(await refusal()).toBeTruthy();
+        await client.configSet('maxmemory-policy', 'noeviction');
+        expect(await spend('v')).toBe(true);
+        expect(await spend('v')).toBe(false);
+      } finally {
+        await client.configSet('maxmemory-policy', 'noeviction');
+        await client.close();
+      }
+    });
+
     it('finds the values that a release spent whose keys had no tenant', async () => {
       const client = await createClient({ url: server.url }).connect();
       try {

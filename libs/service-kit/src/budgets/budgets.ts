@@ -11,7 +11,7 @@ import { addUse, type Use } from './budget.js';
 /** How often an action is allowed within any `windowMs` milliseconds. */
 export interface Budget {
   /** Label of the metric. */
-  name: 'mailbox' | 'tenant-mails' | 'webhook-tests' | 'webhook-requests';
+  name: 'mailbox' | 'tenant-mails' | 'webhook-tests' | 'webhook-requests' | 'offer-sign-ins';
   /** Tenant whose key seals the uses, or the platform. */
   owner: string;
   /** What is counted; only its digest is stored. */
@@ -35,7 +35,7 @@ const REFUSALS: ReadonlySet<ErrorKind> = new Set([
 ]);
 
 /**
- * Budgets of calls that have an effect on a third party. The uses are stored with the keys, so that restarts and several processes
+ * Budgets of calls that have an effect on a third party, or that store what stays. The uses are stored with the keys, so that restarts and several processes
  * share them (ADR 0049); rate limits of requests are the gateway's.
  */
 @Injectable()

@@ -244,7 +244,7 @@ export const METRICS = {
   budgetRefusals: {
     name: 'attestry_budget_refusals_total',
     type: 'counter',
-    help: 'Calls rejected with 429 because a limit on e-mails or webhook requests was exceeded: `mailbox`, `tenant-mails`, `webhook-tests` or `webhook-requests`.',
+    help: 'Calls rejected with 429 because a limit on e-mails, webhook requests or sign-ins with one offer was exceeded: `mailbox`, `tenant-mails`, `webhook-tests`, `webhook-requests` or `offer-sign-ins`.',
     labels: ['budget'],
   },
   signInAttempts: {

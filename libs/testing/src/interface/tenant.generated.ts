@@ -2818,6 +2818,12 @@ export interface components {
     };
     /** @description Form of the consent page. */
     ConsentForm: {
+      /**
+       * @description The box of the page, which an approval needs.
+       * @constant
+       * @enum {string}
+       */
+      confirmed?: 'yes';
       /** @enum {string} */
       decision: 'approve' | 'refuse';
       /** @description Identifier of the request. */
