@@ -312,6 +312,7 @@ export const submitConsent = defineOperation({
     request: '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11',
     token: 'the token of the form',
     decision: 'approve',
+    confirmed: 'yes',
   },
   access: publicAccess,
   rate: 'wallet',

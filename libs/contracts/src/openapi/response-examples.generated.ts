@@ -200,7 +200,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           verificationMethod:
             'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
           proofPurpose: 'assertionMethod',
-          proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9',
+          proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd',
         },
       },
     ],
@@ -226,7 +226,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           verificationMethod:
             'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
           proofPurpose: 'assertionMethod',
-          proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9',
+          proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd',
         },
       },
     ],
@@ -249,7 +249,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           kty: 'EC',
           crv: 'P-256',
           x: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
-          y: 'zeqaZirIbaIrsxnDqeepKkwHUbHIaYgsTTh-PSev-Tw',
+          y: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
         },
       },
     ],
@@ -372,7 +372,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: '7b34f5401d7bf42e4361618f6c33b780358caa1b55aee772c662303843daf811',
+    certificateFingerprint: 'cd06778e7142b8cf784c4451cb4b606878c44ed7221126f883e626d088ce522e',
     isManaged: true,
     crl: { number: '43', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: false,
@@ -380,9 +380,9 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   'issuance.create-offer': {
     uri: 'openid-credential-offer://?credential_offer=%7B%22credential_issuer%22%3A%22https%3A%2F%2Funiversity.example%22%2C%22credential_configuration_ids%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22credentials%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22grants%22%3A%7B%22authorization_code%22%3A%7B%7D%7D%7D',
     uriByReference:
-      'openid-credential-offer://?credential_offer_uri=https%3A%2F%2Funiversity.example%2Fv1%2Fopenid%2Foffers%2F_LzucYVpyQIgRoJD.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3%2Fcontent',
+      'openid-credential-offer://?credential_offer_uri=https%3A%2F%2Funiversity.example%2Fv1%2Fopenid%2Foffers%2FE4qc4h162w9uv55L.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3%2Fcontent',
     qrUrl:
-      'https://university.example/v1/openid/offers/_LzucYVpyQIgRoJD.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/qr',
+      'https://university.example/v1/openid/offers/E4qc4h162w9uv55L.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/qr',
   },
   'issuance.create-pre-authorized-offer': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
@@ -399,7 +399,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     type: 'https://didcomm.org/revocation_notification/2.0/revoke',
     from: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
     to: ['did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK'],
-    created_time: 1795469714,
+    created_time: 1795481675,
     body: { revocation_format: 'ldp_vc', credential_id: 'urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61' },
   },
   'issuance.create-status-list-configuration': {
@@ -434,7 +434,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     scope: 'jwt_vc_json:StudentCard',
   },
   'issuance.issue-attestation-challenge': {
-    attestation_challenge: 'mwtshn4q.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
+    attestation_challenge: 'mwtzm07d.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
   },
   'issuance.issue-credential': {
     credentials: [{ credential: 'eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl' }],
@@ -601,7 +601,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           notBefore: '2026-01-15T09:30:00.000Z',
           notAfter: '2026-01-15T09:30:00.000Z',
         },
-        certificateFingerprint: 'e966402e0cfd45c4f551dec06a7ac7f3e0967d96dc65b4181aff3b95993e2209',
+        certificateFingerprint: 'dc36c52e04b1b87432a164f47ce59e38af90f37cb395cc0647c38b5401991e3f',
       },
     ],
   },
@@ -619,7 +619,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           notBefore: '2026-01-15T09:30:00.000Z',
           notAfter: '2026-01-15T09:30:00.000Z',
         },
-        certificateFingerprint: '7eca66f4f0d0a018f5a905d6027aa80177ce8a5f7ecef7b99b87c4035362142b',
+        certificateFingerprint: 'c3b1395032f67b7a8a601085498d8838a88006b87743ade3c6e070b97727166a',
       },
     ],
   },
@@ -636,7 +636,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           notBefore: '2026-01-15T09:30:00.000Z',
           notAfter: '2026-01-15T09:30:00.000Z',
         },
-        certificateFingerprint: 'df86154d692be0aa6a71b56cd61b04e87460e09aa66cfab584d2a8b84d185ae7',
+        certificateFingerprint: 'c4a4a2c09d4611c529f27a98cd1ea4fdd77b3bc1a77759606640358737bb5c43',
         isManaged: false,
         crl: { number: '2', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
         crlDue: true,
@@ -661,7 +661,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
         iacaId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
         listSize: 100000,
-        list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9J/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/DnQSCckjDnRA+VVHzDMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/KEqJy8MgjhR45xRE/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Z/nAYaawSxjBn//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//hkBLFhAFu62lLZvrwUU+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW==',
+        list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5/kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sH/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc+dJXSTNx0qRjsrEXBrUD/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4==',
       },
     ],
   },
@@ -754,7 +754,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
         name: 'Wallet',
-        clientId: 'wallet-z',
+        clientId: 'wallet-10',
         redirectUris: ['https://wallet.example/back'],
         rootCertificates: ['-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'],
         dpopRequired: false,
@@ -768,7 +768,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
         name: 'Wallet',
-        clientId: 'wallet-z',
+        clientId: 'wallet-10',
         redirectUris: ['https://wallet.example/back'],
         rootCertificates: ['-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'],
         dpopRequired: false,
@@ -966,7 +966,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: '9e3ac15327be18c68443c5b59ce15029e628de7205777402e2f71a1c94c680ba',
+    certificateFingerprint: '6591799adad39b4c82b0e00b186dca184fc8da4846ab8847ecc327a8eca30258',
     isManaged: true,
     crl: { number: '1', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: false,
@@ -975,7 +975,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     iacas: [
       {
         certificate:
-          'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+Iq6VURdnZB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4=',
+          'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5',
       },
     ],
   },
@@ -1169,7 +1169,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     iacaId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
     listSize: 100000,
-    list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9J/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/DnQSCckjDnRA+VVHzDMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/KEqJy8MgjhR45xRE/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Z/mQYaawSxiRn//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//hkBLFhAXsmsH8xoJ/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Z/4WhLuB3W7mS7zgd3m+Bd93515jXe7inD4ESRR+Q==',
+    list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5/kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sH/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc+dJXSTNx0qRjsrEXBrUD/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4==',
   },
   'issuance.retrieve-oauth-keys': { keys: [] },
   'issuance.retrieve-offer-content': {
@@ -1196,7 +1196,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       claims: [],
       sessionTimeoutInSec: 1200,
       disabled: false,
-      secret: '**********XaG4=',
+      secret: '**********jTYE=',
     },
   },
   'issuance.retrieve-pre-authorized-offer': {
@@ -1213,10 +1213,10 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   'issuance.retrieve-revocation-status.web-semantic': { isRevoked: false },
   'issuance.retrieve-status-list-aggregation': {
     status_lists: [
-      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token',
+      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token',
       'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token',
       'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token',
-      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token',
+      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token',
       'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token',
       'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token',
       'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token',
@@ -1257,8 +1257,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       type: 'BitstringStatusList',
       statusPurpose: 'revocation',
       ttl: 300000,
-      encodedList:
-        'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3',
+      encodedList: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG',
     },
     proof: {
       type: 'DataIntegrityProof',
@@ -1288,7 +1287,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   'issuance.retrieve-wallet.attested': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     name: 'Wallet',
-    clientId: 'wallet-z',
+    clientId: 'wallet-10',
     redirectUris: ['https://wallet.example/back'],
     rootCertificates: ['-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'],
     dpopRequired: false,
@@ -1396,7 +1395,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: '9e3ac15327be18c68443c5b59ce15029e628de7205777402e2f71a1c94c680ba',
+    certificateFingerprint: '6591799adad39b4c82b0e00b186dca184fc8da4846ab8847ecc327a8eca30258',
     isManaged: true,
     crl: { number: '1', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: false,
@@ -1412,7 +1411,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: 'df86154d692be0aa6a71b56cd61b04e87460e09aa66cfab584d2a8b84d185ae7',
+    certificateFingerprint: 'c4a4a2c09d4611c529f27a98cd1ea4fdd77b3bc1a77759606640358737bb5c43',
     isManaged: false,
     crl: { number: '2', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: true,
@@ -1431,7 +1430,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       claims: [],
       sessionTimeoutInSec: 1200,
       disabled: false,
-      secret: '**********XaG4=',
+      secret: '**********jTYE=',
     },
   },
   'issuance.update-status-list-configuration': {
@@ -1798,7 +1797,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         type: 'WEBHOOK_UPDATE_SUCCESS',
         timestamp: '2026-01-15T09:30:00.000Z',
         category: 'webhook',
-        requestId: 'kq3Zb8XnW5mVt1Yc7RfL2s',
+        requestId: 'LXlyNFaFYfYeTsCIILsVrO',
         metadata: {},
         data: null,
         clientId: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe',

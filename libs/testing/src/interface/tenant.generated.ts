@@ -5187,7 +5187,7 @@ export interface operations {
            *             "created": "2026-01-15T09:30:00.000Z",
            *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
            *           }
            *         }
            *       ],
@@ -5215,7 +5215,7 @@ export interface operations {
            *             "created": "2026-01-15T09:30:00.000Z",
            *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
            *           }
            *         }
            *       ]
@@ -5277,7 +5277,7 @@ export interface operations {
            *             "created": "2026-01-15T09:30:00.000Z",
            *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
            *           }
            *         }
            *       ],
@@ -5305,7 +5305,7 @@ export interface operations {
            *             "created": "2026-01-15T09:30:00.000Z",
            *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
            *           }
            *         }
            *       ]
@@ -5359,7 +5359,7 @@ export interface operations {
            *             "kty": "EC",
            *             "crv": "P-256",
            *             "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
-           *             "y": "zeqaZirIbaIrsxnDqeepKkwHUbHIaYgsTTh-PSev-Tw"
+           *             "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
            *           }
            *         }
            *       ],
@@ -5891,7 +5891,7 @@ export interface operations {
            *             "kty": "EC",
            *             "crv": "P-256",
            *             "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
-           *             "y": "zeqaZirIbaIrsxnDqeepKkwHUbHIaYgsTTh-PSev-Tw"
+           *             "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
            *           }
            *         }
            *       ],
@@ -7212,7 +7212,8 @@ export interface operations {
          * @example {
          *       "request": "3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11",
          *       "token": "the token of the form",
-         *       "decision": "approve"
+         *       "decision": "approve",
+         *       "confirmed": "yes"
          *     }
          */
         'application/x-www-form-urlencoded': components['schemas']['ConsentForm'];
@@ -7284,7 +7285,7 @@ export interface operations {
         content: {
           /**
            * @example {
-           *       "attestation_challenge": "mwtshn4q.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *       "attestation_challenge": "mwtzm07d.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
            *     }
            */
           'application/json': components['schemas']['AttestationChallengeResponse'];
@@ -8120,7 +8121,7 @@ export interface operations {
            *         "claims": [],
            *         "sessionTimeoutInSec": 1200,
            *         "disabled": false,
-           *         "secret": "**********XaG4="
+           *         "secret": "**********jTYE="
            *       }
            *     }
            */
@@ -8187,7 +8188,7 @@ export interface operations {
            *         "claims": [],
            *         "sessionTimeoutInSec": 1200,
            *         "disabled": false,
-           *         "secret": "**********XaG4="
+           *         "secret": "**********jTYE="
            *       }
            *     }
            */
@@ -8887,7 +8888,7 @@ export interface operations {
            * @example {
            *       "iacas": [
            *         {
-           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+Iq6VURdnZB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4="
+           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5"
            *         }
            *       ]
            *     }
@@ -9234,8 +9235,8 @@ export interface operations {
           /**
            * @example {
            *       "uri": "openid-credential-offer://?credential_offer=%7B%22credential_issuer%22%3A%22https%3A%2F%2Funiversity.example%22%2C%22credential_configuration_ids%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22credentials%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22grants%22%3A%7B%22authorization_code%22%3A%7B%7D%7D%7D",
-           *       "uriByReference": "openid-credential-offer://?credential_offer_uri=https%3A%2F%2Funiversity.example%2Fv1%2Fopenid%2Foffers%2F_LzucYVpyQIgRoJD.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3%2Fcontent",
-           *       "qrUrl": "https://university.example/v1/openid/offers/_LzucYVpyQIgRoJD.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/qr"
+           *       "uriByReference": "openid-credential-offer://?credential_offer_uri=https%3A%2F%2Funiversity.example%2Fv1%2Fopenid%2Foffers%2FE4qc4h162w9uv55L.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3%2Fcontent",
+           *       "qrUrl": "https://university.example/v1/openid/offers/E4qc4h162w9uv55L.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/qr"
            *     }
            */
           'application/json': components['schemas']['Offer'];
@@ -9682,7 +9683,7 @@ export interface operations {
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "name": "Wallet",
-           *           "clientId": "wallet-z",
+           *           "clientId": "wallet-10",
            *           "redirectUris": [
            *             "https://wallet.example/back"
            *           ],
@@ -9802,7 +9803,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "name": "Wallet",
-           *       "clientId": "wallet-z",
+           *       "clientId": "wallet-10",
            *       "redirectUris": [
            *         "https://wallet.example/back"
            *       ],
@@ -9965,7 +9966,7 @@ export interface operations {
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "name": "Wallet",
-           *           "clientId": "wallet-z",
+           *           "clientId": "wallet-10",
            *           "redirectUris": [
            *             "https://wallet.example/back"
            *           ],
@@ -13460,7 +13461,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "e966402e0cfd45c4f551dec06a7ac7f3e0967d96dc65b4181aff3b95993e2209"
+           *           "certificateFingerprint": "dc36c52e04b1b87432a164f47ce59e38af90f37cb395cc0647c38b5401991e3f"
            *         }
            *       ]
            *     }
@@ -13764,7 +13765,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "df86154d692be0aa6a71b56cd61b04e87460e09aa66cfab584d2a8b84d185ae7",
+           *           "certificateFingerprint": "c4a4a2c09d4611c529f27a98cd1ea4fdd77b3bc1a77759606640358737bb5c43",
            *           "isManaged": false,
            *           "crl": {
            *             "number": "2",
@@ -13836,7 +13837,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "7b34f5401d7bf42e4361618f6c33b780358caa1b55aee772c662303843daf811",
+           *       "certificateFingerprint": "cd06778e7142b8cf784c4451cb4b606878c44ed7221126f883e626d088ce522e",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "43",
@@ -13896,7 +13897,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "9e3ac15327be18c68443c5b59ce15029e628de7205777402e2f71a1c94c680ba",
+           *       "certificateFingerprint": "6591799adad39b4c82b0e00b186dca184fc8da4846ab8847ecc327a8eca30258",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -13965,7 +13966,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "9e3ac15327be18c68443c5b59ce15029e628de7205777402e2f71a1c94c680ba",
+           *       "certificateFingerprint": "6591799adad39b4c82b0e00b186dca184fc8da4846ab8847ecc327a8eca30258",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -14108,7 +14109,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "df86154d692be0aa6a71b56cd61b04e87460e09aa66cfab584d2a8b84d185ae7",
+           *       "certificateFingerprint": "c4a4a2c09d4611c529f27a98cd1ea4fdd77b3bc1a77759606640358737bb5c43",
            *       "isManaged": false,
            *       "crl": {
            *         "number": "2",
@@ -14213,7 +14214,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "7eca66f4f0d0a018f5a905d6027aa80177ce8a5f7ecef7b99b87c4035362142b"
+           *           "certificateFingerprint": "c3b1395032f67b7a8a601085498d8838a88006b87743ade3c6e070b97727166a"
            *         }
            *       ]
            *     }
@@ -14465,7 +14466,7 @@ export interface operations {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *           "listSize": 100000,
-           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9J/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/DnQSCckjDnRA+VVHzDMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/KEqJy8MgjhR45xRE/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Z/nAYaawSxjBn//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//hkBLFhAFu62lLZvrwUU+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW=="
+           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5/kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sH/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc+dJXSTNx0qRjsrEXBrUD/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4=="
            *         }
            *       ]
            *     }
@@ -14509,7 +14510,7 @@ export interface operations {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *       "listSize": 100000,
-           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9J/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u/DnQSCckjDnRA+VVHzDMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/KEqJy8MgjhR45xRE/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Z/mQYaawSxiRn//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//hkBLFhAXsmsH8xoJ/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Z/4WhLuB3W7mS7zgd3m+Bd93515jXe7inD4ESRR+Q=="
+           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5/kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sH/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc+dJXSTNx0qRjsrEXBrUD/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4=="
            *     }
            */
           'application/json': components['schemas']['MobileStatusList'];
@@ -15344,10 +15345,10 @@ export interface operations {
           /**
            * @example {
            *       "status_lists": [
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token",
            *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token",
            *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token",
@@ -15671,7 +15672,7 @@ export interface operations {
            *       "to": [
            *         "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
            *       ],
-           *       "created_time": 1795469714,
+           *       "created_time": 1795481675,
            *       "body": {
            *         "revocation_format": "ldp_vc",
            *         "credential_id": "urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
@@ -16056,7 +16057,7 @@ export interface operations {
            *         "type": "BitstringStatusList",
            *         "statusPurpose": "revocation",
            *         "ttl": 300000,
-           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3"
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG"
            *       },
            *       "proof": {
            *         "type": "DataIntegrityProof",
@@ -16089,7 +16090,7 @@ export interface operations {
            *         "type": "BitstringStatusList",
            *         "statusPurpose": "revocation",
            *         "ttl": 300000,
-           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3"
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG"
            *       },
            *       "proof": {
            *         "type": "DataIntegrityProof",
