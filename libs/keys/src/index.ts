@@ -11,6 +11,7 @@ export {
   SealBroken,
   type KeysDestroyed,
   type SingleUseValue,
+  type Spending,
 } from './key-vault.js';
 export { Macs, type SecretMac } from './macs.js';
 export { ERASED, isErased, Sealing, type DataPurpose, type Erased, type NewKey, type Sealed } from './sealing.js';
