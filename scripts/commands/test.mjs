@@ -17,7 +17,7 @@ const suites = [
     args: ['--maxWorkers=4', '--workerIdleMemoryLimit=768MB'],
     limit: 16 * minute,
   },
-  { name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=2'], limit: 15 * minute },
+  { name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=3'], limit: 15 * minute },
   // The same tests on many processes and real engines.
   { name: 'cluster', projects: ['cluster'], args: ['--maxWorkers=2'], limit: 13 * minute },
   // A new seed each time, which is printed; `npm run test:faults` can repeat one.

@@ -22,10 +22,10 @@ const create = async (method: 'key' | 'web', options: object) =>
   expectStatus(await tenant.api.dids.create({ method, options }), 201);
 
 describe('domain linkage', () => {
-  it('is public, and verified by an independent library that resolves the DIDs itself [T24] [T26] [T58] [T160]', async () => {
+  it('is public, and verified by an independent library that resolves the DIDs itself [T24] [T25] [T26] [T58] [T160]', async () => {
     const key = await create('key', { keyType: 'Ed25519' });
     const p256 = await create('key', { keyType: 'P-256' });
-    await create('key', { keyType: 'Bls12381G2' });
+    const bls = await create('key', { keyType: 'Bls12381G2' });
     const web = await create('web', { url: tenant.host });
     const path = await create('web', { url: `${tenant.host}/departments/one` });
     for (const name of ['did-configuration', 'did-configuration.json']) {
@@ -33,7 +33,7 @@ describe('domain linkage', () => {
       expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
       const { entries, linked_dids } = (await response.json()) as Record<string, Record<string, unknown>[]>;
       expect(linked_dids).toEqual(entries);
-      expect(entries!.map(({ issuer }) => issuer)).toEqual([path.did, web.did, p256.did, key.did]);
+      expect(entries!.map(({ issuer }) => issuer)).toEqual([path.did, web.did, bls.did, p256.did, key.did]);
       for (const entry of entries!) await verifyDomainLinkage(entry, new URL(tenant.url).origin);
     }
   });

@@ -13,6 +13,7 @@ export {
   type SingleUseValue,
   type Spending,
 } from './key-vault.js';
+export { BbsProofNotMade } from './bbs-proofs.js';
 export { Macs, type SecretMac } from './macs.js';
 export { ERASED, isErased, Sealing, type DataPurpose, type Erased, type NewKey, type Sealed } from './sealing.js';
 export {

@@ -1,4 +1,5 @@
 import { verify } from 'node:crypto';
+import { CIPHERSUITES, verifyProof } from '@digitalbazaar/bbs-signatures';
 import { CompactEncrypt, errors, importJWK } from 'jose';
 import { TENANT_A as A, TENANT_B as B, useFreshVault, type KeyVaultStore } from './fresh-vault.contract.js';
 import { KeyNotFound } from './key-vault.js';
@@ -74,6 +75,34 @@ export const describeSigningKeys = (adapter: string, create: () => Promise<KeyVa
         );
       await expect(signingKeys().loadSigner(A, 'unknown')).rejects.toThrow(KeyNotFound);
       await expect(signingKeys().loadSigner(B, ec.keyId)).rejects.toThrow(KeyNotFound);
+    });
+
+    it('proves a header with a BLS12-381 key, also after a restart, and never with a destroyed one or that of another tenant', async () => {
+      const { keyId, publicJwk } = await signingKeys().createSigningKey(A, 'did', 'Bls12381G2');
+      const header = Buffer.from('a header');
+      for (const restart of [false, true]) {
+        if (restart) await store.reopen();
+        const proof = await signingKeys().proveBbs(A, keyId, header);
+        const isProofOf = (proven: Buffer) =>
+          verifyProof({
+            proof,
+            publicKey: Buffer.from(publicJwk.x, 'base64url'),
+            header: proven,
+            presentationHeader: new Uint8Array(),
+            disclosedMessages: [],
+            disclosedMessageIndexes: [],
+            ciphersuite: CIPHERSUITES.BLS12381_SHA256,
+          });
+        expect(await isProofOf(header)).toBe(true);
+        expect(await isProofOf(Buffer.from('another header'))).toBe(false);
+      }
+      await expect(signingKeys().proveBbs(B, keyId, header)).rejects.toThrow(KeyNotFound);
+      await signingKeys().destroySigningKeys(A, [keyId]);
+      await expect(signingKeys().proveBbs(A, keyId, header)).rejects.toThrow(KeyNotFound);
+      const ed = await signingKeys().createSigningKey(A, 'did', 'Ed25519');
+      await expect(signingKeys().proveBbs(A, ed.keyId, header)).rejects.toEqual(
+        new TypeError(`key ${ed.keyId} is a key of type Ed25519, which makes no BBS proofs`),
+      );
     });
 
     it('decrypts what was encrypted to a key of purpose encryption, also after a restart, and never destroyed ones', async () => {

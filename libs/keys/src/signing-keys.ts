@@ -3,7 +3,7 @@ import type { DecryptOptions } from 'jose';
 
 /** Keys of purpose `encryption` decrypt and never sign; all others sign and never decrypt. */
 export type SigningPurpose = 'did' | 'webhook' | 'token' | 'sign-in' | 'certificate' | 'encryption';
-/** `Bls12381G2` keys are for BBS signatures: they are stored and published, but not used for signatures yet. */
+/** `Bls12381G2` keys make BBS proofs; they have no {@link Signer}. */
 export type KeyAlgorithm = 'P-256' | 'Ed25519' | 'X25519' | 'Bls12381G2';
 
 export interface PublicJwk {
@@ -65,6 +65,12 @@ export abstract class SigningKeys {
   abstract ensureSigningKey(tenantId: string, purpose: SigningPurpose, algorithm: KeyAlgorithm): Promise<SigningKey>;
   /** Cached. @throws KeyNotFound; TypeError for an X25519 or Bls12381G2 key or one for encryption, which cannot sign */
   abstract loadSigner(tenantId: string, keyId: string): Promise<Signer>;
+  /**
+   * A BBS proof of a signature by a `Bls12381G2` key over the header and no messages (draft-irtf-cfrg-bbs-signatures §3.5): nothing is
+   * hidden, so that everyone verifies it with the header. Made in a worker thread; random.
+   * @throws KeyNotFound; BbsProofNotMade; TypeError for a key of another type
+   */
+  abstract proveBbs(tenantId: string, keyId: string, header: Uint8Array): Promise<Uint8Array>;
   /** Cached. @throws KeyNotFound; TypeError for a key that is not one for encryption on P-256 */
   abstract loadDecrypter(tenantId: string, keyId: string): Promise<Decrypter>;
   /**

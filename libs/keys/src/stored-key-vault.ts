@@ -163,7 +163,7 @@ export class StoredKeyVault extends KeyVault {
     await Promise.allSettled([this.nextScrub ?? this.scrubbing]);
     await this.store.close();
     this.tenantKeys.clear();
-    this.signingKeys.clear();
+    await this.signingKeys.close();
     this.sealing.clear();
     this.macs.clear();
   }

@@ -8,6 +8,7 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 import { compactDecrypt } from 'jose';
+import { BbsProofs } from './bbs-proofs.js';
 import { generateBls12381G2 } from './bls12381.js';
 import { cacheName, KeyCache } from './key-cache.js';
 import type { KeyStore, SigningKeyRow } from './key-store.js';
@@ -35,6 +36,7 @@ export class StoredSigningKeys extends SigningKeys {
   private readonly signers: KeyCache<Signer>;
   private readonly decrypters: KeyCache<Decrypter>;
   private readonly newest: KeyCache<SigningKey>;
+  private readonly bbsProofs = new BbsProofs();
 
   /** @param destroyKeys also evicts them here */
   constructor(
@@ -118,6 +120,19 @@ export class StoredSigningKeys extends SigningKeys {
     });
   }
 
+  async proveBbs(tenantId: string, keyId: string, header: Uint8Array): Promise<Uint8Array> {
+    const key = await this.findSigningKey(tenantId, keyId);
+    const { algorithm, publicJwk } = signingKeyOf(key);
+    if (algorithm !== 'Bls12381G2')
+      throw new TypeError(`key ${keyId} is a key of type ${algorithm}, which makes no BBS proofs`);
+    const opened = await this.openSecret(key);
+    // Not cached: there is one proof for each DID and origin in a period of months.
+    const secretKey = Uint8Array.from(opened);
+    opened.fill(0);
+    const publicKey = Uint8Array.from(Buffer.from(publicJwk.x, 'base64url'));
+    return this.bbsProofs.prove({ secretKey, publicKey, header: Uint8Array.from(header) });
+  }
+
   loadDecrypter(tenantId: string, keyId: string): Promise<Decrypter> {
     return this.decrypters.loadOnce(cacheName(tenantId, keyId), async () => {
       const key = await this.findSigningKey(tenantId, keyId);
@@ -140,11 +155,15 @@ export class StoredSigningKeys extends SigningKeys {
     return row;
   }
 
-  private async openPrivateKey({ tenant, purpose, keyId, publicJwk, sealed }: SigningKeyRow): Promise<KeyObject> {
-    const tenantKey = await this.tenantKeys.loadTenantKey(tenant, keyId);
-    const d = openBytes(tenantKey, sealed, bind('signing-key', tenant, purpose, keyId), `key ${keyId}`);
-    const jwk = { ...(JSON.parse(publicJwk) as PublicJwk), d: d.toString('base64url') } as webcrypto.JsonWebKey;
+  private async openPrivateKey(key: SigningKeyRow): Promise<KeyObject> {
+    const d = await this.openSecret(key);
+    const jwk = { ...(JSON.parse(key.publicJwk) as PublicJwk), d: d.toString('base64url') } as webcrypto.JsonWebKey;
     return createPrivateKey({ key: jwk, format: 'jwk' });
+  }
+
+  private async openSecret({ tenant, purpose, keyId, sealed }: SigningKeyRow): Promise<Buffer> {
+    const tenantKey = await this.tenantKeys.loadTenantKey(tenant, keyId);
+    return openBytes(tenantKey, sealed, bind('signing-key', tenant, purpose, keyId), `key ${keyId}`);
   }
 
   destroySigningKeys(tenantId: string, keyIds: readonly string[]): Promise<void> {
@@ -164,10 +183,11 @@ export class StoredSigningKeys extends SigningKeys {
       }
   }
 
-  clear(): void {
+  async close(): Promise<void> {
     this.signers.clear();
     this.decrypters.clear();
     this.newest.clear();
+    await this.bbsProofs.close();
   }
 
   private generateSigningKey(

@@ -2,7 +2,12 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { AppError, jsonSize } from '@attestry/contracts';
 import { Piscina } from 'piscina';
-import { hashDocuments, type CanonicalizationResult, type CanonicalizationTask } from './canonicalize.worker.js';
+import {
+  canonicalFormOf,
+  hashDocuments,
+  type CanonicalizationResult,
+  type CanonicalizationTask,
+} from './canonicalize.worker.js';
 
 /** Values up to which documents with shared contexts only are canonicalized on the caller's thread: at worst some milliseconds. */
 const SMALL = 256;
@@ -108,6 +113,11 @@ export class Canonicalization {
     if ('fault' in result) throw new DocumentFault(result.fault.code, result.fault.message);
     // Bytes from another thread lose their Buffer class.
     return result.hashes.map((octets) => Buffer.from(octets));
+  }
+
+  /** The RDFC-1.0 form itself of a document that the platform composed: small, with shared contexts only. On the caller's thread. */
+  canonicalForm(document: object): Promise<string> {
+    return canonicalFormOf(document, this.shared);
   }
 
   private inThread(

@@ -34,12 +34,12 @@ const contextLoader =
     return { contextUrl: null, documentUrl: url, document: own };
   };
 
-const canonicalHash = async (
+const canonicalForm = (
   document: object,
   documentLoader: DocumentLoader,
-  resolved: ResolvedContexts | undefined,
-): Promise<Uint8Array> => {
-  const canonical = await jsonld.canonize(document, {
+  resolved?: ResolvedContexts,
+): Promise<string> =>
+  jsonld.canonize(document, {
     documentLoader,
     ...(resolved && { contextResolver: new ContextResolver({ sharedCache: resolved }) }),
     safe: true,
@@ -48,8 +48,10 @@ const canonicalHash = async (
     rdfDirection: 'i18n-datatype',
     canonizeOptions: { algorithm: 'RDFC-1.0' },
   });
-  return hash('sha256', canonical, 'buffer');
-};
+
+/** The RDFC-1.0 form of a document without contexts of a tenant. */
+export const canonicalFormOf = (document: object, shared: ReadonlyMap<string, object>): Promise<string> =>
+  canonicalForm(document, contextLoader(shared, new Map()));
 
 /** The fault of a document: in safe mode a value would be dropped or read as something else. `undefined` for other errors. */
 const faultOf = (error: unknown): { code: string; message: string } | undefined => {
@@ -77,7 +79,8 @@ export const hashDocuments = async (
   const resolved: ResolvedContexts | undefined = contexts.size > 0 ? new Map() : undefined;
   try {
     const hashes: Uint8Array[] = [];
-    for (const document of documents) hashes.push(await canonicalHash(document, loader, resolved));
+    for (const document of documents)
+      hashes.push(hash('sha256', await canonicalForm(document, loader, resolved), 'buffer'));
     return { hashes };
   } catch (error) {
     const fault = faultOf(error);

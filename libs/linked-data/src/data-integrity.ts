@@ -4,9 +4,9 @@ import type { Signable } from './ed25519-signature-2018.js';
 /** Both sign SHA-256 over the canonical proof options and the document, the second with a P-256 key (VC-DI-EDDSA §3.2, VC-DI-ECDSA §3.2). */
 export type Cryptosuite = 'eddsa-rdfc-2022' | 'ecdsa-rdfc-2019';
 
-export interface DataIntegrityOptions {
+export interface DataIntegrityOptions<Suite extends string = Cryptosuite> {
   type: 'DataIntegrityProof';
-  cryptosuite: Cryptosuite;
+  cryptosuite: Suite;
   /** RFC 3339. */
   created: string;
   /** DID URL. */

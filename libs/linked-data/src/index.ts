@@ -1,3 +1,4 @@
+export { BBS_2023, signBbs2023 } from './bbs-2023.js';
 export {
   Canonicalization,
   CanonicalizationTooLong,

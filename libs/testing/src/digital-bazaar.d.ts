@@ -1,4 +1,12 @@
 /** The packages bring no types; declared here is what the verifiers use. */
+declare module '@digitalbazaar/bbs-2023-cryptosuite' {
+  export const createVerifyCryptosuite: () => unknown;
+}
+
+declare module '@digitalbazaar/bls12-381-multikey' {
+  export const from: (key: { publicKeyMultibase: string }) => Promise<unknown>;
+}
+
 declare module '@digitalbazaar/data-integrity' {
   export class DataIntegrityProof {
     constructor(options: { cryptosuite: unknown });

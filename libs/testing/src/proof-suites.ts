@@ -1,3 +1,4 @@
+import { createVerifyCryptosuite as bbs } from '@digitalbazaar/bbs-2023-cryptosuite';
 import { DataIntegrityProof } from '@digitalbazaar/data-integrity';
 import { cryptosuite as ecdsa } from '@digitalbazaar/ecdsa-rdfc-2019-cryptosuite';
 import { Ed25519Signature2018 } from '@digitalbazaar/ed25519-signature-2018';
@@ -7,5 +8,6 @@ import { cryptosuite as eddsa } from '@digitalbazaar/eddsa-rdfc-2022-cryptosuite
 export const suiteFor = ({ proof }: { proof?: unknown }): unknown => {
   const { type, cryptosuite } = proof as { type: string; cryptosuite?: string };
   if (type === 'Ed25519Signature2018') return new Ed25519Signature2018();
+  if (cryptosuite === 'bbs-2023') return new DataIntegrityProof({ cryptosuite: bbs() });
   return new DataIntegrityProof({ cryptosuite: cryptosuite === 'ecdsa-rdfc-2019' ? ecdsa : eddsa });
 };

@@ -1,3 +1,4 @@
+import { from as bls12381Multikey } from '@digitalbazaar/bls12-381-multikey';
 import dataIntegrity from '@digitalbazaar/data-integrity-context';
 import { driver } from '@digitalbazaar/did-method-key';
 import { from as ecdsaMultikey } from '@digitalbazaar/ecdsa-multikey';
@@ -29,8 +30,10 @@ didKeys.use({
     Ed25519VerificationKey2018.fromFingerprint({ fingerprint }),
 });
 didKeys.use({ multibaseMultikeyHeader: 'zDna', fromMultibase: ecdsaMultikey });
+for (const multibaseMultikeyHeader of ['zUC6', 'zUC7'])
+  didKeys.use({ multibaseMultikeyHeader, fromMultibase: bls12381Multikey });
 
-/** The document that the library of Digital Bazaar makes of an Ed25519 or P-256 did:key. */
+/** The document that the library of Digital Bazaar makes of an Ed25519, P-256 or BLS12-381 did:key. */
 export const didKey = async (did: string): Promise<DidDocument> => (await didKeys.get({ did })) as DidDocument;
 
 /** A did:key is resolved by that library, any other by `others`. */

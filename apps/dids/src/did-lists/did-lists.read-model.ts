@@ -43,12 +43,11 @@ export class DidListsReadModel extends ReadModel<DidListTables> {
     };
   }
 
-  /** DIDs that can sign domain linkage, newest first. */
+  /** The tenant's newest DIDs, newest first, for domain linkage. */
   async linkedDids(tenantId: string, limit: number): Promise<LinkedDid[]> {
     const rows = await this.running.db
       .selectFrom('did')
       .where('tenant_id', '=', tenantId)
-      .where((where) => where.or([where('signs_ed25519', '=', 1), where('signs_p256', '=', 1)]))
       .select(['did', 'registered', 'keys'])
       .orderBy('created_at', 'desc')
       .orderBy('id', 'desc')

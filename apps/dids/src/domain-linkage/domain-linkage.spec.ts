@@ -70,8 +70,29 @@ describe('a domain linkage', () => {
     }),
   );
 
+  it('is a Data Integrity proof by bbs-2023 of a DID with a BLS12-381 key only, and never beside another key that asserts [T25]', () => {
+    const bls = key('Bls12381G2', 'assertionMethod');
+    expect(domainLinkage(linked([bls]), ORIGIN, period)).toMatchObject({
+      kmsKeyId: 'kms-Bls12381G2',
+      suite: 'bbs-2023',
+      verificationMethod: `${DID}#Bls12381G2`,
+      credential: {
+        '@context': [
+          'https://www.w3.org/2018/credentials/v1',
+          'https://identity.foundation/.well-known/did-configuration/v1',
+          'https://w3id.org/security/data-integrity/v2',
+        ],
+      },
+    });
+    for (const [algorithm, suite] of [
+      ['Ed25519', 'Ed25519Signature2018'],
+      ['P-256', 'ecdsa-rdfc-2019'],
+    ] as const)
+      expect(domainLinkage(linked([bls, key(algorithm, 'assertionMethod')]), ORIGIN, period)).toMatchObject({ suite });
+  });
+
   it.each<[string, DidKey[]]>([
-    ['a BLS12-381 key only', [key('Bls12381G2', 'assertionMethod')]],
+    ['a BLS12-381 key that is not an assertion method', [key('Bls12381G2', 'authentication')]],
     ['a P-256 key that is not an assertion method', [key('P-256', 'authentication')]],
     ['an Ed25519 key that is not an assertion method', [key('Ed25519', 'authentication')]],
     ['no key', []],

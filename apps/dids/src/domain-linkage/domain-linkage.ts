@@ -1,7 +1,12 @@
-import { CREDENTIALS_V1, DATA_INTEGRITY_V2, DID_CONFIGURATION_V1, ED25519_SIGNATURE_2018 } from '@attestry/linked-data';
+import {
+  BBS_2023,
+  CREDENTIALS_V1,
+  DATA_INTEGRITY_V2,
+  DID_CONFIGURATION_V1,
+  ED25519_SIGNATURE_2018,
+} from '@attestry/linked-data';
 import type { DidKey } from '../did/did.events.js';
 
-/** Ed25519 and P-256 keys sign linkage; BBS proofs are not offered. */
 export interface LinkedDid {
   did: string;
   /** Milliseconds since the epoch. */
@@ -9,7 +14,7 @@ export interface LinkedDid {
   keys: readonly DidKey[];
 }
 
-export type LinkageSuite = typeof ED25519_SIGNATURE_2018 | 'ecdsa-rdfc-2019';
+export type LinkageSuite = typeof ED25519_SIGNATURE_2018 | 'ecdsa-rdfc-2019' | typeof BBS_2023;
 
 /** The text to sign, the key and how it signs. */
 export interface DomainLinkage {
@@ -36,17 +41,19 @@ export const periodOf = (now: Date): number => Math.floor(now.getTime() / PERIOD
 
 // Of the DIF the standard's own; the older …/contexts/did-configuration-v0.2.jsonld has the same terms.
 const CONTEXTS = [CREDENTIALS_V1, DID_CONFIGURATION_V1];
-/** Best first: Ed25519Signature2018 is older and known to more verifiers. Credentials v1 does not define `DataIntegrityProof`. */
+/** Best first: older suites are known to more verifiers. Credentials v1 does not define `DataIntegrityProof`. */
 const SUITES = [
   { algorithm: 'Ed25519', suite: ED25519_SIGNATURE_2018, contexts: CONTEXTS },
   { algorithm: 'P-256', suite: 'ecdsa-rdfc-2019', contexts: [...CONTEXTS, DATA_INTEGRITY_V2] },
+  { algorithm: 'Bls12381G2', suite: BBS_2023, contexts: [...CONTEXTS, DATA_INTEGRITY_V2] },
 ] as const;
 
 const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
 /**
  * DIF Well Known DID Configuration, Domain Linkage Credential: no id, with an expiry, issuer and subject the DID. The
- * same for the whole period, so that every process makes the same one. `undefined` for a DID with neither an Ed25519 nor a P-256 key.
+ * same for the whole period, so that every process makes the same one. `undefined` for a DID without a key that
+ * asserts.
  */
 export const domainLinkage = (linked: LinkedDid, origin: string, period: number): DomainLinkage | undefined => {
   const { did, registered, keys } = linked;

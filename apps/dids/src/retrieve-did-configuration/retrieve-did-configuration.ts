@@ -6,7 +6,7 @@ import { LinkageCredentials } from '../domain-linkage/linkage-credentials.js';
 import { originsAt } from '../linked-domain/linked-domain.decisions.js';
 import { LinkedDomain } from '../linked-domain/linked-domain.directory.js';
 
-/** Most entries of one document, which is not paged: its 2 MB still fit into one message. */
+/** Most entries of one document, which is not paged: its 4 MB at most still fit into one message. */
 const MAX_ENTRIES = 1000;
 
 /** DIF Well Known DID Configuration, section DID Configuration Resource. */

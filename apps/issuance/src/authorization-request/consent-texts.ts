@@ -24,7 +24,7 @@ const en: ConsentTexts = {
   title: 'Allow this wallet to receive your credentials?',
   credentials: '{issuer} was asked to issue:',
   wallet: 'The wallet that receives them is at:',
-  warning: '{issuer} does not know this wallet. If somebody else sent you here, refuse.',
+  warning: '{issuer} does not know this wallet. If another person sent you here, refuse.',
   confirmed: 'I started in my wallet myself and trust the address {host}.',
   approve: 'Continue and sign in',
   refuse: 'Refuse',

@@ -135,15 +135,15 @@ export class DomainLinkageSubject {
 export class DomainLinkageProof {
   /** `DataIntegrityProof` for a DID without an Ed25519 key. */
   type: 'Ed25519Signature2018' | 'DataIntegrityProof';
-  /** Of a `DataIntegrityProof`. */
-  cryptosuite?: 'ecdsa-rdfc-2019';
+  /** Of a `DataIntegrityProof`: `bbs-2023` for a DID with only a BLS12-381 key. */
+  cryptosuite?: 'ecdsa-rdfc-2019' | 'bbs-2023';
   created: string;
   /** DID URL of the key that verifies the proof. */
   verificationMethod: string;
   proofPurpose: 'assertionMethod';
   /** Detached JWS (RFC 7797) of an `Ed25519Signature2018`. */
   jws?: string;
-  /** Signature of a `DataIntegrityProof`, multibase (base58btc). */
+  /** Of a `DataIntegrityProof`, multibase: the signature of `ecdsa-rdfc-2019` in base58btc, the derived proof of `bbs-2023` in base64url. */
   proofValue?: string;
 }
 
@@ -161,7 +161,7 @@ export class DomainLinkageCredential {
 
 export class DidConfiguration {
   '@context': string;
-  /** One credential for each DID with an Ed25519 or P-256 key and each origin of the tenant, newest DID first. */
+  /** One credential for each DID and each origin of the tenant, newest DID first. */
   entries: DomainLinkageCredential[];
   /** The same credentials under the member name of the DIF specification. */
   linked_dids: DomainLinkageCredential[];

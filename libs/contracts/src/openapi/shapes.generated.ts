@@ -923,8 +923,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       entries: {
         type: 'array',
         items: { $ref: '#/components/schemas/DomainLinkageCredential' },
-        description:
-          'One credential for each DID with an Ed25519 or P-256 key and each origin of the tenant, newest DID first.',
+        description: 'One credential for each DID and each origin of the tenant, newest DID first.',
       },
       linked_dids: {
         type: 'array',
@@ -1026,12 +1025,20 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         enum: ['Ed25519Signature2018', 'DataIntegrityProof'],
         description: '`DataIntegrityProof` for a DID without an Ed25519 key.',
       },
-      cryptosuite: { type: 'string', const: 'ecdsa-rdfc-2019', description: 'Of a `DataIntegrityProof`.' },
+      cryptosuite: {
+        type: 'string',
+        enum: ['ecdsa-rdfc-2019', 'bbs-2023'],
+        description: 'Of a `DataIntegrityProof`: `bbs-2023` for a DID with only a BLS12-381 key.',
+      },
       created: { type: 'string' },
       verificationMethod: { type: 'string', description: 'DID URL of the key that verifies the proof.' },
       proofPurpose: { type: 'string', const: 'assertionMethod' },
       jws: { type: 'string', description: 'Detached JWS (RFC 7797) of an `Ed25519Signature2018`.' },
-      proofValue: { type: 'string', description: 'Signature of a `DataIntegrityProof`, multibase (base58btc).' },
+      proofValue: {
+        type: 'string',
+        description:
+          'Of a `DataIntegrityProof`, multibase: the signature of `ecdsa-rdfc-2019` in base58btc, the derived proof of `bbs-2023` in base64url.',
+      },
     },
     required: ['type', 'created', 'verificationMethod', 'proofPurpose'],
   },

@@ -59,7 +59,9 @@ export class Feed implements ConsumerFeed {
   private failure: Error | undefined;
   private readonly now: () => number;
   /** The file of an idle platform is complete, also in a backup of it. */
-  private readonly whenIdle = setInterval(() => this.saveOldCheckpoints(), CHECKPOINT_MS).unref();
+  private readonly whenIdle = setInterval(() => {
+    if (performance.now() - this.savedAt >= CHECKPOINT_MS) this.saveCheckpointsLater();
+  }, CHECKPOINT_MS).unref();
 
   private constructor(
     private readonly thread: SqliteThread,
@@ -82,7 +84,7 @@ export class Feed implements ConsumerFeed {
   }
 
   async publish(messages: [id: string, subject: string, body: string][]): Promise<void> {
-    this.saveOldCheckpoints();
+    if (performance.now() - this.savedAt >= CHECKPOINT_MS) this.saveCheckpointsLater();
     this.published(messages, await this.thread.call<number[]>('publish', { messages, now: this.now() }));
   }
 
@@ -213,11 +215,6 @@ export class Feed implements ConsumerFeed {
   }
 
   /** Just before another write of the same tick they share its commit. */
-  private saveOldCheckpoints(): void {
-    if (performance.now() - this.savedAt < CHECKPOINT_MS) return;
-    this.saveCheckpointsLater();
-  }
-
   private saveCheckpointsLater(): void {
     if (this.dirty.size) this.saveCheckpoints().catch((error: unknown) => this.options.onError('feed', error));
   }

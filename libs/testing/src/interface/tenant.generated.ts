@@ -3005,7 +3005,7 @@ export interface components {
     };
     DidConfiguration: {
       '@context': string;
-      /** @description One credential for each DID with an Ed25519 or P-256 key and each origin of the tenant, newest DID first. */
+      /** @description One credential for each DID and each origin of the tenant, newest DID first. */
       entries: components['schemas']['DomainLinkageCredential'][];
       /** @description The same credentials under the member name of the DIF specification. */
       linked_dids: components['schemas']['DomainLinkageCredential'][];
@@ -3081,15 +3081,15 @@ export interface components {
     DomainLinkageProof: {
       created: string;
       /**
-       * @description Of a `DataIntegrityProof`.
-       * @constant
+       * @description Of a `DataIntegrityProof`: `bbs-2023` for a DID with only a BLS12-381 key.
+       * @enum {string}
        */
-      cryptosuite?: 'ecdsa-rdfc-2019';
+      cryptosuite?: 'ecdsa-rdfc-2019' | 'bbs-2023';
       /** @description Detached JWS (RFC 7797) of an `Ed25519Signature2018`. */
       jws?: string;
       /** @constant */
       proofPurpose: 'assertionMethod';
-      /** @description Signature of a `DataIntegrityProof`, multibase (base58btc). */
+      /** @description Of a `DataIntegrityProof`, multibase: the signature of `ecdsa-rdfc-2019` in base58btc, the derived proof of `bbs-2023` in base64url. */
       proofValue?: string;
       /**
        * @description `DataIntegrityProof` for a DID without an Ed25519 key.
