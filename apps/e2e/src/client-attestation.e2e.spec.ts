@@ -327,9 +327,16 @@ describe('a wallet that attests itself', () => {
   });
 
   it('leaves a failure in the events of the tenant [T331]', async () => {
-    await exchange(SEPARATE, { attestation: await attest(SEPARATE) });
-    const types = expectStatus(await tenant.api.analytics.list({ categories: ['openid'], limit: 1000 }), 200).data;
-    expect(types.map(({ type }) => type)).toContain('OPENID_TOKEN_FAIL');
+    const { headers } = await exchange(SEPARATE, { attestation: await attest(SEPARATE) });
+    const requestIds = [headers.get('x-request-id')!];
+    const failure = await waitUntil(
+      async () =>
+        expectStatus(await tenant.api.analytics.list({ requestIds }), 200).data.find(
+          ({ type }) => type === 'OPENID_TOKEN_FAIL',
+        ),
+      { what: 'the failure' },
+    );
+    expect(failure.metadata).toMatchObject({ error: { status: 401, code: 'invalid_client' } });
   });
 
   it('is announced in the metadata of the authorization server [T334]', async () => {

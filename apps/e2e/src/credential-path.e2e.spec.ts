@@ -20,7 +20,7 @@ import { makeHolder, makeProof } from './crash/wallet-proof.js';
 /** Most functions of apps/ and libs/ that a credential request may call. */
 const MOST_FUNCTIONS = 200;
 const WARM_UP = 10;
-const SAMPLES = 5;
+const SAMPLES = 8;
 /** Without an offset: found on the stack of what resolved a promise. */
 const ON_STACK = /\.js: /;
 const IN_THREAD = /\/(sqlite\.worker|embedded\.jobs|feed\.jobs|replay\.jobs)\.js:/;

@@ -152,6 +152,25 @@ describe('signing in at a real OpenID provider', () => {
     expect(await codeOf(complete(tenantId, requestOf(flow, await backFrom(flow.url))))).toBe('access_denied');
   });
 
+  it.each([
+    ['login_required', 'access_denied'],
+    ['consent_required', 'access_denied'],
+    ['an_error_of_its_own', 'access_denied'],
+    ['temporarily_unavailable', 'temporarily_unavailable'],
+    ['server_error', 'server_error'],
+    ['invalid_request', 'server_error'],
+    ['unauthorized_client', 'server_error'],
+    ['unsupported_response_type', 'server_error'],
+    ['invalid_scope', 'server_error'],
+  ])('reports the error %s of the provider as %s [T475]', async (error, reported) => {
+    const { tenantId } = await tenantWith();
+    const flow = await began(tenantId, {});
+    const query = new URLSearchParams(await backFrom(flow.url));
+    expect(query.get('error')).toBe('access_denied');
+    query.set('error', error);
+    expect(await codeOf(complete(tenantId, requestOf(flow, query.toString())))).toBe(reported);
+  });
+
   it('follows a change of the provider at once, and its deletion', async () => {
     const { tenantId, id, body } = await tenantWith({ staticRequestParameters: { ui_locales: 'fr' } });
     expect((await began(tenantId)).url).toContain('ui_locales=fr');

@@ -2,6 +2,9 @@ import { oauthError } from '@attestry/contracts';
 import { isObject } from '../protocol/raw-request.js';
 import type { OpenedRequest } from './message-encryption.js';
 
+/** A string, with the colon that follows the name of a member, or the start or end of an object: all quotation marks are in strings. */
+const TOKEN = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}]/g;
+
 /** The JSON object of a request of a wallet, plain or encrypted (OID4VCI 1.0 §8.2, §9.1). @throws AppError `invalid_credential_request` */
 export const parseRequestObject = ({
   text,
@@ -16,6 +19,13 @@ export const parseRequestObject = ({
     throw refused(`${subject} must be JSON`);
   }
   if (!isObject(body)) throw refused(`${subject} must be a JSON object`);
+  // Of members with the same name the parser keeps one (RFC 8259 §4).
+  let [written, depth] = [0, 0];
+  for (const [token, , colon] of text.matchAll(TOKEN))
+    if (token === '{') depth++;
+    else if (token === '}') depth--;
+    else if (depth === 1 && colon !== undefined) written++;
+  if (written > Object.keys(body).length) throw refused(`${subject} must not repeat a member`);
   return body;
 };
 

@@ -91,13 +91,16 @@ export class CompleteSignIn {
 const providerFailed = (description: string, cause?: unknown): AppError =>
   oauthError('server_error', `the authentication provider ${description}`, { check: 'complete-sign-in', cause });
 
+/** RFC 6749 §4.1.2.1: faults of the provider, or of its registration of the issuer. With any other error the person was not signed in. */
+const FAULTS = ['server_error', 'invalid_request', 'unauthorized_client', 'unsupported_response_type', 'invalid_scope'];
+
 /** The provider's error (OpenID Connect Core 1.0 §3.1.2.6), as far as it concerns the wallet. */
 const asOAuthError = (cause: unknown): AppError => {
   if (cause instanceof oidc.AuthorizationResponseError) {
     const { error } = cause;
     if (error === 'temporarily_unavailable')
       return oauthError('temporarily_unavailable', 'the authentication provider is not available', { cause });
-    if (error === 'server_error') return providerFailed('returned server_error', cause);
+    if (FAULTS.includes(error)) return providerFailed(`returned ${error}`, cause);
     return oauthError('access_denied', 'the authentication provider did not sign the user in', {
       check: 'complete-sign-in',
       cause,
