@@ -417,6 +417,8 @@ if (platformMode() === 'cluster')
       const keys = await Promise.all([makeHolderKey(), makeHolderKey()]);
       const jwt = await Promise.all(keys.map(keyProof));
       expect(await spentBy(() => collect(token!, jwt), 200)).toEqual([3]);
+      // Another DPoP proof, the same nonces.
+      expect(await spentBy(() => collect(token!, jwt), 400)).toEqual([3]);
       expect(await spentBy(() => collect(token!, ['not a proof']), 400)).toEqual([1]);
     });
   });

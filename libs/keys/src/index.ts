@@ -11,6 +11,7 @@ export {
   SealBroken,
   type KeysDestroyed,
   type SingleUseValue,
+  type Spending,
 } from './key-vault.js';
 export { BbsProofNotMade } from './bbs-proofs.js';
 export { Macs, type SecretMac } from './macs.js';

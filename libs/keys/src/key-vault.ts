@@ -88,6 +88,12 @@ export interface SingleUseValue {
   expiresAt: Date;
 }
 
+/** Values that are spent with a unit of work, all or none. */
+export interface Spending extends UnitWrite {
+  /** After the unit was refused: spends the value that is spent nevertheless. False where that one was used before. */
+  spendAlways(): Promise<boolean>;
+}
+
 /** Single-use values: c_nonce, proof ids. Durable; fails closed (ADR 0059). */
 export abstract class ReplayGuard {
   /**
@@ -96,13 +102,28 @@ export abstract class ReplayGuard {
    */
   abstract spendAll(tenantId: string, values: readonly SingleUseValue[]): Promise<boolean>;
 
-  /** {@link spendAll} as part of a unit of work. @param refusal the error where it is false */
-  spending(tenantId: string, values: readonly SingleUseValue[], refusal: () => Error): UnitWrite {
+  /**
+   * {@link spendAll} as part of a unit of work.
+   * @param refusal the error where it is false
+   * @param always spent with the others, and alone where they are refused
+   */
+  spending(
+    tenantId: string,
+    values: readonly SingleUseValue[],
+    refusal: () => Error,
+    always?: SingleUseValue,
+  ): Spending {
+    const kept = always ? [always] : [];
     let spent: Promise<void> | undefined;
     const spend = async () => {
-      if (!(await this.spendAll(tenantId, values))) throw refusal();
+      if (!(await this.spendAll(tenantId, [...kept, ...values]))) throw refusal();
     };
-    return { kind: 'single-use', store: () => (spent ??= spend()), partOf: async () => undefined };
+    return {
+      kind: 'single-use',
+      store: () => (spent ??= spend()),
+      partOf: async () => undefined,
+      spendAlways: () => this.spendAll(tenantId, kept),
+    };
   }
 
   abstract close(): Promise<void>;

@@ -178,6 +178,35 @@ export const describeReplayGuard = (adapter: string, create: () => Promise<Repla
       expect(await guard.spendAll(B, values)).toBe(false);
     });
 
+    it('spends one value of a refused unit nevertheless, and tells whether it was used before', async () => {
+      const valueOf = (value: string) => ({ scope: 'nonce', value, expiresAt: inSeconds(300) });
+      const used = () => new Error('used');
+      const spending = (always: string, ...values: string[]) =>
+        guard.spending(A, values.map(valueOf), used, valueOf(always));
+      const whole = spending('proof 1', 'n1', 'n2');
+      await whole.store();
+      await whole.store();
+      expect(await spend('nonce', 'proof 1', inSeconds(300))).toBe(false);
+
+      const refused = spending('proof 2', 'n3', 'n1');
+      await expect(refused.store()).rejects.toEqual(used());
+      await expect(refused.store()).rejects.toEqual(used());
+      expect(await refused.spendAlways()).toBe(true);
+      expect(await spend('nonce', 'proof 2', inSeconds(300))).toBe(false);
+      // The others are spent all or none.
+      expect(await spend('nonce', 'n3', inSeconds(300))).toBe(true);
+
+      const repeated = spending('proof 2', 'n4');
+      await expect(repeated.store()).rejects.toEqual(used());
+      expect(await repeated.spendAlways()).toBe(false);
+      expect(await spend('nonce', 'n4', inSeconds(300))).toBe(true);
+
+      // Refused before anything was spent.
+      expect(await spending('proof 3', 'n5').spendAlways()).toBe(true);
+      expect(await spend('nonce', 'n5', inSeconds(300))).toBe(true);
+      expect(await spending('proof 3').spendAlways()).toBe(false);
+    });
+
     it('refuses an expired value, whether it was spent or not', async () => {
       const until = inSeconds(10);
       expect(await spend('nonce', 'spent', until)).toBe(true);

@@ -8,12 +8,12 @@ import {
   type Loaded,
   type UnitWrite,
 } from '@attestry/event-store';
-import { KeyNotFound, pooledBytes, Sealing, SigningKeys, type Sealed } from '@attestry/keys';
+import { KeyNotFound, pooledBytes, Sealing, SigningKeys } from '@attestry/keys';
 import { IDS } from '@attestry/service-kit';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import { DocumentSigners } from '../document-signers/document-signers.js';
-import type { Format, Holder, UnsignedCredential } from '../formats/format.js';
+import type { Holder, UnsignedCredential } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import { statusSeriesOf } from '../formats/status-series.js';
 import type { IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
@@ -61,17 +61,6 @@ export interface IssuedAnswer {
   credentials: (string | Record<string, unknown>)[];
   /** Of all of them; the wallet's `notification_id`. */
   answerId: string;
-}
-
-/** Credentials of an answer; what belongs to each is at its position. */
-interface SignedAnswer {
-  answerId: string;
-  profile: Format['profile'];
-  signer: IssuingSigner;
-  unsigned: readonly UnsignedCredential[];
-  statuses: readonly AllocatedStatus[];
-  /** For the delivery to webhooks. */
-  documents: readonly { keyId: string; sealed: Sealed }[];
 }
 
 /** Makes, signs and records credentials: all events of one answer, with what must be stored before them, are one unit of work (ADR 0074). */
@@ -134,9 +123,61 @@ export class CredentialIssuer {
       const texts = delivered || persists ? credentialTexts(credentials) : [];
       const documents = delivered ? texts.map((text) => this.sealForDelivery(tenantId, text)) : [];
       const answerId = this.ids.uuid();
-      const answer = { answerId, profile: format.profile, signer, unsigned, statuses, documents };
-      const { issued, further, credentialIds } = this.decideCredentials(order, answer, record);
+      const offerId = session.origin.kind === 'preAuthorizedOffer' ? session.id : session.origin.offerId;
+      const issued: IssuanceSessionEvent[] = [];
+      const credentialIds: string[] = [];
+      const further: FurtherDecision[] = [];
       const newKeys = documents.map(({ keyId, newKey }) => ({ keyId, newKey }));
+      for (const [index, credential] of unsigned.entries()) {
+        const status = statuses[index];
+        const facts = {
+          credentialId: credential.credentialId,
+          answerId,
+          sessionId: session.id,
+          ...(offerId !== undefined && { offerId }),
+          userId: session.userId,
+          issuer: session.issuer,
+          format: configuration.format,
+          profile: format.profile,
+          credentialType: configuration.type,
+          credentialConfigurationId: configuration.id,
+          holderKey: { ...credential.holderKey },
+          issuedAt: now.toISOString(),
+          validFrom: credential.validFrom.toISOString(),
+          ...(credential.validUntil && { validUntil: credential.validUntil.toISOString() }),
+          ...(status && { status: { listId: status.listId, index: status.index } }),
+        };
+        credentialIds.push(credential.credentialId);
+        const document = documents[index];
+        issued.push({
+          type: 'CredentialIssued',
+          data: {
+            ...facts,
+            ...(credential.digests && { digests: credential.digests }),
+            ...(document && { documentKeyId: document.keyId }),
+          },
+        });
+        const recorded = {
+          ...facts,
+          ...(configuration.issuerKey && { issuerDid: configuration.issuerKey.did }),
+          ...(signer.certificate
+            ? { signerCertificate: signer.certificate.fingerprint }
+            : { verificationMethod: configuration.issuerKey!.verificationMethod }),
+          configurationVersion: configuration.version,
+          tokenId: order.tokenId,
+          ...(document && { document: { keyId: document.keyId, sealed: document.sealed } }),
+        };
+        const stream = issuedCredentialStream(tenantId, credential.credentialId);
+        further.push(
+          this.streams.further(
+            issuedCredential,
+            stream,
+            this.newCredential,
+            (state) => recordCredential(state, recorded),
+            record.events,
+          ),
+        );
+      }
       if (persists) {
         const kept = await this.persistAll(tenantId, session.userId, credentialIds, texts, record);
         for (const [index, { newKey, decision }] of kept.entries()) {
@@ -174,68 +215,6 @@ export class CredentialIssuer {
       if (isUnused && (!isDecided || error.code === 'invalid_nonce')) this.statusIndexes.giveBack(statuses);
       throw error;
     }
-  }
-
-  /** Events of the session, and the decisions of the credentials' own streams. */
-  private decideCredentials(
-    { tenant, session, configuration, now, tokenId }: CredentialOrder,
-    { answerId, profile, signer, unsigned, statuses, documents }: SignedAnswer,
-    record: WalletRecord,
-  ) {
-    const offerId = session.origin.kind === 'preAuthorizedOffer' ? session.id : session.origin.offerId;
-    const issued: IssuanceSessionEvent[] = [];
-    const further: FurtherDecision[] = [];
-    const credentialIds: string[] = [];
-    for (const [index, credential] of unsigned.entries()) {
-      const [status, document] = [statuses[index], documents[index]];
-      const facts = {
-        credentialId: credential.credentialId,
-        answerId,
-        sessionId: session.id,
-        ...(offerId !== undefined && { offerId }),
-        userId: session.userId,
-        issuer: session.issuer,
-        format: configuration.format,
-        profile,
-        credentialType: configuration.type,
-        credentialConfigurationId: configuration.id,
-        holderKey: { ...credential.holderKey },
-        issuedAt: now.toISOString(),
-        validFrom: credential.validFrom.toISOString(),
-        ...(credential.validUntil && { validUntil: credential.validUntil.toISOString() }),
-        ...(status && { status: { listId: status.listId, index: status.index } }),
-      };
-      credentialIds.push(credential.credentialId);
-      issued.push({
-        type: 'CredentialIssued',
-        data: {
-          ...facts,
-          ...(credential.digests && { digests: credential.digests }),
-          ...(document && { documentKeyId: document.keyId }),
-        },
-      });
-      const recorded = {
-        ...facts,
-        ...(configuration.issuerKey && { issuerDid: configuration.issuerKey.did }),
-        ...(signer.certificate
-          ? { signerCertificate: signer.certificate.fingerprint }
-          : { verificationMethod: configuration.issuerKey!.verificationMethod }),
-        configurationVersion: configuration.version,
-        tokenId,
-        ...(document && { document: { keyId: document.keyId, sealed: document.sealed } }),
-      };
-      const stream = issuedCredentialStream(tenant.id, credential.credentialId);
-      further.push(
-        this.streams.further(
-          issuedCredential,
-          stream,
-          this.newCredential,
-          (state) => recordCredential(state, recorded),
-          record.events,
-        ),
-      );
-    }
-    return { issued, further, credentialIds };
   }
 
   private async persistAll(

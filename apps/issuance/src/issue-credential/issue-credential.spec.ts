@@ -653,7 +653,7 @@ describe('spend-nonce', () => {
     expect(spent).toEqual([['t1', values]]);
     const proof = { jkt: 'k', jti: 'j', expiresAt: now };
     await spendNonce(nonces, 't1', new Guard(async (...args) => spent.push(args) > 0), proof).store();
-    expect(spent[1]).toEqual(['t1', [...values, { scope: 'dpop', value: 'k.j', expiresAt: now }]]);
+    expect(spent[1]).toEqual(['t1', [{ scope: 'dpop', value: 'k.j', expiresAt: now }, ...values]]);
   });
   it('refuses a used nonce and fails when the replay guard fails', async () => {
     const used = spendNonce(nonces, 't1', new Guard(async () => false));

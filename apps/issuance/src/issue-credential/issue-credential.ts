@@ -8,7 +8,7 @@ import {
   type RawRequest,
 } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
-import { Macs, ReplayGuard } from '@attestry/keys';
+import { Macs, ReplayGuard, type Spending } from '@attestry/keys';
 import {
   CLOCK,
   LOGGER,
@@ -84,6 +84,7 @@ export class IssueCredential {
     const presented = await loadAccessToken(credentials, tenant.id, now, this.streams, this.macs, record);
     const { session } = presented;
     let proof: DpopProof | undefined;
+    let spending: Spending | undefined;
     let isDecided = false;
     try {
       if (credentials.scheme === 'dpop' || session.accessToken.jkt !== undefined)
@@ -104,11 +105,11 @@ export class IssueCredential {
       };
       const { holders, nonces } = await verifyProofs(requested.proofs, configuration.content, expected, this.macs);
       checkIssuanceLimit(session, configuration, holders.length, now);
+      spending = spendNonce(nonces, tenant.id, this.guard, proof);
       const order = {
-        ...{ tenant, session, configuration, holders, now },
+        ...{ tenant, session, configuration, holders, now, spending },
         ...{ stream: presented.stream, loaded: presented.loaded, tokenId: presented.tokenId },
         credentialIdentifier: 'credentialIdentifier' in selector ? selector.credentialIdentifier : undefined,
-        spending: spendNonce(nonces, tenant.id, this.guard, proof),
         check: (state: IssuanceSessionState) => {
           // The offer may have been deleted, the limit reached.
           checkIssuanceLimit(presented.requireSession(state), configuration, holders.length, now);
@@ -128,15 +129,13 @@ export class IssueCredential {
     } catch (error) {
       if (error instanceof AppError && error.kind !== 'unavailable') {
         await presented.confirm();
-        if (proof) await this.spendRefusedProof(proof, tenant.id, error, isDecided);
+        // A proof is used once, also by a request that is refused. Of values that were spent together, this tells which one was used before.
+        if (proof && (!isDecided || error.code === 'invalid_nonce')) {
+          const spent = spending ? spending.spendAlways() : this.guard.spendAll(tenant.id, [singleUseOf(proof)]);
+          if (!(await spent)) throw dpopResourceError(PROOF_USED);
+        }
       }
       throw error;
     }
-  }
-
-  /** A proof is used once, also by a request that is refused. Of values that were spent together, this tells which one was used before. */
-  private async spendRefusedProof(proof: DpopProof, tenantId: string, refusal: AppError, isDecided: boolean) {
-    if (isDecided && refusal.code !== 'invalid_nonce') return;
-    if (!(await this.guard.spendAll(tenantId, [singleUseOf(proof)]))) throw dpopResourceError(PROOF_USED);
   }
 }

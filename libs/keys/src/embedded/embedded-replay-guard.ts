@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import type { UnitWrite } from '@attestry/event-store';
 import { SqliteThread, moduleBeside, type JobsSource } from '@attestry/sqlite';
-import { ReplayGuard, type SingleUseValue } from '../key-vault.js';
+import { ReplayGuard, type SingleUseValue, type Spending } from '../key-vault.js';
 import { spendsOf } from '../single-use.js';
 import type { ReplayOptions, SpendAll } from './replay.jobs.js';
 
@@ -46,17 +45,23 @@ export class EmbeddedReplayGuard extends ReplayGuard {
     return spends !== undefined && this.thread.call<boolean>('spendAll', { spends, now } satisfies SpendAll);
   }
 
-  override spending(tenantId: string, values: readonly SingleUseValue[], refusal: () => Error): UnitWrite {
+  override spending(
+    tenantId: string,
+    values: readonly SingleUseValue[],
+    refusal: () => Error,
+    always?: SingleUseValue,
+  ): Spending {
+    const all = always ? [always, ...values] : values;
     let spent: Promise<boolean> | undefined;
     return {
       kind: 'single-use',
       store: async () => {
-        if (!(await (spent ??= this.spendAll(tenantId, values)))) throw refusal();
+        if (!(await (spent ??= this.spendAll(tenantId, all)))) throw refusal();
       },
       partOf: async (engine) => {
         if (engine !== this.thread || spent) return undefined;
         const now = this.clock().getTime();
-        const spends = spendsOf(tenantId, values, now);
+        const spends = spendsOf(tenantId, all, now);
         if (!spends) throw refusal();
         spent = SPENT;
         const refused = (error: Error & { code?: unknown }) => {
@@ -65,6 +70,7 @@ export class EmbeddedReplayGuard extends ReplayGuard {
         };
         return { job: 'requireSpend', args: { spends, now } satisfies SpendAll, refused };
       },
+      spendAlways: () => this.spendAll(tenantId, always ? [always] : []),
     };
   }
 

@@ -1,5 +1,11 @@
 import { createClient, defineScript, type CommandParser } from '@redis/client';
-import { EvictingReplayStore, ReplayGuard, ReplayGuardUnavailable, type SingleUseValue } from '../key-vault.js';
+import {
+  EvictingReplayStore,
+  ReplayGuard,
+  ReplayGuardUnavailable,
+  type SingleUseValue,
+  type Spending,
+} from '../key-vault.js';
 import { spendsOf, type Spend } from '../single-use.js';
 
 export interface RedisReplayGuardOptions {
@@ -21,6 +27,9 @@ const MARGIN_MS = 60_000;
 /** Characters of a digest in a key. */
 const KEY_CHARACTERS = 22;
 
+/** What the script returns. */
+const [REFUSED, SPENT, FIRST_SPENT] = [0, 1, 2];
+
 // A value may be issued again after its end and before the server deletes it, so NX alone would refuse too much. Earlier releases had
 // keys without a tenant; where a cluster keeps these elsewhere, the call fails and there are none.
 const spendAll = defineScript({
@@ -29,16 +38,22 @@ const spendAll = defineScript({
     local function isSpent(ends) return type(ends) == 'string' and tonumber(ends) > now end
     for i, key in ipairs(KEYS) do
       local earlier = string.gsub(key, '{.*}:', '')
-      if isSpent(redis.call('GET', key)) or isSpent(redis.pcall('GET', earlier)) then return 0 end
+      if isSpent(redis.call('GET', key)) or isSpent(redis.pcall('GET', earlier)) then
+        if i == 1 or ARGV[#ARGV] == 'all' then return ${REFUSED} end
+        redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+        return ${FIRST_SPENT}
+      end
     end
     for i, key in ipairs(KEYS) do redis.call('SET', key, ARGV[2 * i], 'PX', ARGV[2 * i + 1]) end
-    return 1`,
-  parseCommand(parser: CommandParser, keys: string[], spends: readonly Spend[], now: number) {
+    return ${SPENT}`,
+  /** @param atLeast of unspent values: all or none, or the first one also where others were used before */
+  parseCommand(parser: CommandParser, keys: string[], spends: readonly Spend[], now: number, atLeast: 'all' | 'first') {
     parser.pushKeysLength(keys);
     parser.push(String(now));
     for (const { expiresAt } of spends) parser.push(String(expiresAt), String(expiresAt - now + MARGIN_MS));
+    parser.push(atLeast);
   },
-  transformReply: (reply: unknown) => reply === 1,
+  transformReply: (reply: unknown) => Number(reply),
 });
 
 const connect = async ({ url, onError }: RedisReplayGuardOptions, timeoutMs: number) => {
@@ -108,25 +123,54 @@ export class RedisReplayGuard extends ReplayGuard {
     return new RedisReplayGuard(client, namespace, clock, timeoutMs);
   }
 
-  /** One call of the server. All keys of a tenant have one hash tag, so that a cluster keeps them in one slot. */
   async spendAll(tenantId: string, values: readonly SingleUseValue[]): Promise<boolean> {
+    return (await this.spend(tenantId, values, 'all')) === SPENT;
+  }
+
+  override spending(
+    tenantId: string,
+    values: readonly SingleUseValue[],
+    refusal: () => Error,
+    always?: SingleUseValue,
+  ): Spending {
+    if (!always) return super.spending(tenantId, values, refusal);
+    let spent: Promise<number | undefined> | undefined;
+    return {
+      kind: 'single-use',
+      store: async () => {
+        spent ??= this.spend(tenantId, [always, ...values], 'first');
+        if ((await spent) !== SPENT) throw refusal();
+      },
+      partOf: async () => undefined,
+      spendAlways: async () => {
+        const outcome = await spent;
+        return outcome === undefined ? this.spendAll(tenantId, [always]) : outcome !== REFUSED;
+      },
+    };
+  }
+
+  /**
+   * One call of the server; none, and undefined, for values that cannot be spent. All keys of a tenant have one hash tag, so that a cluster keeps
+   * them in one slot.
+   */
+  private async spend(tenantId: string, values: readonly SingleUseValue[], atLeast: 'all' | 'first') {
     const now = this.clock().getTime();
     const spends = spendsOf(tenantId, values, now);
-    if (!spends) return false;
+    if (!spends) return undefined;
     const keys = spends.map(
       ({ digest }) => `${this.namespace}:replay:{${tenantId}}:${digest.slice(0, KEY_CHARACTERS)}`,
     );
-    return this.inTime(this.spend(keys, spends, now));
+    return this.inTime(this.checked(() => this.client.spendAll(keys, spends, now, atLeast)));
   }
 
-  private async spend(keys: string[], spends: readonly Spend[], now: number): Promise<boolean> {
+  private async checked<T>(call: () => Promise<T>): Promise<T> {
     try {
       await (this.check ??= refuseEviction(this.client));
     } catch (error) {
       this.check = undefined;
       throw error;
     }
-    return this.client.spendAll(keys, spends, now);
+    return call();
   }
 
   /** The client's own time-out covers only the sending. */
