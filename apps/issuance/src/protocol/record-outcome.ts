@@ -49,17 +49,17 @@ export const recordOutcome = async <T>(
   const metadata: Record<string, unknown> = {};
   let isNamed = false;
   let isStarted = false;
-  const setRefusal = (refusal: AppError | undefined): void => {
-    const { outcome: _, ...details } = record.details;
-    const error = refusal && { status: HTTP_STATUS[refusal.kind], code: refusal.code, message: refusal.message };
-    const claim = refusal?.claim !== undefined && { claim: refusal.claim };
-    record.details = error
-      ? { ...details, outcome: 'FAIL', metadata: { ...metadata, ...claim, error } }
-      : { ...details, metadata: { ...metadata } };
-  };
   const addMetadata = (more: Record<string, unknown>): void => {
     Object.assign(metadata, more);
-    setRefusal(undefined);
+    const { outcome: _, ...details } = record.details;
+    record.details = { ...details, metadata: { ...metadata } };
+  };
+  const setRefusal = (refusal: AppError | undefined): void => {
+    addMetadata({});
+    if (!refusal) return;
+    const error = { status: HTTP_STATUS[refusal.kind], code: refusal.code, message: refusal.message };
+    const claim = refusal.claim !== undefined && { claim: refusal.claim };
+    record.details = { ...record.details, outcome: 'FAIL', metadata: { ...metadata, ...claim, error } };
   };
   const wallet: WalletRecord = {
     events: { ...eventContext(context), record },
