@@ -48,7 +48,11 @@ describe(`a tenant whose streams hold ${LENGTH} events each`, () => {
   let long: Streams;
   let quarter: Streams;
   beforeAll(async () => {
-    world = await openWorld({ preload: MAIN_THREAD_PROBE, env: { ACCESS_TOKEN_SECONDS: '3600', ADMIN_PORT: '0' } });
+    world = await openWorld({
+      preload: MAIN_THREAD_PROBE,
+      // Counting blocks takes seconds.
+      env: { ACCESS_TOKEN_SECONDS: '3600', ADMIN_PORT: '0', OPERATION_TIMEOUT_MS: '30000' },
+    });
     platform = world.platform as PlatformProcess;
     long = await makeStreams(world, world.tenant, world.own.jwtVc);
     quarter = await makeStreams(world, world.other, world.foreign.jwtVc);

@@ -15,7 +15,17 @@ const DISK_MS = 250;
 const DERIVED = new Set(['read-models.db', 'analytics.db']);
 /** No request waits for these jobs, which write, and the others do not write. */
 const NOT_COUNTED = new Set([
-  ...['writeCheckpoint', 'checkpoint', 'acquireLease', 'renewLease', 'releaseLease', 'writeSnapshot', 'open', 'prune'],
+  ...[
+    'writeCheckpoint',
+    'setCheckpoint',
+    'checkpoint',
+    'acquireLease',
+    'renewLease',
+    'releaseLease',
+    'writeSnapshot',
+    'open',
+    'prune',
+  ],
   ...['readStream', 'readAll', 'tenantStreams', 'head', 'isLeaseHeld', 'readCheckpoint', 'listCheckpoints'],
   ...['readSnapshot', 'read', 'get', 'getByAlias', 'count', 'tenantKey', 'wrappedKeys', 'signingKey', 'signingKeys'],
   ...['newestSigningKey', 'dataKey', 'pageOfKeys', 'findKeys', 'readExpiring'],
