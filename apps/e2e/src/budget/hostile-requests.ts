@@ -1,4 +1,4 @@
-import { bodyKindOf, bodyLimitOf, refusesUnknown, SHAPES, type JsonSchema, type Operation } from '@attestry/contracts';
+import { SHAPES, type JsonSchema, type Operation } from '@attestry/contracts';
 import type { OperationParts } from '@attestry/testing';
 import { shapeOf, type Member, type MemberPath } from './request-shapes.js';
 
@@ -53,24 +53,37 @@ const filled = (pattern: string, length: number): string =>
   pattern.repeat(Math.ceil(length / pattern.length)).slice(0, length);
 
 type Text = (size: number) => string;
-const members: Text = (size) => upTo(size, MAX_TEXT, (index) => `"x${index}":1`, ',');
+/** Built once for each size: many operations are sent the same text of a mebibyte. */
+const builtOnce = (of: Text): Text => {
+  const built = new Map<number, string>();
+  return (size) => {
+    const text = built.get(size) ?? of(size);
+    built.set(size, text);
+    return text;
+  };
+};
+const members = builtOnce((size) => upTo(size, MAX_TEXT, (index) => `"x${index}":1`, ','));
 const nestedLists: Text = (size) => '['.repeat(size) + ']'.repeat(size);
 const nestedObjects: Text = (size) => `${'{"a":'.repeat(size)}1${'}'.repeat(size)}`;
-const listOf =
-  (one: (index: number) => unknown): Text =>
-  (size) =>
-    `[${upTo(size, MAX_TEXT, (index) => JSON.stringify(one(index)), ',')}]`;
+const listOf = (one: (index: number) => unknown): Text =>
+  builtOnce((size) => `[${upTo(size, MAX_TEXT, (index) => JSON.stringify(one(index)), ',')}]`);
 const uuid = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+
+const strings = listOf((index) => `e${index}`);
+const uuids = listOf(uuid);
+const objects = listOf(() => ({ x: 1 }));
+const numbers = listOf((index) => index);
 
 /** Texts that a pattern may take long over. */
 const STRINGS = ['a', ' ', '.', 'a.', 'a@a.', '%', 'https://a/', 'eyJ9.', 'did:web:a:'];
+const quoted = new Map(STRINGS.map((pattern) => [pattern, builtOnce((size) => JSON.stringify(filled(pattern, size)))]));
 
 /** Entries that differ, and entries as they are declared. */
 const lists = ({ type, enum: words, format }: JsonSchema): [string, Text][] => [
-  ['strings', listOf((index) => `e${index}`)],
+  ['strings', strings],
   ...(words ? [['declared words', listOf((index) => words[index % words.length])] as [string, Text]] : []),
-  ...(format === 'uuid' ? [['UUIDs', listOf(uuid)] as [string, Text]] : []),
-  ...(type === 'object' || type === undefined ? [['objects', listOf(() => ({ x: 1 }))] as [string, Text]] : []),
+  ...(format === 'uuid' ? [['UUIDs', uuids] as [string, Text]] : []),
+  ...(type === 'object' || type === undefined ? [['objects', objects] as [string, Text]] : []),
 ];
 
 /** Placeholder in the JSON text for content that JSON.stringify cannot write as intended. */
@@ -132,7 +145,7 @@ const jsonMember = ({ path, kind, items }: Member): Hostile[] => {
     case 'string':
       return STRINGS.map((pattern) =>
         hostile(`${place}: long text of ${pattern}`, MAX_TEXT, partOf(pattern), (right, size) =>
-          jsonWith(right, path, JSON.stringify(filled(pattern, size))),
+          jsonWith(right, path, quoted.get(pattern)!(size)),
         ),
       );
   }
@@ -145,17 +158,13 @@ const jsonList = (path: MemberPath, items: JsonSchema): Hostile[] =>
 /** Of any JSON body, whatever its members. */
 const anyJson: Hostile[] = [
   hostile('unknown members', ENTRIES, PART, (right, size) => jsonWithMembers(right, [], members(size))),
-  hostile('an unknown list', ENTRIES, PART, (right, size) => jsonWith(right, ['x'], listOf((n) => `e${n}`)(size))),
+  hostile('an unknown list', ENTRIES, PART, (right, size) => jsonWith(right, ['x'], strings(size))),
   hostile('unknown nested lists', DEPTH, PART, (right, size) => jsonWith(right, ['x'], nestedLists(size))),
   hostile('unknown nested objects', DEPTH, PART, (right, size) => jsonWith(right, ['x'], nestedObjects(size))),
+  hostile('an unknown text', MAX_TEXT, PART, (right, size) => jsonWith(right, ['x'], `"${filled('a', size)}"`)),
   hostile('unknown members and a name of the prototype', ENTRIES, PART, (right, size) =>
     jsonWithMembers(right, [], `"constructor":1,"__proto__":1,${members(size)}`),
   ),
-];
-
-/** What the parser refuses or makes small, before an operation has it. */
-const parsedJson: Hostile[] = [
-  hostile('an unknown text', MAX_TEXT, PART, (right, size) => jsonWith(right, ['x'], `"${filled('a', size)}"`)),
   hostile('one member many times', MAX_TEXT / 8, PART, (right, size) =>
     jsonWithMembers(
       right,
@@ -171,7 +180,7 @@ const parsedJson: Hostile[] = [
   ),
   hostile('only lists', DEPTH, PART, (_right, size) => json(nestedLists(size))),
   hostile('only objects', DEPTH, PART, (_right, size) => json(nestedObjects(size))),
-  hostile('a list', ENTRIES, PART, (_right, size) => json(listOf((n) => n)(size))),
+  hostile('a list', ENTRIES, PART, (_right, size) => json(numbers(size))),
   // A valid body but for its last byte.
   hostile('members without an end', ENTRIES, PART, (_right, size) => json(`{${members(size)}`)),
   hostile('a text without an end', MAX_TEXT, PART, (_right, size) => json(`{"x":"${filled('a', size)}`)),
@@ -214,7 +223,7 @@ const formMember = ({ path: [name] }: Member): Hostile[] =>
         ),
         hostile(`${name}: nested lists`, DEPTH, PART, (right, size) => formWith(right, name, nestedLists(size))),
         hostile(`${name}: nested objects`, DEPTH, PART, (right, size) => formWith(right, name, nestedObjects(size))),
-        hostile(`${name}: a list`, ENTRIES, PART, (right, size) => formWith(right, name, listOf((n) => `e${n}`)(size))),
+        hostile(`${name}: a list`, ENTRIES, PART, (right, size) => formWith(right, name, strings(size))),
         hostile(`${name}: a list of objects`, ENTRIES, PART, (right, size) =>
           formWith(right, name, listOf(() => ({ type: 'openid_credential' }))(size)),
         ),
@@ -296,7 +305,14 @@ const inHeader = (name: string, pattern: string) =>
 /** Of the address and the headers of any operation. */
 const anyLine: Hostile[] = [
   line('unknown query members', (n) => ({ query: upTo(n, LINE, (index) => `x${index}=1`, '&') }), LINE_MEMBERS, 300),
+  line('empty query members', (size) => ({ query: filled('&', size) })),
+  line('broken escapes in the query', (size) => ({ query: `x=${filled('%', size)}` })),
   inHeader('authorization', 'Bearer '),
+  inHeader('cookie', 'a=1;'),
+  inHeader('content-type', 'a/b;c=d;'),
+  inHeader('traceparent', '00-'),
+  inHeader('x-forwarded-for', '1.1.1.1,'),
+  inHeader('forwarded', 'for=1.1.1.1;'),
   inHeader('accept', 'a/b;q=0.1,'),
   inHeader('accept-language', 'a-b,'),
   inHeader('idempotency-key', 'k'),
@@ -305,44 +321,11 @@ const anyLine: Hostile[] = [
   inHeader('if-none-match', '"a",'),
 ];
 
-/** What the gateway reads before it has found the operation. */
-const parsedLine: Hostile[] = [
-  line('empty query members', (size) => ({ query: filled('&', size) })),
-  line('broken escapes in the query', (size) => ({ query: `x=${filled('%', size)}` })),
-  inHeader('cookie', 'a=1;'),
-  inHeader('content-type', 'a/b;c=d;'),
-  inHeader('traceparent', '00-'),
-  inHeader('x-forwarded-for', '1.1.1.1,'),
-  inHeader('forwarded', 'for=1.1.1.1;'),
-];
-
-const firstOf = new Map<string, string>();
-/** Whether the gateway reads the requests of no operation before it in the same way. What is raw its own service parses. */
-const isFirstRead = (operation: Operation): boolean => {
-  const { name, access, http } = operation;
-  const { method, hosts, accepts = {} } = http!;
-  const limits = [bodyKindOf(http!), bodyLimitOf(http!), refusesUnknown(operation), Object.keys(accepts)];
-  const way = JSON.stringify([hosts, access.kind, method, ...limits]);
-  if (!firstOf.has(way)) firstOf.set(way, name);
-  return http!.body === 'raw' || firstOf.get(way) === name;
-};
-
-const firstWith = new Map<unknown, string>();
-/** Whether no operation before it has the same class of body, whose members the same code checks. */
-const isFirstWithBody = ({ name, body }: Operation): boolean => {
-  if (body === undefined) return true;
-  if (!firstWith.has(body)) firstWith.set(body, name);
-  return firstWith.get(body) === name;
-};
-
 /** Everything hostile that fits an operation, from its declaration: an operation added later has its own at once. */
 export const hostileRequests = (operation: Operation): Hostile[] => {
   const { bodies, query, params } = shapeOf(operation);
   const { method, body = 'json', alsoAt = [], acceptsHeaders } = operation.http!;
-  const isFirst = isFirstRead(operation);
   const inAddress = [
-    ...anyLine,
-    ...(isFirst ? parsedLine : []),
     ...alsoAt
       .filter((path) => path.startsWith('*'))
       .map((path) => line(`${path}: many segments`, (size) => ({ path: path.replace('*', filled('/a', size)) }))),
@@ -364,17 +347,17 @@ export const hostileRequests = (operation: Operation): Hostile[] => {
       ),
     ),
   ];
-  if (method === 'GET') return inAddress;
+  if (method === 'GET') return [...anyLine, ...inAddress];
   const types = bodies.map(({ mediaType }) => mediaType);
-  const ofBodies = (isFirstWithBody(operation) ? bodies : []).flatMap(({ mediaType, members: known }) =>
+  const ofBodies = bodies.flatMap(({ mediaType, members: known }) =>
     mediaType === FORM ? known.flatMap(formMember) : known.flatMap(jsonMember),
   );
   return [
+    ...anyLine,
     ...inAddress,
     ...(acceptsHeaders ? Object.keys(SHAPES[acceptsHeaders.name]!.properties!).flatMap(jwsHeaders) : []),
     // Also input that it does not accept, which is refused before it is read or parsed in vain.
     ...anyJson,
-    ...(isFirst ? parsedJson : []),
     ...(types.includes(FORM) || body === 'form' || body === 'raw' ? anyForm : anyForm.slice(0, 1)),
     ...(body === 'raw' && types.includes(JSON_TYPE) ? anyJwe : []),
     ...(body === 'json-or-xml' ? anyXml : anyXml.slice(0, 1)),
