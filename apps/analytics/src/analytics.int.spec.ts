@@ -33,7 +33,8 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import { analyticsService } from './index.js';
 import { EventsReadModel } from './event-lists/events.read-model.js';
 import { operationStream } from './operation-stream/operation-stream.events.js';

@@ -29,7 +29,8 @@ import {
 } from '@attestry/contracts';
 import type { RecordedEvent } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
-import { chosenEngines, type DidDocument, TEST_SETTINGS, verifyDomainLinkage, waitUntil } from '@attestry/testing';
+import { type DidDocument, TEST_SETTINGS, verifyDomainLinkage, waitUntil } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import {
   openEngines,
   Outbound,

@@ -12,7 +12,8 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import type { Kysely } from 'kysely';
 import { DidListsReadModel } from './did-lists/did-lists.read-model.js';
 import { didsService } from './index.js';

@@ -49,7 +49,8 @@ import {
   type RequestOf,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, restoreKeys, TEST_SETTINGS } from '@attestry/testing';
+import { restoreKeys, TEST_SETTINGS } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import { ContextLoader, ContextNotPinned } from './contexts/context-loader.js';
 import type { LdpVcContent } from './formats/ldp-vc/ldp-vc.decisions.js';
 import jsonld from 'jsonld';

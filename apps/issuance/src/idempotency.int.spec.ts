@@ -26,7 +26,8 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, CustomerIaca, describeIdempotency, TEST_SETTINGS } from '@attestry/testing';
+import { CustomerIaca, TEST_SETTINGS } from '@attestry/testing';
+import { chosenEngines, describeIdempotency } from '@attestry/testing/services';
 import { issuanceService } from './index.js';
 
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };

@@ -18,7 +18,8 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import type { Kysely } from 'kysely';
 import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
 import { issuanceService } from './index.js';

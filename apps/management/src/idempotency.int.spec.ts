@@ -20,7 +20,8 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, describeIdempotency, TEST_SETTINGS } from '@attestry/testing';
+import { TEST_SETTINGS } from '@attestry/testing';
+import { chosenEngines, describeIdempotency } from '@attestry/testing/services';
 import { managementService } from './index.js';
 import type { TenantEvent } from './tenant/tenant.events.js';
 import { tenant, tenantStream } from './tenant/tenant.state.js';

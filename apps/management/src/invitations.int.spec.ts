@@ -23,7 +23,8 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, MailReceiver, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { MailReceiver, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import { managementService } from './index.js';
 import { tenantStream } from './tenant/tenant.state.js';
 

@@ -45,7 +45,8 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS } from '@attestry/testing';
+import { TEST_SETTINGS } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import {
   FIRST_MANAGEMENT_CLIENT_FILE,
   managementClientOutcome,

@@ -47,7 +47,8 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS } from '@attestry/testing';
+import { TEST_SETTINGS } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import { managementService } from './index.js';
 import { tenant, tenantStream } from './tenant/tenant.state.js';
 

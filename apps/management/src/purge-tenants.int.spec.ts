@@ -21,7 +21,8 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import { managementService } from './index.js';
 import { PurgeTenants } from './purge-tenants/purge-tenants.js';
 import { tenant, tenantStream } from './tenant/tenant.state.js';

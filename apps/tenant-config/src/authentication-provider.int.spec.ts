@@ -25,7 +25,8 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, OpenIdProvider, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { OpenIdProvider, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import {
   authenticationProvider,
   authenticationProviderStream,

@@ -27,7 +27,8 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TestDnsServer, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { TestDnsServer, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import { tenantConfigService } from './index.js';
 import { verifiedDomain } from './custom-domain/verified-domain.claim.js';
 

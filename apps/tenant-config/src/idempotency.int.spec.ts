@@ -22,7 +22,8 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, describeIdempotency, OpenIdProvider, TEST_SETTINGS } from '@attestry/testing';
+import { OpenIdProvider, TEST_SETTINGS } from '@attestry/testing';
+import { chosenEngines, describeIdempotency } from '@attestry/testing/services';
 import { tenantConfigService } from './index.js';
 
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };

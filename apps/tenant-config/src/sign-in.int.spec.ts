@@ -24,7 +24,8 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, OpenIdProvider, RedirectBrowser, TENANT_CLIENT, TEST_SETTINGS } from '@attestry/testing';
+import { OpenIdProvider, RedirectBrowser, TENANT_CLIENT, TEST_SETTINGS } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
 import type { AuthenticationProviderEvent } from './authentication-provider/authentication-provider.events.js';
 import {

@@ -12,7 +12,8 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import type { Kysely } from 'kysely';
 import { AttemptsReadModel } from './webhook-lists/attempts.read-model.js';
 import { webhooksService } from './index.js';

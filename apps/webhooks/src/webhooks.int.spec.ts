@@ -48,7 +48,8 @@ import {
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS } from '@attestry/testing';
+import { TEST_SETTINGS } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import { deliveryKeyOf } from './webhook-delivery/delivery-key.js';
 import { webhooksService } from './index.js';
 import { scheduleDelivery, startAttempt } from './webhook-delivery/webhook-delivery.decisions.js';

@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RecordedEvent } from '@attestry/event-store';
-import { COPIER, note, noteCopy, noteTaken, openNotes, repository, startNotes, waitUntil } from '@attestry/testing';
+import { repository, waitUntil } from '@attestry/testing';
+import { COPIER, note, noteCopy, noteTaken, openNotes, startNotes } from '@attestry/testing/services';
 import { publisherOf, type Reactions } from './reactions.js';
 import type { Engines } from './engines/engines.js';
 

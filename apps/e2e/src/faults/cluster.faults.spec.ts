@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ClusterFeed, heldLeases, missingEngines, readCheckedEvents, skipSuite, waitUntil } from '@attestry/testing';
+import { ClusterFeed, heldLeases, missingEngines, skipSuite, waitUntil } from '@attestry/testing';
+import { readCheckedEvents } from '@attestry/testing/services';
 import { deleteClientInUse } from './end-of-access.js';
 import { checkEverything } from './everything.js';
 import { killEach } from './kill-processes.js';

@@ -1,4 +1,5 @@
-import { readCheckedEvents, waitUntil } from '@attestry/testing';
+import { waitUntil } from '@attestry/testing';
+import { readCheckedEvents } from '@attestry/testing/services';
 import { attemptIds, checkDomain, deliveryErrors } from '../crash/verify-folder.js';
 import type { Stage } from './stage.js';
 

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ClusterFeed, heldLeases, readCheckedEvents, waitUntil, type StoredEvent } from '@attestry/testing';
+import { ClusterFeed, heldLeases, waitUntil } from '@attestry/testing';
+import { readCheckedEvents, type StoredEvent } from '@attestry/testing/services';
 import { checkOperations } from '../crash/verify-folder.js';
 import type { Stage } from './stage.js';
 

@@ -3,19 +3,17 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   Cluster,
-  ClusterTables,
   CommandServer,
   connectManagement,
   createTenantUnderTest,
   expectStatus,
   hostFetch,
-  openClusterStores,
   SeededRandom,
   startClusterEngines,
   waitUntil,
-  type ClusterStores,
   type ServiceProcess,
 } from '@attestry/testing';
+import { ClusterTables, openClusterStores, type ClusterStores } from '@attestry/testing/services';
 import { Ledger } from '../crash/ledger.js';
 import { LoadClient, type Scene } from '../crash/load.js';
 import { Verification } from '../crash/verify-running.js';

@@ -44,7 +44,8 @@ import {
   type RequestOf,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import { SignJWT, type JWK } from 'jose';
 import { authorizationOffer, authorizationOfferStream } from '../authorization-offer/authorization-offer.state.js';
 import { issuanceService } from '../index.js';

@@ -29,7 +29,8 @@ import {
   type PreAuthorizedOfferRequest,
 } from '@attestry/contracts';
 import { isErased, type PublicJwk } from '@attestry/keys';
-import { athOf, IssuanceUnderTest, makeWalletKey as makeKey, waitUntil, type WalletKey } from '@attestry/testing';
+import { waitUntil } from '@attestry/testing';
+import { athOf, IssuanceUnderTest, makeWalletKey as makeKey, type WalletKey } from '@attestry/testing/services';
 import { jest } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { ClaimsNotReady } from '../credential-issuer/claims-not-ready.js';

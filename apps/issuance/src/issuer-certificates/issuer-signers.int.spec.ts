@@ -31,7 +31,8 @@ import {
   type RequestOf,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import { DueCertificates } from '../due-certificates/due-certificates.read-model.js';
 import { RenewCertificates } from '../due-certificates/renew-certificates.worker.js';
 import { issuanceService } from '../index.js';

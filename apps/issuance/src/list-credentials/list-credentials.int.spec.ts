@@ -13,7 +13,8 @@ import {
 } from '@attestry/contracts';
 import { createTable, insertRows, type Projection, type RunningProjection } from '@attestry/read-model';
 import { checkRequest, openEngines, parseConfig, serviceContext, type Engines } from '@attestry/service-kit';
-import { chosenEngines, plansOf, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { chosenEngines, plansOf } from '@attestry/testing/services';
 import { sql, type Kysely } from 'kysely';
 import type { IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';

@@ -24,7 +24,8 @@ import {
   type RequestOf,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import { createCredentialConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import {
   credentialConfiguration,

@@ -51,14 +51,8 @@ import {
   type RequestOf,
   type RunningServices,
 } from '@attestry/service-kit';
-import {
-  chosenEngines,
-  continuationOf,
-  CustomerIaca,
-  parseConsentPage,
-  TEST_SETTINGS,
-  waitUntil,
-} from '@attestry/testing';
+import { continuationOf, CustomerIaca, parseConsentPage, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import { decodeJwt, SignJWT, type JWK } from 'jose';
 import { issuanceService } from '../index.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';

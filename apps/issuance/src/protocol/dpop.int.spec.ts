@@ -14,7 +14,8 @@ import {
   type PreAuthorizedOfferRequest,
   type PushedAuthorizationResponse,
 } from '@attestry/contracts';
-import { athOf, IssuanceUnderTest, makeWalletKey as makeKey, waitUntil, type WalletKey } from '@attestry/testing';
+import { waitUntil } from '@attestry/testing';
+import { athOf, IssuanceUnderTest, makeWalletKey as makeKey, type WalletKey } from '@attestry/testing/services';
 import { issuanceService } from '../index.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import type { OpenIdSettings } from '../openid-settings/openid-settings.events.js';

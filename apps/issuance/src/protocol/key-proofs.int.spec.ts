@@ -11,7 +11,8 @@ import {
   type Operation,
 } from '@attestry/contracts';
 import { encodeDidJwk } from '@attestry/keys';
-import { IssuanceUnderTest, makeWalletKey as makeHolder, WalletProvider, type WalletKey } from '@attestry/testing';
+import { WalletProvider } from '@attestry/testing';
+import { IssuanceUnderTest, makeWalletKey as makeHolder, type WalletKey } from '@attestry/testing/services';
 import { decodeJwt, type JWK } from 'jose';
 import { issuanceService } from '../index.js';
 

@@ -82,7 +82,8 @@ import {
   type ResponseOf,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, decodeCwt, TEST_SETTINGS, verifyMdoc } from '@attestry/testing';
+import { decodeCwt, TEST_SETTINGS, verifyMdoc } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import type { FeedMessage } from '@attestry/messaging';
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import { issuanceService } from '../index.js';

@@ -19,7 +19,8 @@ import {
 import { serviceContext, openEngines, parseConfig, ServiceClient, startServices } from '@attestry/service-kit';
 import type { Engines, RequestOf, RunningServices } from '@attestry/service-kit';
 import { insertRows } from '@attestry/read-model';
-import { chosenEngines, plansOf, TEST_SETTINGS } from '@attestry/testing';
+import { TEST_SETTINGS } from '@attestry/testing';
+import { chosenEngines, plansOf } from '@attestry/testing/services';
 import { sql } from 'kysely';
 import { issuanceService } from '../index.js';
 import { SignedInUsers } from '../user/signed-in-users.js';

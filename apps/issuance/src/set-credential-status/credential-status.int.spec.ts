@@ -43,7 +43,8 @@ import {
   type RequestOf,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import { issuanceService } from '../index.js';
 import type { CredentialIssuedData, IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';

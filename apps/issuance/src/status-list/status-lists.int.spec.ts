@@ -64,7 +64,8 @@ import {
   type RequestOf,
   type RunningServices,
 } from '@attestry/service-kit';
-import { chosenEngines, CustomerIaca, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { CustomerIaca, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { chosenEngines } from '@attestry/testing/services';
 import * as bitstring from '@digitalbazaar/vc-bitstring-status-list';
 import * as revocationList from '@digitalbazaar/vc-revocation-list';
 import { getListFromStatusListJWT } from '@sd-jwt/jwt-status-list';

@@ -21,14 +21,8 @@ import {
   type PushedAuthorizationResponse,
 } from '@attestry/contracts';
 import { isErased } from '@attestry/keys';
-import {
-  athOf,
-  IssuanceUnderTest,
-  makeWalletKey as makeKey,
-  waitUntil,
-  WalletProvider,
-  type WalletKey,
-} from '@attestry/testing';
+import { waitUntil, WalletProvider } from '@attestry/testing';
+import { athOf, IssuanceUnderTest, makeWalletKey as makeKey, type WalletKey } from '@attestry/testing/services';
 import type { JWK } from 'jose';
 import { issuanceService } from '../index.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
