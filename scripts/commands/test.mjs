@@ -2,27 +2,36 @@
 // {"suite": "event store on EventStoreDB", "reason": "EVENTSTORE_URL is not set"}, and need not register any test.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { constants } from 'node:os';
+import { constants, setPriority } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { root } from '../setup.mjs';
 
 const minute = 60_000;
-const suites = [
-  {
-    name: 'quick',
-    projects: ['unit', 'contracts', 'int', 'int-postgres'],
-    // More than two on two cores: these wait for engines and timers as much as they compute.
-    args: ['--maxWorkers=4', '--workerIdleMemoryLimit=768MB'],
-    limit: 16 * minute,
-  },
-  { name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=3'], limit: 15 * minute },
+/** Suites that run at the same time, in this order. */
+const steps = [
+  [
+    // A new seed each time, which is printed; `npm run test:faults` can repeat one.
+    { name: 'faults', projects: ['faults'], args: ['--runInBand', '--forceExit'], limit: 15 * minute },
+    // They only compute, and take what the faults leave over while they wait for leases.
+    { name: 'unit', projects: ['unit'], args: ['--maxWorkers=1'], niceness: 5, limit: 15 * minute },
+  ],
+  [
+    // Adapters of the ports, and services.
+    {
+      name: 'services',
+      projects: ['contracts', 'int', 'int-postgres'],
+      // More than two on two cores: these wait for engines and timers as much as they compute.
+      args: ['--maxWorkers=4', '--workerIdleMemoryLimit=768MB'],
+      limit: 16 * minute,
+    },
+  ],
+  [{ name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=3'], limit: 15 * minute }],
   // The same tests on many processes and real engines.
-  { name: 'cluster', projects: ['cluster'], args: ['--maxWorkers=2'], limit: 13 * minute },
-  // A new seed each time, which is printed; `npm run test:faults` can repeat one.
-  { name: 'faults', projects: ['faults'], args: ['--runInBand', '--forceExit'], limit: 15 * minute },
+  [{ name: 'cluster', projects: ['cluster'], args: ['--maxWorkers=2'], limit: 13 * minute }],
 ];
+const suites = steps.flat();
 
 const reports = join(root, 'tmp', 'test-results');
 const skippedFile = join(reports, 'skipped.jsonl');
@@ -51,16 +60,17 @@ export default {
     const total = { passed: 0, failed: 0, skipped: 0 };
     const notRun = [];
     const failures = [];
-    for (const suite of suites) {
+    const runSuite = async (suite) => {
       const projects = await possible(chosen(suite, groups), notRun);
-      if (projects.length === 0) continue;
+      if (projects.length === 0) return;
       cli.say(`\n== ${suite.name}: ${projects.join(', ')}`);
       const result = await cli.step(suite.name, () => runJest(suite, projects, { patterns, rest }, cli));
       total.passed += result.passed;
       total.failed += result.failed;
       notRun.push(...result.skipped);
       failures.push(...(result.failures ?? []));
-    }
+    };
+    for (const together of steps) await Promise.all(together.map(runSuite));
     notRun.push(...recordedSkips(notRun));
     total.skipped = notRun.length;
 
@@ -160,11 +170,13 @@ function run(suite, cli, words) {
       stdio: ['ignore', cli.json ? 2 : 'inherit', 'inherit'],
       detached: ownGroup,
     });
+    if (suite.niceness) giveWay(child.pid, suite.niceness);
     // Jest's workers outlive a Jest that is stopped: the signal goes to all of them.
     const stop = (signal) => (ownGroup ? process.kill(-child.pid, signal) : child.kill(signal));
     const interrupted = (signal) => {
       stop(signal);
-      process.exit(128 + constants.signals[signal]);
+      // Other suites that run have a listener of their own.
+      setImmediate(() => process.exit(128 + constants.signals[signal]));
     };
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, interrupted);
     let timedOut = false;
@@ -181,6 +193,16 @@ function run(suite, cli, words) {
       resolve({ status: code ?? signal, timedOut });
     });
   });
+}
+
+/** Linux compares the niceness of processes only within a session, which has one of its own. */
+function giveWay(pid, niceness) {
+  setPriority(pid, niceness);
+  try {
+    writeFileSync(`/proc/${pid}/autogroup`, String(niceness));
+  } catch {
+    // Another system, or a container that may not change it: then the suites share equally.
+  }
 }
 
 // The reason a suite gave takes the place of the bare marks on its tests.
