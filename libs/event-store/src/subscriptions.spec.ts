@@ -221,7 +221,8 @@ describe('CheckpointedSubscription', () => {
 
   it('runs under one lease at a time, and hands over', async () => {
     const seen: string[] = [];
-    const first = start('one', async () => void seen.push('first'), { leaseMs: 60 });
+    // It keeps its lease on a busy machine too.
+    const first = start('one', async () => void seen.push('first'));
     await append(1);
     expect(await first.waitForHead(5000)).toBe(true);
     const second = start('one', async () => void seen.push('second'), { leaseMs: 60 });

@@ -165,9 +165,9 @@ if (program === undefined) {
 
     it('takes over from a crashed holder, in order, within two times to live', async () => {
       const { name } = await migrated();
-      const gone = await bus(name, { leaseMs: 1000 });
+      const gone = await bus(name, { leaseMs: 2000 });
       const held = collect(gone, {}, () => new Promise(() => {}));
-      const heir = await bus(name, { leaseMs: 1000 });
+      const heir = await bus(name, { leaseMs: 2000 });
       await publish(heir, 1, 2, 3);
       await waitUntil(() => held.got.length > 0);
       const next = collect(heir);
@@ -178,7 +178,7 @@ if (program === undefined) {
       await publish(heir, 4);
       await waitUntil(() => next.got.length === 4);
       expect(next.got).toEqual([1, 2, 3, 4]);
-      expect(performance.now() - begun).toBeLessThan(2500);
+      expect(performance.now() - begun).toBeLessThan(4000);
     });
 
     it('accepts no acknowledgement from a holder that lost its lease', async () => {
