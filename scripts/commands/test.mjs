@@ -2,7 +2,7 @@
 // {"suite": "event store on EventStoreDB", "reason": "EVENTSTORE_URL is not set"}, and need not register any test.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
+import { constants } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
@@ -15,7 +15,7 @@ const steps = [
     // A new seed each time, which is printed; `npm run test:faults` can repeat one.
     { name: 'faults', projects: ['faults'], args: ['--runInBand', '--forceExit'], limit: 15 * minute },
     // They only compute, and take what the faults leave over while they wait for leases.
-    { name: 'unit', projects: ['unit'], args: ['--maxWorkers=1'], niceness: 5, limit: 15 * minute },
+    { name: 'unit', projects: ['unit'], args: ['--maxWorkers=1'], limit: 15 * minute },
   ],
   [
     // Adapters of the ports, and services.
@@ -170,7 +170,6 @@ function run(suite, cli, words) {
       stdio: ['ignore', cli.json ? 2 : 'inherit', 'inherit'],
       detached: ownGroup,
     });
-    if (suite.niceness) giveWay(child.pid, suite.niceness);
     // Jest's workers outlive a Jest that is stopped: the signal goes to all of them.
     const stop = (signal) => (ownGroup ? process.kill(-child.pid, signal) : child.kill(signal));
     const interrupted = (signal) => {
@@ -193,16 +192,6 @@ function run(suite, cli, words) {
       resolve({ status: code ?? signal, timedOut });
     });
   });
-}
-
-/** Linux compares the niceness of processes only within a session, which has one of its own. */
-function giveWay(pid, niceness) {
-  setPriority(pid, niceness);
-  try {
-    writeFileSync(`/proc/${pid}/autogroup`, String(niceness));
-  } catch {
-    // Another system, or a container that may not change it: then the suites share equally.
-  }
 }
 
 // The reason a suite gave takes the place of the bare marks on its tests.
