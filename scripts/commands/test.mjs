@@ -9,29 +9,20 @@ import { stripVTControlCharacters } from 'node:util';
 import { root } from '../setup.mjs';
 
 const minute = 60_000;
-/** Suites that run at the same time, in this order. */
-const steps = [
-  [
-    // A new seed each time, which is printed; `npm run test:faults` can repeat one.
-    { name: 'faults', projects: ['faults'], args: ['--runInBand', '--forceExit'], limit: 15 * minute },
-    // They only compute, and take what the faults leave over while they wait for leases.
-    { name: 'unit', projects: ['unit'], args: ['--maxWorkers=1'], limit: 15 * minute },
-  ],
-  [
-    // Adapters of the ports, and services.
-    {
-      name: 'services',
-      projects: ['contracts', 'int', 'int-postgres'],
-      // More than two on two cores: these wait for engines and timers as much as they compute.
-      args: ['--maxWorkers=4', '--workerIdleMemoryLimit=768MB'],
-      limit: 16 * minute,
-    },
-  ],
-  [{ name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=3'], limit: 15 * minute }],
+const suites = [
+  {
+    name: 'quick',
+    projects: ['unit', 'contracts', 'int', 'int-postgres'],
+    // More than two on two cores: these wait for engines and timers as much as they compute.
+    args: ['--maxWorkers=4', '--workerIdleMemoryLimit=768MB'],
+    limit: 16 * minute,
+  },
+  { name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=3'], limit: 15 * minute },
   // The same tests on many processes and real engines.
-  [{ name: 'cluster', projects: ['cluster'], args: ['--maxWorkers=2'], limit: 13 * minute }],
+  { name: 'cluster', projects: ['cluster'], args: ['--maxWorkers=2'], limit: 13 * minute },
+  // A new seed each time, which is printed; `npm run test:faults` can repeat one.
+  { name: 'faults', projects: ['faults'], args: ['--runInBand', '--forceExit'], limit: 15 * minute },
 ];
-const suites = steps.flat();
 
 const reports = join(root, 'tmp', 'test-results');
 const skippedFile = join(reports, 'skipped.jsonl');
@@ -60,17 +51,16 @@ export default {
     const total = { passed: 0, failed: 0, skipped: 0 };
     const notRun = [];
     const failures = [];
-    const runSuite = async (suite) => {
+    for (const suite of suites) {
       const projects = await possible(chosen(suite, groups), notRun);
-      if (projects.length === 0) return;
+      if (projects.length === 0) continue;
       cli.say(`\n== ${suite.name}: ${projects.join(', ')}`);
       const result = await cli.step(suite.name, () => runJest(suite, projects, { patterns, rest }, cli));
       total.passed += result.passed;
       total.failed += result.failed;
       notRun.push(...result.skipped);
       failures.push(...(result.failures ?? []));
-    };
-    for (const together of steps) await Promise.all(together.map(runSuite));
+    }
     notRun.push(...recordedSkips(notRun));
     total.skipped = notRun.length;
 
@@ -174,8 +164,7 @@ function run(suite, cli, words) {
     const stop = (signal) => (ownGroup ? process.kill(-child.pid, signal) : child.kill(signal));
     const interrupted = (signal) => {
       stop(signal);
-      // Other suites that run have a listener of their own.
-      setImmediate(() => process.exit(128 + constants.signals[signal]));
+      process.exit(128 + constants.signals[signal]);
     };
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, interrupted);
     let timedOut = false;
