@@ -109,15 +109,16 @@ export const describeLeasedWorker = (name: string, setUp: () => Promise<WorkersU
       first.signal('SIGTERM');
       await first.ended;
       const ended = performance.now();
-      const stored = await position();
-      expect(first.begun.at(-1)).toBe(stored);
+      const last = first.begun.at(-1)!;
       await until(() => second.begun.length > 0, 'the second worker to go on');
       expect(performance.now() - ended).toBeLessThan(4000);
-      expect(second.begun[0]).toBe(stored + 1);
+      expect(second.begun[0]).toBe(last + 1);
+      expect(await position()).toBeGreaterThanOrEqual(last);
     });
 
     it('is replaced after kill -9: the interrupted batch is handled again, and nothing is lost', async () => {
-      const [first, second] = await pair();
+      // On a busy machine too, the position is read before the take-over.
+      const [first, second] = await pair({ leaseMs: 3000 });
       await reaches(3);
       first.signal('SIGKILL');
       await first.ended;
@@ -153,9 +154,8 @@ export const describeLeasedWorker = (name: string, setUp: () => Promise<WorkersU
 
       second.signal('SIGTERM');
       await second.ended;
-      const stored = await position();
       await until(() => first.begun.length > begun, 'the first worker to go on');
-      expect(first.begun[begun]).toBe(stored + 1);
+      expect(first.begun[begun]).toBe(second.begun.at(-1)! + 1);
       expectFenced();
     });
   });
