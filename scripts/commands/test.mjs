@@ -15,11 +15,11 @@ const suites = [
     projects: ['unit', 'contracts', 'int', 'int-postgres'],
     // More than two on two cores: these wait for engines and timers as much as they compute.
     args: ['--maxWorkers=4', '--workerIdleMemoryLimit=768MB'],
-    limit: 16 * minute,
+    limit: 20 * minute,
   },
-  { name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=3'], limit: 15 * minute },
+  { name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=3'], limit: 20 * minute },
   // The same tests on many processes and real engines.
-  { name: 'cluster', projects: ['cluster'], args: ['--maxWorkers=2'], limit: 13 * minute },
+  { name: 'cluster', projects: ['cluster'], args: ['--maxWorkers=2'], limit: 18 * minute },
   // A new seed each time, which is printed; `npm run test:faults` can repeat one.
   { name: 'faults', projects: ['faults'], args: ['--runInBand', '--forceExit'], limit: 15 * minute },
 ];
