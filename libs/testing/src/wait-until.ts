@@ -1,5 +1,5 @@
 export interface WaitOptions {
-  /** Milliseconds; default 10,000. */
+  /** Milliseconds; default 20,000. */
   timeoutMs?: number;
   /** Milliseconds between two polls; default 20. */
   intervalMs?: number;
@@ -13,7 +13,7 @@ export interface WaitOptions {
  */
 export const waitUntil = async <T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = 10_000, intervalMs = 20, what = 'a condition' }: WaitOptions = {},
+  { timeoutMs = 20_000, intervalMs = 20, what = 'a condition' }: WaitOptions = {},
 ): Promise<Exclude<T, undefined | null | false | 0 | ''>> => {
   const end = performance.now() + timeoutMs;
   for (;;) {

@@ -90,6 +90,8 @@ const published = async (when: (token: string) => boolean = () => true): Promise
   let token = '';
   await waitUntil(async () => (token = await fetchToken().catch(() => '')) !== '' && when(token), {
     what: 'the token of the list',
+    // Each look reads 131,072 statuses.
+    intervalMs: 100,
   });
   return token;
 };
@@ -201,5 +203,5 @@ describe('the token of a status list [T146]', () => {
     const token = await published();
     expect(statusOf(token, revoked)).toBe(1);
     expect(decodeJwt(token).sub).toBe(`${URL_OF_TENANT}/v2/credentials/status-lists/${key.listId}/token`);
-  });
+  }, 60_000);
 });
