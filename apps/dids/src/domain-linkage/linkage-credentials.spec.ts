@@ -24,8 +24,11 @@ describe('domain linkage credentials by BBS', () => {
   afterEach(() => void jest.restoreAllMocks());
 
   /** Issuers in the document, by the name of their DID. */
-  const reader = (proveBbs: SigningKeys['proveBbs'], dids = DIDS) => {
-    const loadSigner = async () => ({ sign: (data: Uint8Array) => sign(null, data, privateKey) });
+  const reader = (proveBbs: SigningKeys['proveBbs'], dids = DIDS, beforeLoad = () => {}) => {
+    const loadSigner = async () => {
+      beforeLoad();
+      return { sign: (data: Uint8Array) => sign(null, data, privateKey) };
+    };
     const signingKeys = { loadSigner, proveBbs } as unknown as SigningKeys;
     const linkage = new LinkageCredentials(signingKeys, canonicalization, clock, createLogger('silent'));
     return async () =>
@@ -73,5 +76,13 @@ describe('domain linkage credentials by BBS', () => {
     });
     expect(await read()).toEqual(['one', 'ed']);
     expect(await read()).toEqual(['one', 'two', 'ed']);
+  });
+
+  it('are made however long the others took before [T25]', async () => {
+    let time = 0;
+    jest.spyOn(performance, 'now').mockImplementation(() => time);
+    const slow = () => void (time += 3001);
+    const read = reader(async () => Buffer.from('proof'), [did('ed', 'Ed25519'), did('one', 'Bls12381G2')], slow);
+    expect(await read()).toEqual(['ed', 'one']);
   });
 });

@@ -17,7 +17,7 @@ import { domainLinkage, periodOf, type DomainLinkage, type LinkedDid } from './d
 
 /** Signed credentials kept in memory, 1 to 2 KiB each. */
 const MAX_CACHED = 10_000;
-/** After this long a request starts no BBS proof; each takes about 50 ms, and a later request continues. */
+/** This long after its first BBS proof began, a request starts no other; each takes about 50 ms, and a later request continues. */
 const BBS_MS = 3000;
 /** After this many that were not made neither: the thread is overloaded. */
 const BBS_FAILURES = 10;
@@ -50,13 +50,15 @@ export class LinkageCredentials {
   ): Promise<DomainLinkageCredential[]> {
     const period = periodOf(this.clock.now());
     const entries: DomainLinkageCredential[] = [];
-    const bbsUntil = performance.now() + BBS_MS;
+    let bbsUntil: number | undefined;
     let failures = 0;
     for (const did of dids)
       for (const origin of origins) {
         const linkage = domainLinkage(did, origin, period);
         if (!linkage) continue;
-        const mayStart = linkage.suite !== BBS_2023 || (performance.now() < bbsUntil && failures < BBS_FAILURES);
+        const isBbs = linkage.suite === BBS_2023;
+        if (isBbs) bbsUntil ??= performance.now() + BBS_MS;
+        const mayStart = !isBbs || (performance.now() < bbsUntil! && failures < BBS_FAILURES);
         const entry = await this.signed(tenantId, linkage, mayStart);
         if (entry) entries.push(entry);
         else if (mayStart) failures++;
