@@ -1,5 +1,5 @@
 import { webcrypto } from 'node:crypto';
-import { BasicConstraintsExtension, cryptoProvider, X509CertificateGenerator } from '@peculiar/x509';
+import type { BasicConstraintsExtension as ConstraintsExtension } from '@peculiar/x509';
 import { importJWK, SignJWT, type JWK, type JWTHeaderParameters, type JWTPayload } from 'jose';
 
 const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
@@ -17,12 +17,13 @@ export class WalletProvider {
   ) {}
 
   static async create(): Promise<WalletProvider> {
+    const { BasicConstraintsExtension, cryptoProvider, X509CertificateGenerator } = await import('@peculiar/x509');
     cryptoProvider.set(webcrypto as unknown as Crypto);
     const makeKeys = () =>
       webcrypto.subtle.generateKey(ECDSA, true, ['sign', 'verify']) as Promise<webcrypto.CryptoKeyPair>;
     const [root, attester] = await Promise.all([makeKeys(), makeKeys()]);
     const [notBefore, notAfter] = [new Date(Date.now() - DAY_MS), new Date(Date.now() + 365 * DAY_MS)];
-    const certificate = (subject: string, publicKey: CryptoKey, extensions: BasicConstraintsExtension[] = []) =>
+    const certificate = (subject: string, publicKey: CryptoKey, extensions: ConstraintsExtension[] = []) =>
       X509CertificateGenerator.create({
         ...{ subject, issuer: 'CN=Wallet provider', publicKey, signingKey: root.privateKey },
         ...{ signingAlgorithm: ECDSA, notBefore, notAfter, extensions },
