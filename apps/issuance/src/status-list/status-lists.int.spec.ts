@@ -1118,7 +1118,13 @@ describe('a status list', () => {
     const late = former.publish(key);
     const lateToken = await reached;
     // The worker may publish it, too.
-    await waitUntil(() => publisher().publish(key).then(() => true), { what: 'a newer token' });
+    await waitUntil(
+      () =>
+        publisher()
+          .publish(key)
+          .then(() => true),
+      { what: 'a newer token' },
+    );
     resume();
     await expect(late).rejects.toThrow(StaleEpoch);
     const now = (await fetchToken(tenantId, key.listId)).body;
