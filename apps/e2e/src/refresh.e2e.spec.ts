@@ -193,6 +193,28 @@ describe('a refresh token', () => {
     await refreshed(begun);
   });
 
+  it('of a wallet that is not registered is not one of the wallet that is registered later [T494]', async () => {
+    const begun = await begin('later-wallet', 'https://stranger.example/back');
+    await refreshed(begun);
+    await registerWallet(tenant.api, 'later-wallet', 'https://later-wallet.example/back');
+    expect(refusalOf(await refresh(begun))).toEqual([400, 'invalid_grant']);
+    const form = { token: begun.refreshToken, client_id: 'later-wallet' };
+    expectStatus(await post('/v1/oauth/revoke', form, undefined), 200);
+    expect(await collect(begun, begun.accessToken)).toEqual(ENDED);
+  });
+
+  it('ends with its wallet, and the tokens of the exchange do, too [T360]', async () => {
+    const { id } = await registerWallet(tenant.api, 'deleted-wallet', 'https://deleted-wallet.example/back');
+    const begun = await begin('deleted-wallet', 'https://deleted-wallet.example/back');
+    expectStatus(await tenant.api.wallets.delete(id), 204);
+    expect(refusalOf(await refresh(begun))).toEqual([401, 'invalid_client']);
+    // A job ends them, every 10 s.
+    await waitUntil(async () => (await collect(begun, begun.accessToken)).status === 401, {
+      what: 'the end of the access token',
+      timeoutMs: 30_000,
+    });
+  }, 60_000);
+
   it(
     'and its access tokens work after a restart, also to end them [T366]',
     async () => {

@@ -17,6 +17,7 @@ import {
   jwtVcConfigurations,
   listDeferredIssuances,
   recordNotification,
+  revokeWalletToken,
   retrievePreAuthorizedOffer,
   updateOpenIdConfiguration,
   updateUser,
@@ -438,6 +439,24 @@ describe('the access token of a session with a deferral', () => {
     expect(await poll(token, body.transaction_id)).toMatchObject(NOT_ALLOWED);
     await allow(null);
     expect(await poll(token, body.transaction_id)).toMatchObject({ status: 200 });
+  });
+
+  it('of a wallet that is not registered is not one of the wallet that is registered later [T494]', async () => {
+    const token = await tokenOfCode();
+    const { body } = await collect(token);
+    await approve(parseBearerValue(body.transaction_id)!.tokenId);
+    const { id: walletId } = await admin(createWallet, { body: WALLET });
+    expect(await poll(token, body.transaction_id)).toMatchObject(NOT_ALLOWED);
+    await admin(deleteWallet, { params: { id: walletId } });
+    expect(await poll(token, body.transaction_id)).toMatchObject({ status: 200 });
+  });
+
+  it('ends with the revocation of its token, also of one that has expired [T495]', async () => {
+    const { token, transactionId, id } = await defer();
+    issuance.ahead = 301_000;
+    expect(await sendForm(revokeWalletToken, { token })).toMatchObject({ status: 200 });
+    await approve(id).catch(() => undefined);
+    expect(await poll(token, transactionId)).toMatchObject(UNAUTHORIZED);
   });
 
   it('of a deleted configuration is denied [T392]', async () => {

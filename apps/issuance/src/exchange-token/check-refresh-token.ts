@@ -30,8 +30,8 @@ export const checkRefreshToken = (
   if (session.status !== 'redeemed' || session.tokenFamily?.id !== family.familyId) throw invalidGrant();
   if (!isPersonActive) throw invalidGrant();
   const { wallet, proof, instanceJkt } = client;
-  // A wallet that was deleted and registered again is another client.
-  if (family.clientId !== clientId || (family.walletId !== undefined && family.walletId !== wallet?.id))
+  // A wallet that was registered later, or deleted and registered again, is another client.
+  if (family.clientId !== clientId || family.walletId !== wallet?.id)
     throw invalidGrant('the refresh token was issued to another client');
   if (family.instanceJkt !== undefined && family.instanceJkt !== instanceJkt)
     throw invalidGrant('the refresh token was issued to another instance of the wallet');

@@ -35,6 +35,7 @@ import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js'
 import { checkContentType } from '../protocol/check-content-type.js';
 import { WalletClients } from '../protocol/wallet-clients.js';
 import { TokenFamilies } from '../token-family/token-families.js';
+import type { RegisteredWallet } from '../wallets/wallets.events.js';
 import { checkAttestedKey } from './check-attested-key.js';
 import { checkDpopBinding } from './check-dpop-binding.js';
 import { checkParametersLocation } from './check-parameters-location.js';
@@ -138,6 +139,7 @@ export class ExchangeToken {
         await this.sealing.destroyDataKeys(tenantId, [state.id]);
       throw outcome;
     }
+    if (family && wallet) await this.confirmWallet(tenantId, sessionId, wallet, record);
     const { scope, authorizationDetails } = outcome;
     return {
       access_token: made.value,
@@ -147,5 +149,19 @@ export class ExchangeToken {
       scope,
       ...authorizationDetailsOf(authorizationDetails),
     };
+  }
+  /** A family that began after its wallet had ended would not end with it. @throws AppError */
+  private async confirmWallet(
+    tenantId: string,
+    sessionId: string,
+    wallet: RegisteredWallet,
+    record: WalletRecord,
+  ): Promise<void> {
+    try {
+      await this.clients.confirm(tenantId, wallet);
+    } catch (error) {
+      if (error instanceof AppError) await this.families.endSession(tenantId, sessionId, 'walletEnded', record.events);
+      throw error;
+    }
   }
 }

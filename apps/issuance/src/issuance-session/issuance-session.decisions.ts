@@ -25,9 +25,13 @@ export type OpenDeferral = Extract<DeferredIssuance, { status: 'pending' | 'appr
 export const isOpenDeferral = (deferral: DeferredIssuance, now: Date): deferral is OpenDeferral =>
   (deferral.status === 'pending' || deferral.status === 'approved') && !isExpired(deferral.transaction, now);
 
+/** Whether credentials may be collected with a transaction id, also after the access token has expired. */
+export const hasOpenDeferral = ({ deferrals = {} }: Pick<RedeemedSession, 'deferrals'>, now: Date): boolean =>
+  Object.values(deferrals).some((deferral) => isOpenDeferral(deferral, now));
+
 /** Whether credentials may still be requested, or collected with a transaction id after the access token has expired. */
-export const hasRights = ({ accessToken, deferrals = {} }: RedeemedSession, now: Date): boolean =>
-  !isExpired(accessToken, now) || Object.values(deferrals).some((deferral) => isOpenDeferral(deferral, now));
+export const hasRights = (session: RedeemedSession, now: Date): boolean =>
+  !isExpired(session.accessToken, now) || hasOpenDeferral(session, now);
 
 export interface NewOffer {
   sessionId: string;

@@ -111,8 +111,9 @@ export class IssueDeferredCredential {
     tenantId: string,
   ): Promise<boolean> {
     if (origin.kind !== 'authorizationRequest') return true;
-    if (wallet || origin.isRegistered) return wallet?.disabled === false;
-    return this.wallets.isAllowed(tenantId, origin);
+    // One that was registered later is another client.
+    if (Boolean(wallet) !== Boolean(origin.isRegistered)) return false;
+    return wallet ? !wallet.disabled : this.wallets.isAllowed(tenantId, origin);
   }
 
   /** Undefined while a claims source has no claims yet. */

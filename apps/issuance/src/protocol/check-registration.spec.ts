@@ -1,6 +1,6 @@
 import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
 import type { RegisteredWallet } from '../wallets/wallets.events.js';
-import { checkRegistration } from './check-registration.js';
+import { checkRegistration, checkStillRegistered } from './check-registration.js';
 
 const of = (origin: object) => ({ status: 'authorized', origin }) as unknown as IssuanceSessionState;
 const registered = of({ kind: 'authorizationRequest', clientId: 'wallet', isRegistered: true });
@@ -20,5 +20,13 @@ describe('the code of a registered wallet', () => {
       { status: 'locked', id: 'x' } as IssuanceSessionState,
     ])
       expect(() => checkRegistration(state, 'wallet', undefined)).not.toThrow();
+  });
+
+  it('is not the code of whoever used the client_id before [T494]', () => {
+    const before = of({ kind: 'authorizationRequest', clientId: 'wallet' });
+    expect(() => checkRegistration(before, 'wallet', wallet)).toThrow('the wallet was registered later');
+    expect(() => checkRegistration(before, 'other', wallet)).not.toThrow();
+    // Such a client may still end its tokens.
+    expect(() => checkStillRegistered(before, 'wallet', wallet)).not.toThrow();
   });
 });

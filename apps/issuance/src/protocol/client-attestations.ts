@@ -14,16 +14,22 @@ import {
   type AttestedInstance,
 } from './client-attestation.js';
 import type { DpopProof } from './dpop-proof.js';
-import { dpopError } from './dpop-proofs.js';
+import { dpopError, PROOF_USED } from './dpop-proofs.js';
 import { makeNonce, verifyNonce } from './nonce.js';
-
-export const POP_USED = 'the proof of possession of the client attestation has already been used';
 
 export const attestationError = (
   description: string,
   code: AttestationErrorCode = 'invalid_client',
   headers?: Record<string, string>,
 ): AppError => oauthError(code, description, { check: 'client-attestations', ...(headers && { headers }) });
+
+const POP = 'the proof of possession of the client attestation';
+
+/** A proof of the request was used before. Of two, both must be new: the guard does not say which one was used. */
+export const proofUsedError = ({ hasPop, hasDpop }: { hasPop: boolean; hasDpop: boolean }): AppError => {
+  if (!hasPop) return dpopError(PROOF_USED);
+  return attestationError(`${POP}${hasDpop ? ' or the DPoP proof' : ''} has already been used`);
+};
 
 /** A wallet that attested itself. */
 export interface AttestedClient {

@@ -4,9 +4,10 @@ import { ReplayGuard, type SingleUseValue } from '@attestry/keys';
 import { checkEnabled } from '../wallets/check-wallet.js';
 import { TenantWallets } from '../wallets/tenant-wallets.js';
 import type { RegisteredWallet } from '../wallets/wallets.events.js';
-import { attestationError, ClientAttestations, POP_USED } from './client-attestations.js';
+import { notRegistered } from './check-registration.js';
+import { ClientAttestations, proofUsedError } from './client-attestations.js';
 import type { DpopProof } from './dpop-proof.js';
-import { dpopError, DpopProofs, PROOF_USED, singleUseOf } from './dpop-proofs.js';
+import { DpopProofs, singleUseOf } from './dpop-proofs.js';
 
 /** The client of a request, and the keys that it proved. */
 export interface WalletClient {
@@ -49,8 +50,15 @@ export class WalletClients {
       ...(proof && { proof }),
       ...(attested && { instanceJkt: attested.instanceJkt }),
       spends: [...possession, ...(proof ? [singleUseOf(proof)] : [])],
-      used: () => (possession.length ? attestationError(POP_USED) : dpopError(PROOF_USED)),
+      used: () => proofUsedError({ hasPop: possession.length > 0, hasDpop: proof !== undefined }),
     };
+  }
+
+  /** After an append, whose wallet may have ended meanwhile. @throws AppError when it has */
+  async confirm(tenantId: string, wallet: RegisteredWallet): Promise<void> {
+    const current = await this.wallets.findWallet(tenantId, wallet.clientId);
+    if (current?.id !== wallet.id) throw notRegistered();
+    checkEnabled(current);
   }
 
   /** For a request that appends nothing with which its proofs could be spent. @throws AppError */

@@ -15,8 +15,8 @@ import { PUSHED_SECONDS, PushedAuthorizations } from '../authorization-request/p
 import { requestedEntries } from '../authorization-request/requested-entries.js';
 import { checkHaipAuthorization } from '../haip/check-haip.js';
 import { checkContentType } from '../protocol/check-content-type.js';
-import { attestationError, ClientAttestations, POP_USED } from '../protocol/client-attestations.js';
-import { DpopProofs, dpopError, PROOF_USED, singleUseOf } from '../protocol/dpop-proofs.js';
+import { ClientAttestations, proofUsedError } from '../protocol/client-attestations.js';
+import { DpopProofs, dpopError, singleUseOf } from '../protocol/dpop-proofs.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
@@ -81,7 +81,7 @@ export class PushAuthorization {
     const possession = attested?.spends ?? [];
     const spent = [...possession, ...(proof ? [singleUseOf(proof)] : [])];
     if (spent.length > 0 && !(await this.guard.spendAll(tenantId, spent)))
-      throw possession.length ? attestationError(POP_USED) : dpopError(PROOF_USED);
+      throw proofUsedError({ hasPop: possession.length > 0, hasDpop: proof !== undefined });
     const requestUri = await this.pushed.store(tenantId, form.toString(), attested?.instanceJkt);
     return { request_uri: requestUri, expires_in: PUSHED_SECONDS };
   }

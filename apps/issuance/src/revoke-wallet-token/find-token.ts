@@ -1,6 +1,8 @@
 import type { Streams } from '@attestry/event-store';
 import type { Macs } from '@attestry/keys';
 import {
+  hasOpenDeferral,
+  hasRights,
   isExpired,
   type AuthorizedSession,
   type OfferedSession,
@@ -15,11 +17,17 @@ import { grantContext, parseBearerValue } from '../protocol/bearer-value.js';
 import { readRefreshedToken } from '../protocol/refreshed-token.js';
 import { tokenFamily, tokenFamilyStream, type ActiveFamily } from '../token-family/token-family.state.js';
 
-export type FoundToken =
-  | { kind: 'token'; session: RedeemedSession }
-  | { kind: 'code'; session: OfferedSession | AuthorizedSession | RedeemedSession };
+interface CurrentToken {
+  kind: 'token';
+  session: RedeemedSession;
+}
 
-/** What the value is at this tenant, the host's; undefined for one that is unknown or has ended. */
+export type FoundToken = CurrentToken | { kind: 'code'; session: OfferedSession | AuthorizedSession | RedeemedSession };
+
+/**
+ * What the value is at this tenant, the host's; undefined for one that is unknown or has ended. An expired access token has not ended while
+ * it collects what was deferred.
+ */
 export const findToken = async (
   value: string,
   tenantId: string,
@@ -33,7 +41,7 @@ export const findToken = async (
   const ofFamily = async (
     familyId: string,
     accepts: (family: ActiveFamily) => boolean,
-  ): Promise<FoundToken | undefined> => {
+  ): Promise<CurrentToken | undefined> => {
     const { state: family } = await streams.load(tokenFamily, tokenFamilyStream(tenantId, familyId));
     if (family.status !== 'active' || !accepts(family)) return undefined;
     const stream = issuanceSessionStream(tenantId, family.sessionId);
@@ -46,8 +54,9 @@ export const findToken = async (
   const named = parseBearerValue(value);
   if (!named) {
     const token = readRefreshedToken(macs, tenantId, value);
-    if (!token || token.expiresAt <= now) return undefined;
-    return ofFamily(token.familyId, ({ epoch }) => epoch === token.epoch);
+    if (!token) return undefined;
+    const found = await ofFamily(token.familyId, ({ epoch }) => epoch === token.epoch);
+    return found && (token.expiresAt > now || hasOpenDeferral(found.session, now)) ? found : undefined;
   }
   const id = named.sessionId;
   const { state: session } = await streams.load(issuanceSession, issuanceSessionStream(tenantId, id));
@@ -56,7 +65,7 @@ export const findToken = async (
       return ofFamily(id, ({ refreshToken }) => !isExpired(refreshToken, now) && isValue(id, refreshToken));
     case 'redeemed': {
       const { accessToken, spentCode } = session;
-      if (isValue(id, accessToken)) return isExpired(accessToken, now) ? undefined : { kind: 'token', session };
+      if (isValue(id, accessToken)) return hasRights(session, now) ? { kind: 'token', session } : undefined;
       return spentCode && isValue(id, spentCode) ? { kind: 'code', session } : undefined;
     }
     case 'offered':

@@ -10,7 +10,7 @@ import {
 import { Streams, type Clock } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
 import { CLOCK, LOGGER, Operation, OperationRecorder, type Logger, type RequestOf } from '@attestry/service-kit';
-import { checkRegistration } from '../protocol/check-registration.js';
+import { checkStillRegistered } from '../protocol/check-registration.js';
 import { DpopProofs } from '../protocol/dpop-proofs.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
@@ -48,7 +48,7 @@ export class RevokeWalletToken {
     const found = await findToken(token, tenant.id, this.clock.now(), this.streams, this.macs);
     if (found) record.nameSession(found.session);
     const client = await this.clients.authenticate(raw, revokeWalletToken, clientId, tenant);
-    if (found) checkRegistration(found.session, clientId, client.wallet);
+    if (found) checkStillRegistered(found.session, clientId, client.wallet);
     if (found) checkTokenOwner(found.session.origin, clientId);
     if (found?.kind === 'code')
       throw oauthError('unsupported_token_type', 'only access tokens and refresh tokens can be revoked', {

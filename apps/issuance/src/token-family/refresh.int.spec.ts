@@ -21,6 +21,7 @@ import {
   type PushedAuthorizationResponse,
 } from '@attestry/contracts';
 import { isErased } from '@attestry/keys';
+import { jest } from '@jest/globals';
 import { waitUntil, WalletProvider } from '@attestry/testing';
 import { athOf, IssuanceUnderTest, makeWalletKey as makeKey, type WalletKey } from '@attestry/testing/services';
 import type { JWK } from 'jose';
@@ -28,6 +29,7 @@ import { issuanceService } from '../index.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { parseBearerValue } from '../protocol/bearer-value.js';
 import { SessionKeys } from '../session-keys/session-keys.js';
+import { TenantWallets } from '../wallets/tenant-wallets.js';
 import { FamilySweep } from './family-sweep.js';
 import { tokenFamily, tokenFamilyStream } from './token-family.state.js';
 
@@ -543,6 +545,26 @@ describe('what ends a family', () => {
     expect(await claimsOf(begun)).toBe('erased');
   });
 
+  it('is the end of its wallet while the code was exchanged [T360]', async () => {
+    const { wallet, more } = await registerOther();
+    const { attestationRequired: _, id, ...body } = wallet;
+    const registered = issuance.services.app.get(TenantWallets, { strict: false });
+    const find = registered.findWallet.bind(registered);
+    const code = await codeFor(more);
+    jest.spyOn(registered, 'findWallet').mockImplementationOnce(async (...given) => {
+      const found = await find(...given);
+      await admin(updateWallet, { params: { id }, body: { ...body, disabled: true } });
+      return found;
+    });
+    const { status, body: refusal } = await token(codeGrant(code, wallet.clientId), { dpop: await prove(makeKey()) });
+    expect([status, refusal]).toEqual([
+      400,
+      { error: 'unauthorized_client', error_description: 'this issuer has disabled the wallet' },
+    ]);
+    const stream = issuanceSessionStream(TENANT, parseBearerValue(code)!.sessionId);
+    expect((await issuance.engines.streams.load(issuanceSession, stream)).state.status).toBe('revoked');
+  });
+
   it('leaves other families alone [T360]', async () => {
     const [first, second] = [await begin(), await registerOther()];
     await admin(deleteWallet, { params: { id: second.wallet.id } });
@@ -683,6 +705,16 @@ describe('a wallet that attests itself', () => {
       body: {
         error: 'invalid_client',
         error_description: 'the proof of possession of the client attestation has already been used',
+      },
+    });
+    // With a DPoP proof it may be either of them.
+    const dpop = await prove(key);
+    expect((await refreshWith(refreshToken, { ...(await attest('attested', key)), dpop })).status).toBe(200);
+    expect(await refreshWith(refreshToken, { ...(await attest('attested', key)), dpop })).toMatchObject({
+      status: 401,
+      body: {
+        error: 'invalid_client',
+        error_description: 'the proof of possession of the client attestation or the DPoP proof has already been used',
       },
     });
   });

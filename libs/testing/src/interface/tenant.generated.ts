@@ -522,7 +522,7 @@ export interface paths {
     put?: never;
     /**
      * Revoke an access token or a refresh token of a wallet (RFC 7009)
-     * @description Ends all tokens of the same authorization. The response is also 200 if the token is unknown, expired or already revoked. `unsupported_token_type`: the value is a code.
+     * @description Ends all tokens of the same authorization. The response is also 200 if the token is unknown, already revoked, or expired without deferred credentials. `unsupported_token_type`: the value is a code.
      */
     post: operations['revokeWalletToken'];
     delete?: never;
