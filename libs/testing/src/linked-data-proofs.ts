@@ -7,7 +7,6 @@ import { defaultDocumentLoader, verifyCredential, type CheckStatus, type Documen
 import { checkStatus as checkInList, refuseStatus } from './check-credential-status.js';
 import { resolveDid, type DidDocument } from './did-resolution.js';
 import { suiteFor } from './proof-suites.js';
-import type { LinkageVerification } from './verify-domain-linkage.js';
 
 const V1 = 'https://identity.foundation/.well-known/did-configuration/v1';
 const TERMS = 'https://identity.foundation/.well-known/resources/did-configuration/#';
@@ -40,6 +39,15 @@ export const resolveDidKey = async (did: string): Promise<DidDocument> => (await
 /** A did:key is resolved by that library, any other by `others`. */
 const documentOf = async (did: string, others: (did: string) => Promise<DidDocument>): Promise<DidDocument> =>
   did.startsWith('did:key:') ? resolveDidKey(did) : others(did);
+
+export interface LinkageVerification {
+  /** Default: now. */
+  now?: Date;
+  /** Resolves DIDs other than did:key; default: over HTTP. */
+  resolve?: (did: string) => Promise<DidDocument>;
+  /** Default: in the list of the credential's issuer. */
+  checkStatus?: CheckStatus;
+}
 
 const SUITE_CONTEXTS: Readonly<Record<string, string>> = {
   Multikey: 'https://w3id.org/security/multikey/v1',

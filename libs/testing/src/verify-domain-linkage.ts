@@ -1,14 +1,6 @@
-import type { CheckStatus, DocumentLoader } from '@digitalbazaar/vc';
+import type { DocumentLoader } from '@digitalbazaar/vc';
 import type { DidDocument } from './did-resolution.js';
-
-export interface LinkageVerification {
-  /** Default: now. */
-  now?: Date;
-  /** Resolves DIDs other than did:key; default: over HTTP. */
-  resolve?: (did: string) => Promise<DidDocument>;
-  /** Default: in the list of the credential's issuer. */
-  checkStatus?: CheckStatus;
-}
+import type { LinkageVerification } from './linked-data-proofs.js';
 
 // Loaded with the first call: the libraries take a third of a second, and few specs verify linked data.
 const proofs = () => import('./linked-data-proofs.js');

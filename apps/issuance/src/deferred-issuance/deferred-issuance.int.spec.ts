@@ -453,9 +453,9 @@ describe('the access token of a session with a deferral', () => {
 
   it('ends with the revocation of its token, also of one that has expired [T495]', async () => {
     const { token, transactionId, id } = await defer();
+    await approve(id);
     issuance.ahead = 301_000;
     expect(await sendForm(revokeWalletToken, { token })).toMatchObject({ status: 200 });
-    await approve(id).catch(() => undefined);
     expect(await poll(token, transactionId)).toMatchObject(UNAUTHORIZED);
   });
 
