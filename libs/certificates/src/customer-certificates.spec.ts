@@ -430,6 +430,12 @@ suite("a customer's CRL", () => {
     expect(await faultsOf(() => parse(crl))).toEqual([fault]);
   });
 
+  it.each(['secp384r1', 'secp521r1'])('is refused when it is signed by a key of its name on %s', async (curve) => {
+    const crl = revocationList(customerIaca({}, { curve }), '');
+    const iaca = derOf(customerIaca().pem);
+    expect(await faultsOf(() => parseRevocationList(crl, iaca, undefined, after(1)))).toEqual([SIGNATURE_RULE]);
+  });
+
   it('is refused within milliseconds when its text only looks like PEM', async () => {
     const begun = performance.now();
     for (const text of ['-----BEGIN ', '-----BEGIN X509 CRL-----', '-----END X509 CRL-----'])

@@ -25,6 +25,7 @@ export {
   type RevocationListFacts,
   type RevocationReason,
   type RevokedCertificate,
+  revokedSerialNumbers,
 } from './revocation-list.js';
 export type { CertificateSubject } from './subject.js';
 export { parseTrustAnchor } from './trust-anchor.js';

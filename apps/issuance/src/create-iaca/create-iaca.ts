@@ -30,6 +30,7 @@ import {
   type MobileCertificatesState,
 } from '../mobile-certificates/mobile-certificates.state.js';
 import { storedX509 } from '../mobile-certificates/stored-x509.js';
+import { regionOf } from './region-of.js';
 
 type Context = ContextOf<typeof createIaca>;
 type Created = Decided<MobileCertificatesState, MobileCertificatesEvent>;
@@ -57,7 +58,11 @@ export class CreateIaca {
   private async make(iacaId: string, body: IacaRequest, context: Context): Promise<Created> {
     const { tenant } = context;
     const domain = await this.domainOf(context);
-    const content = iacaContent(body, { domain, region: this.regionOf(tenant.host) }, this.clock.now());
+    const content = iacaContent(
+      body,
+      { domain, region: regionOf(tenant.host, this.config.environments) },
+      this.clock.now(),
+    );
     const { createIaca: createCertificate } = await import('@attestry/certificates');
     return this.keys.runDecision(
       {
@@ -105,13 +110,5 @@ export class CreateIaca {
   private async domainOf(context: Context): Promise<string> {
     const { domain } = await this.client.call(retrieveBrand, {}, context);
     return domain ?? context.tenant.host;
-  }
-
-  private regionOf(host: string): string {
-    const withoutPort = (name: string) => name.replace(/:\d+$/, '');
-    const environment = this.config.environments.find(({ domain }) =>
-      withoutPort(host).endsWith(`.${withoutPort(domain)}`),
-    );
-    return (environment ?? this.config.environments[0]!).region.name;
   }
 }

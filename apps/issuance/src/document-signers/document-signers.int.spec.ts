@@ -228,6 +228,8 @@ describe('a managed IACA', () => {
       ['notBefore', time],
       ['notAfter', time],
     ]);
+    for (const clock of ['25:00:00', '10:60:00', '23:59:60'])
+      expect(await faultsOf(create(tenantId, { notBefore: `2030-01-31T${clock}Z` }))).toEqual([['notBefore', time]]);
     const rules = { country: 'AU', stateOrProvinceName: 'NZ-AUK', notBefore: '2020-01-01T00:00:00Z' };
     expect(await faultsOf(create(tenantId, { ...rules, notAfter: '2050-01-01T00:00:00Z' }))).toEqual([
       ['stateOrProvinceName', 'must be a code of the country AU, which begins with AU-'],
@@ -694,6 +696,12 @@ describe('an unmanaged IACA', () => {
     expect(answer).toEqual({ revoked: true, revocationDate: expect.any(String), crlDue: true });
     expect((await refusal(load(tenantId))).code).toBe('credential_request_denied');
     expect(await vaultKeys(tenantId)).toBe(0);
+    // What GET shows changes nothing.
+    const { active, certificatePem } = await changeSigner(tenantId, signer.id, {
+      active: false,
+      certificatePem: signer.certificatePem,
+    });
+    expect([active, certificatePem]).toEqual([false, signer.certificatePem]);
     for (const body of [{ active: true }, { active: true, certificatePem: signer.certificatePem }])
       expect(await faultsOf(changeSigner(tenantId, signer.id, body))).toEqual([
         ['active', `must be false, because the document signer was revoked at ${answer.revocationDate}`],
@@ -757,6 +765,20 @@ describe('an unmanaged IACA', () => {
     customer.revoke(signer.certificatePem!);
     await admin(updateIacaCrl, tenantId, { params: { id: iaca.id }, body: { crlPem: await customer.signCrl() } });
     expect((await refusal(load(tenantId))).code).toBe('credential_request_denied');
+  });
+
+  it('whose CRL lists a certificate refuses it later', async () => {
+    const tenantId = newTenant();
+    const { customer, iaca } = await register(tenantId);
+    const { id, csrPem } = await requestSigner(tenantId, iaca.id);
+    const certificatePem = await customer.issue(csrPem!);
+    customer.revoke(certificatePem);
+    await admin(updateIacaCrl, tenantId, { params: { id: iaca.id }, body: { crlPem: await customer.signCrl() } });
+    expect(await faultsOf(changeSigner(tenantId, id, { active: true, certificatePem }))).toEqual([
+      ['certificatePem', 'must not be revoked by the CRL of its IACA'],
+    ]);
+    await changeSigner(tenantId, id, { active: true, certificatePem: await customer.issue(csrPem!) });
+    await load(tenantId);
   });
 });
 

@@ -436,13 +436,13 @@ export const updateSigner = (
   now: Date,
 ): MobileCertificatesEvent[] => {
   const signer = requireRequested(state, id, use);
-  if (signer.revokedAt !== undefined && (active || issued))
+  const isNew = issued !== undefined && issued.fingerprint !== signer.fingerprint;
+  if (signer.revokedAt !== undefined && (active || isNew))
     throw invalidBody(
       'active',
       `must be false, because the document signer was revoked at ${signer.revokedAt}`,
       active,
     );
-  const isNew = issued !== undefined && issued.fingerprint !== signer.fingerprint;
   if (isNew && signer.certificate !== undefined)
     throw invalidBody('certificatePem', `must not change: create another ${use} signer for another certificate`);
   if (active) {

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { Inject } from '@nestjs/common';
 import {
+  invalidBody,
   updateDocumentSigner,
   updateStatusListSigner,
   type ClientContext,
@@ -63,14 +64,19 @@ export class UpdateDocumentSigner {
   ): Promise<StoredX509> {
     const signer = requireRequested(state, id, use);
     const iaca = requireIaca(state, signer.iacaId);
-    const { parseDocumentSigner } = await import('@attestry/certificates');
+    const { parseDocumentSigner, revokedSerialNumbers } = await import('@attestry/certificates');
     // The private key of one that was revoked or has ended is destroyed.
     const { publicKey } =
       signer.certificate === undefined
         ? await this.signingKeys.loadSigner(tenantId, signer.keyId)
         : new X509Certificate(Buffer.from(signer.certificate, 'base64'));
-    return refuseCertificateFaults('certificatePem', () =>
+    const issued = await refuseCertificateFaults('certificatePem', () =>
       storedX509(parseDocumentSigner(pem, derOf(iaca), publicKey, this.clock.now(), signer.documents)),
     );
+    // The list may be older than the upload of the certificate: its event names only serial numbers that were known.
+    const listed = iaca.crl ? revokedSerialNumbers(Buffer.from(iaca.crl.crl, 'base64')) : [];
+    if (signer.certificate === undefined && listed.includes(issued.serialNumber))
+      throw invalidBody('certificatePem', 'must not be revoked by the CRL of its IACA');
+    return issued;
   }
 }

@@ -14,11 +14,11 @@ const Time = (): PropertyDecorator =>
   combine(
     IsString({ message: 'must be a string' }),
     MaxLength(40, { message: TIME_FAULT }),
-    Rule('time', (value) =>
-      // A day that a month does not have becomes one of the next month.
-      typeof value !== 'string' || (TIME.test(value) && isDay(value.slice(0, 10))) ? undefined : TIME_FAULT,
-    ),
+    Rule('time', (value) => (typeof value !== 'string' || isTime(value) ? undefined : TIME_FAULT)),
   );
+const isTime = (value: string): boolean =>
+  // A day that a month does not have becomes one of the next month.
+  TIME.test(value) && isDay(value.slice(0, 10)) && !Number.isNaN(Date.parse(value));
 const isDay = (day: string): boolean => {
   const time = Date.parse(`${day}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
@@ -57,7 +57,7 @@ export class IacaRequest {
   @MaxLength(6, { message: 'must be an upper-case code of ISO 3166-2 such as AU-NSW' })
   stateOrProvinceName?: string;
 
-  /** Begin of the validity, not in the past. Default: now. */
+  /** Begin of the validity, not in the past. Default: the beginning of the current hour. */
   @Optional() @Time() notBefore?: string;
 
   /** End of the validity, at most 20 years after `notBefore`. Default: 10 years after it. */

@@ -1307,7 +1307,10 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description: "Upper-case code of ISO 3166-1 alpha-2. Default: the country of the tenant's region.",
       },
       stateOrProvinceName: { type: 'string', description: 'Upper-case code of ISO 3166-2, of the same country.' },
-      notBefore: { type: 'string', description: 'Begin of the validity, not in the past. Default: now.' },
+      notBefore: {
+        type: 'string',
+        description: 'Begin of the validity, not in the past. Default: the beginning of the current hour.',
+      },
       notAfter: {
         type: 'string',
         description: 'End of the validity, at most 20 years after `notBefore`. Default: 10 years after it.',

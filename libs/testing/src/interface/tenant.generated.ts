@@ -3252,7 +3252,7 @@ export interface components {
       readonly isManaged?: boolean;
       /** @description End of the validity, at most 20 years after `notBefore`. Default: 10 years after it. */
       notAfter?: string;
-      /** @description Begin of the validity, not in the past. Default: now. */
+      /** @description Begin of the validity, not in the past. Default: the beginning of the current hour. */
       notBefore?: string;
       /** @description Upper-case code of ISO 3166-2, of the same country. */
       stateOrProvinceName?: string;
