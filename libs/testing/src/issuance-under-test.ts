@@ -56,8 +56,9 @@ export interface WalletKey {
   jkt: string;
 }
 
-export const makeWalletKey = (): WalletKey => {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+export const makeWalletKey = (curve: 'P-256' | 'Ed25519' = 'P-256'): WalletKey => {
+  const { privateKey, publicKey } =
+    curve === 'P-256' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('ed25519');
   const jwk = publicKey.export({ format: 'jwk' }) as PublicJwk;
   return { privateKey, jwk, jkt: jwkThumbprint(jwk) };
 };
@@ -237,7 +238,10 @@ export class IssuanceUnderTest {
   /** A JWT with the key in its header. */
   readonly sign = (typ: string, { privateKey, jwk }: WalletKey, claims: object, header: object = {}): Promise<string> =>
     new SignJWT({ iat: this.seconds(), ...claims })
-      .setProtectedHeader({ alg: 'ES256', typ, jwk: { ...jwk } as JWK, ...header } as JWTHeaderParameters)
+      .setProtectedHeader({
+        ...{ alg: jwk.crv === 'Ed25519' ? 'EdDSA' : 'ES256', typ, jwk: { ...jwk } as JWK },
+        ...header,
+      } as JWTHeaderParameters)
       .sign(privateKey);
 
   /** A DPoP proof for this endpoint. */

@@ -15,6 +15,7 @@ import {
   issueCredential,
   issueDeferredCredential,
   jwtVcConfigurations,
+  sdJwtConfigurations,
   listDeferredIssuances,
   recordNotification,
   revokeWalletToken,
@@ -28,6 +29,7 @@ import {
   type Operation,
   type PageOf,
   type PreAuthorizedOfferRequest,
+  type SdJwtConfigurationRequest,
 } from '@attestry/contracts';
 import { isErased, type PublicJwk } from '@attestry/keys';
 import { waitUntil } from '@attestry/testing';
@@ -203,6 +205,24 @@ describe('a configuration with approval: manual', () => {
     const cNonce = await nonce();
     expect(await collect(token, { nonce: cNonce })).toMatchObject({ status: 202 });
     expect(await collect(token, { nonce: cNonce })).toMatchObject({ status: 400, body: { error: 'invalid_nonce' } });
+  });
+
+  it('is not deferred for keys that the format cannot bind; neither the nonce is spent nor a claim asked for [T496]', async () => {
+    const body = sdJwtConfigurations.create.example as SdJwtConfigurationRequest;
+    const asked = jest.spyOn(issuance.services.app.get(CredentialClaims, { strict: false }), 'claimsOf');
+    for (const approval of ['manual', undefined] as const) {
+      const { id } = await admin(sdJwtConfigurations.create, { body: { ...body, type: `P${approval}`, approval } });
+      const made = await offer({ credentials: [id] });
+      const token = await redeem(made);
+      const used = { credential_configuration_id: id, nonce: await nonce() };
+      expect(await collect(token, { ...used, keys: [makeKey(), makeKey('Ed25519')] })).toMatchObject({
+        ...{ status: 400, body: { error: 'invalid_proof' } },
+      });
+      expect(asked).not.toHaveBeenCalled();
+      expect(await eventsOf(made.id)).toEqual(['OfferCreated', 'PreAuthorizedCodeRedeemed']);
+      expect(await collect(token, used)).toMatchObject({ status: approval ? 202 : 200 });
+      asked.mockClear();
+    }
   });
 
   it('of two polls at once one gets the credentials [T386]', async () => {

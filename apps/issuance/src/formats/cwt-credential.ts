@@ -2,6 +2,7 @@ import { oauthError, type CredentialProfile } from '@attestry/contracts';
 import { ClaimFault, type CwtFacts, type SigningInput } from '@attestry/cose';
 import type { Signer } from '@attestry/keys';
 import type { PinnedConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { PROOF_ALGORITHMS } from '../issue-credential/holder-key.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../protocol/map-claims.js';
 import { LIST_SIZE } from '../status-list/packed-statuses.js';
 import { claimsSizeFault } from './claims-size.decisions.js';
@@ -105,7 +106,7 @@ export const cwtMetadataOf = ({ type, content }: Cwt, named: object, claimsAt: r
     supported: {
       ...shared,
       credential_signing_alg_values_supported: ['ES256'],
-      proof_types_supported: proofTypesOf(content, ['ES256', 'EdDSA']),
+      proof_types_supported: proofTypesOf(content, PROOF_ALGORITHMS),
       credential_metadata: { display, ...(claims.length > 0 && { claims }) },
     },
     legacy: { ...shared, cryptographic_suites_supported: ['ES256'], display },

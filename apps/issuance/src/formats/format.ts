@@ -19,6 +19,7 @@ import type {
 } from '../credential-configuration/credential-configuration.events.js';
 import type { CredentialDigests } from '../issuance-session/issuance-session.events.js';
 import type { CertifiedSigner, IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import type { ProofAlgorithm } from '../issue-credential/holder-key.js';
 import type { UserObject } from '../protocol/map-claims.js';
 import type { StatusPolicy } from '../status-list/list-series.js';
 import type { StatusReference } from '../status-list/token-status-list.js';
@@ -114,6 +115,8 @@ export interface Format<
   /** A tenant with the profile `haip` has a configuration of such a format (HAIP 1.0 §4). Absent: no. */
   readonly isOfHaip?: boolean;
   readonly resources: Resources;
+  /** Of proofs whose keys its credentials can be bound to. */
+  readonly proofAlgorithms: readonly ProofAlgorithm[];
   /** The format with which it shares types: a type is unique among the configurations of both. Absent: none. */
   readonly sharesTypesWith?: CredentialFormat;
 

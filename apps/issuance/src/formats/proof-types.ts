@@ -1,9 +1,10 @@
 import type { KeyRequirements } from '@attestry/contracts';
+import type { ProofAlgorithm } from '../issue-credential/holder-key.js';
 
 /** `proof_types_supported` of a configuration (OID4VCI 1.0 §12.2.4). @param algorithms of proofs that a key of the holder makes */
 export const proofTypesOf = (
   { keyAttestation }: KeyRequirements,
-  algorithms: readonly string[],
+  algorithms: readonly ProofAlgorithm[],
 ): Record<string, unknown> => {
   const jwt = { proof_signing_alg_values_supported: algorithms };
   if (!keyAttestation) return { jwt };

@@ -1,4 +1,5 @@
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { PROOF_ALGORITHMS } from '../issue-credential/holder-key.js';
 import { claimOf, displayDefaults, displayOf } from './display.decisions.js';
 import type { FormatMetadata } from './format.js';
 import { proofTypesOf } from './proof-types.js';
@@ -7,7 +8,6 @@ import type { VcContent } from './vc-configuration.decisions.js';
 type VcConfiguration = ActiveConfiguration<VcContent>;
 
 const BINDING_METHODS = ['did:key', 'did:jwk', 'jwk'];
-const PROOF_ALGORITHMS = ['ES256', 'EdDSA'];
 
 export const typesOf = ({ type, content }: VcConfiguration): string[] => [
   'VerifiableCredential',

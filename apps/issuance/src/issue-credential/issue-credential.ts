@@ -95,13 +95,14 @@ export class IssueCredential {
       const { selector, responseEncryption } = requested;
       const configuration = await checkConfiguration(session, selector, tenant.id, this.configurations);
       record.addMetadata({ credentialConfigurationId: configuration.id });
-      const { kind } = this.formats.byName[configuration.format].resources.signer;
-      const certifiedIssuer = kind === 'pinnedKey' ? undefined : session.issuer;
+      const { resources, proofAlgorithms } = this.formats.byName[configuration.format];
+      const certifiedIssuer = resources.signer.kind === 'pinnedKey' ? undefined : session.issuer;
       await checkIssuerDomain(configuration, certifiedIssuer, tenant, this.withdrawn);
       const expected = {
         issuer: session.issuer,
         ...(session.origin.kind === 'authorizationRequest' && { clientId: session.origin.clientId }),
         ...{ tenantId: tenant.id, now, windowSeconds: this.config.proofWindowSeconds },
+        algorithms: proofAlgorithms,
       };
       const { holders, nonces } = await verifyProofs(requested.proofs, configuration.content, expected, this.macs);
       checkIssuanceLimit(session, configuration, holders.length, now);

@@ -2,7 +2,7 @@ import { oauthError } from '@attestry/contracts';
 import { InvalidKey, jwkThumbprint } from '@attestry/keys';
 import { certifiedKeyOf, loadTrustAnchors } from '../protocol/certified-key.js';
 import { decodeCompactJws } from '../protocol/compact-jws.js';
-import { keyOfJwk, keyOfKid, type HolderKey } from './holder-key.js';
+import { CURVE_OF, keyOfJwk, keyOfKid, type HolderKey } from './holder-key.js';
 import type { KeyAttestation, KeyAttestations } from './verify-key-attestation.js';
 
 export interface ProofExpectations {
@@ -26,8 +26,6 @@ export interface VerifiedProof {
   /** Attests the key of the holder. */
   attestation?: KeyAttestation;
 }
-
-const CURVE_OF = { ES256: 'P-256', EdDSA: 'Ed25519' } as const;
 
 /** Key proof of type `jwt`, OID4VCI Appendix F.1 and F.4. @throws AppError `invalid_proof` */
 export const verifyJwtProof = async (jwt: string, expected: ProofExpectations): Promise<VerifiedProof> => {

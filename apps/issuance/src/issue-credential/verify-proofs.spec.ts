@@ -4,6 +4,7 @@ import { CompactSign, exportJWK, type JWK } from 'jose';
 import { AppError, BATCH_SIZE, MAX_PROOF_LENGTH, type KeyRequirements } from '@attestry/contracts';
 import { encodeDidJwk, encodeDidKey, encodeMultikey, jwkThumbprint, type PublicJwk } from '@attestry/keys';
 import { makeNonce } from '../protocol/nonce.js';
+import { PROOF_ALGORITHMS, type ProofAlgorithm } from './holder-key.js';
 import type { RequestedProofs } from './parse-credential-request.js';
 import { KeyAttestations } from './verify-key-attestation.js';
 import { verifyProofs } from './verify-proofs.js';
@@ -118,9 +119,10 @@ const verify = async (
   type: RequestedProofs['type'],
   jwts: readonly (string | Promise<string>)[],
   requirements: KeyRequirements = required(),
+  algorithms: readonly ProofAlgorithm[] = PROOF_ALGORITHMS,
 ) => {
   const requested = { type, jwts: await Promise.all(jwts.map(async (jwt) => jwt)) } as unknown as RequestedProofs;
-  const expected = { issuer: ISSUER, now: NOW, windowSeconds: 300, tenantId: 't1' };
+  const expected = { issuer: ISSUER, now: NOW, windowSeconds: 300, tenantId: 't1', algorithms };
   const { holders, nonces } = await verifyProofs(requested, requirements, expected, macs as never);
   return {
     holders: holders.map(({ publicJwk }) => jwkThumbprint(publicJwk)),
@@ -670,5 +672,26 @@ describe('the proof type jwt with x5c', () => {
     expect(await refusalOf(verify('attestation', [attestation([A.jwk], nonceOf())], certified()))).toEqual([
       ...['invalid_proof', 'key attestations are not supported'],
     ]);
+  });
+});
+
+describe('the keys that credentials are bound to', () => {
+  const refused = [
+    'invalid_proof',
+    'proof: the key must be a P-256 key (ES256) for this credential configuration',
+  ] as const;
+
+  it('are of the algorithms that the format announces, also those beside others [T496]', async () => {
+    const nonce = nonceOf();
+    const es256 = ['ES256'] as const;
+    expect((await verify('jwt', [proof(A, nonce)], {}, es256)).holders).toEqual([A.thumbprint]);
+    for (const [type, jwts, requirements] of [
+      ['jwt', [proof(ED, nonce)], {}],
+      ['jwt', [proof(A, nonce), proof(ED, nonce)], {}],
+      ['attestation', [attestation([A.jwk, ED.jwk], nonce)], required()],
+      ['jwt', [proof(A, nonce, { key_attestation: await attestation([A.jwk, ED.jwk], nonce) })], required()],
+    ] as const)
+      expect(await refusalOf(verify(type, jwts, requirements, es256))).toEqual(refused);
+    expect((await verify('jwt', [proof(A, nonce), proof(ED, nonce)], {})).holders).toHaveLength(2);
   });
 });

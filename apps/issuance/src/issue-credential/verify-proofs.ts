@@ -3,7 +3,7 @@ import { jwkThumbprint, type Macs } from '@attestry/keys';
 import type { KnownNonce } from '../protocol/nonce.js';
 import { checkDistinctKeys } from './check-distinct-keys.js';
 import { checkNonce } from './check-nonce.js';
-import type { HolderKey } from './holder-key.js';
+import { CURVE_OF, type HolderKey, type ProofAlgorithm } from './holder-key.js';
 import type { RequestedProofs } from './parse-credential-request.js';
 import { verifyJwtProof, type ProofExpectations, type VerifiedProof } from './verify-jwt-proof.js';
 import { KeyAttestations, type KeyAttestation } from './verify-key-attestation.js';
@@ -15,7 +15,11 @@ export interface VerifiedProofs {
   nonces: readonly KnownNonce[];
 }
 
-type Expected = Pick<ProofExpectations, 'issuer' | 'clientId' | 'now' | 'windowSeconds'> & { tenantId: string };
+type Expected = Pick<ProofExpectations, 'issuer' | 'clientId' | 'now' | 'windowSeconds'> & {
+  tenantId: string;
+  /** Announced as `proof_signing_alg_values_supported`. */
+  algorithms: readonly ProofAlgorithm[];
+};
 
 /**
  * The key proofs of a credential request, of either type (OID4VCI 1.0 Appendix F).
@@ -25,7 +29,7 @@ type Expected = Pick<ProofExpectations, 'issuer' | 'clientId' | 'now' | 'windowS
 export const verifyProofs = async (
   { type, jwts }: RequestedProofs,
   { keyAttestation, proofRootCertificates }: KeyRequirements,
-  { tenantId, ...expected }: Expected,
+  { tenantId, algorithms, ...expected }: Expected,
   macs: Macs,
 ): Promise<VerifiedProofs> => {
   const { now } = expected;
@@ -48,6 +52,7 @@ export const verifyProofs = async (
   const holders: HolderKey[] = [];
   if (attested.length) holders.push(...attestedHolders(attested, proofs));
   else for (const { holder } of proofs) holders.push(holder);
+  checkHolderKeys(holders, algorithms);
   return { holders, nonces: checkNonce(nonces, tenantId, now, macs) };
 };
 
@@ -58,6 +63,15 @@ const attestedHolders = (attested: readonly KeyAttestation[], proofs: readonly V
   // A proof may name its attested key by a DID, which the credential is then bound to.
   for (const { holder } of proofs) holders.set(jwkThumbprint(holder.publicJwk), holder);
   return [...holders.values()];
+};
+
+/** Also those that an attestation names beside the keys of the proofs. */
+const checkHolderKeys = (holders: readonly HolderKey[], algorithms: readonly ProofAlgorithm[]): void => {
+  for (const { publicJwk } of holders)
+    if (!algorithms.includes(publicJwk.crv === 'P-256' ? 'ES256' : 'EdDSA')) {
+      const accepted = algorithms.map((algorithm) => `a ${CURVE_OF[algorithm]} key (${algorithm})`).join(' or ');
+      throw invalidProof(`proof: the key must be ${accepted} for this credential configuration`);
+    }
 };
 
 const invalidProof = (description: string) => oauthError('invalid_proof', description, { check: 'verify-proofs' });

@@ -7,6 +7,7 @@ import type {
 import { jsonClaims, prepareSemanticCwt } from '@attestry/cose';
 import type { Signer } from '@attestry/keys';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import { PROOF_ALGORITHMS } from '../../issue-credential/holder-key.js';
 import type { UserObject } from '../../protocol/map-claims.js';
 import { cwtContentOf, cwtFaults, cwtRecordOf, type CwtContent } from '../cwt-configuration.decisions.js';
 import {
@@ -36,6 +37,7 @@ export class CwtVc implements Format<CwtVcContent, UnsignedCwtCredential> {
   readonly format = 'cwt_vc';
   readonly profile = 'compact-semantic';
   readonly resources = cwtResources(this.profile);
+  readonly proofAlgorithms = PROOF_ALGORITHMS;
   readonly sharesTypesWith = 'cwt';
 
   faultsOf(request: CompactSemanticConfigurationRequest): ErrorDetail[] {

@@ -3,6 +3,7 @@ import type { CompactConfiguration, CompactConfigurationRequest, ErrorDetail } f
 import { prepareCwt, scalarClaims } from '@attestry/cose';
 import type { Signer } from '@attestry/keys';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import { PROOF_ALGORITHMS } from '../../issue-credential/holder-key.js';
 import type { UserObject } from '../../protocol/map-claims.js';
 import { cwtContentOf, cwtFaults, cwtRecordOf, type CwtContent } from '../cwt-configuration.decisions.js';
 import {
@@ -25,6 +26,7 @@ export class Cwt implements Format<CwtContent, UnsignedCwtCredential> {
   readonly format = 'cwt';
   readonly profile = 'compact';
   readonly resources = cwtResources(this.profile);
+  readonly proofAlgorithms = PROOF_ALGORITHMS;
 
   faultsOf(request: CompactConfigurationRequest): ErrorDetail[] {
     return cwtFaults(request, {

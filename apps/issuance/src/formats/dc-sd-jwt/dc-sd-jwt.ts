@@ -48,6 +48,7 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
     signer: { kind: 'issuerSigner' },
     status: { kind: 'tokenStatusList', tokenType: 'jwt', size: LIST_SIZE },
   };
+  readonly proofAlgorithms: Format['proofAlgorithms'] = ['ES256'];
   /** Headers by fingerprint of the certificate: identical for every credential of a signer. */
   private readonly headers = new LRUCache<string, string>({ max: 1000 });
 
@@ -92,7 +93,7 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
       supported: {
         ...shared,
         credential_signing_alg_values_supported: ['ES256'],
-        proof_types_supported: proofTypesOf(content, ['ES256']),
+        proof_types_supported: proofTypesOf(content, this.proofAlgorithms),
         credential_metadata: { display, ...(claims.length > 0 && { claims }) },
       },
       legacy: { ...shared, cryptographic_suites_supported: ['ES256'], display },
@@ -111,13 +112,6 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
   prepare(facts: CredentialFacts<SdJwtContent>): UnsignedSdJwt {
     const { configuration, claims, holder, time, credentialId, status } = facts;
     const { content } = configuration;
-    // Announced as `proof_signing_alg_values_supported`.
-    if (holder.publicJwk.crv !== 'P-256')
-      throw oauthError(
-        'invalid_proof',
-        'proof: the key must be a P-256 key (ES256) for this credential configuration',
-        { check: CHECK },
-      );
     const signer = certifiedSigner(facts.signer);
     try {
       const { signed, validFrom, validUntil } = credentialTimes({

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { JwtVcConfiguration, JwtVcConfigurationRequest, ErrorDetail } from '@attestry/contracts';
+import { PROOF_ALGORITHMS } from '../../issue-credential/holder-key.js';
 import type { Signer } from '@attestry/keys';
 import { CREDENTIALS_V1 } from '@attestry/linked-data';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
@@ -29,6 +30,7 @@ export class JwtVcJson implements Format<VcContent, UnsignedJwtVc> {
     signer: { kind: 'pinnedKey', algorithms: ['P-256', 'Ed25519'] },
     status: { kind: 'tokenStatusList', tokenType: 'jwt', size: LIST_SIZE },
   };
+  readonly proofAlgorithms = PROOF_ALGORITHMS;
   /** Headers by verification method: identical for every credential of a key. */
   private readonly headers = new Map<string, string>();
 

@@ -7,6 +7,7 @@ import {
   type WebSemanticConfiguration,
   type WebSemanticConfigurationRequest,
 } from '@attestry/contracts';
+import { PROOF_ALGORITHMS } from '../../issue-credential/holder-key.js';
 import type { Signer } from '@attestry/keys';
 import {
   Canonicalization,
@@ -68,6 +69,7 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
     status: (content) => statusPolicyOf(content as LdpVcContent),
     revocation: 'reversible',
   };
+  readonly proofAlgorithms = PROOF_ALGORITHMS;
   /** SHA-256 of canonical proof options: identical for all credentials of a configuration within a second. */
   private readonly proofHashes = new LRUCache<string, Buffer>({ max: 500 });
 

@@ -337,15 +337,6 @@ describe('the claims of an mso_mdoc', () => {
     expect(format.claimsFaultOf(configuration(), { claims: { picture } })).toBeUndefined();
   });
 
-  it('are bound to P-256 keys only, as the metadata announces', () =>
-    expect(
-      refusal(() => format.prepare(facts({ holder: { did: 'did:x:y', publicJwk: keyPair('Ed25519').jwk } }))),
-    ).toEqual([
-      'invalid_proof',
-      'proof: the key must be a P-256 key (ES256) for this credential configuration',
-      CHECK,
-    ]));
-
   it('need a signer with a certificate', () => {
     const { certificate: _, ...key } = signer;
     expect(() => format.prepare(facts({ signer: key }))).toThrow('key k has no certificate');

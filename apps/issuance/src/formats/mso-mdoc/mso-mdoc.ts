@@ -84,6 +84,7 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
       return isIdentified ? IDENTIFIER_LISTS : STATUS_LISTS;
     },
   };
+  readonly proofAlgorithms: Format['proofAlgorithms'] = ['ES256'];
   /** DER by fingerprint of the certificate. */
   private readonly documentSigners = new LRUCache<string, Uint8Array>({ max: 1000 });
 
@@ -114,7 +115,7 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
         cryptographic_binding_methods_supported: ['cose_key'],
         // COSE identifier of ES256, OID4VCI Appendix A.2.2.
         credential_signing_alg_values_supported: [-7],
-        proof_types_supported: proofTypesOf(content, ['ES256']),
+        proof_types_supported: proofTypesOf(content, this.proofAlgorithms),
         credential_metadata: { display, claims },
       },
       legacy: {
@@ -167,13 +168,6 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
   prepare(facts: CredentialFacts<MdocContent>): UnsignedMdoc {
     const { configuration, holder, time, credentialId } = facts;
     const { type: docType, content } = configuration;
-    // Announced as `proof_signing_alg_values_supported`.
-    if (holder.publicJwk.crv !== 'P-256')
-      throw oauthError(
-        'invalid_proof',
-        'proof: the key must be a P-256 key (ES256) for this credential configuration',
-        { check: CHECK },
-      );
     const signer = certifiedSigner(facts.signer);
     const { namespaces, times } = facts.claims as MdocClaims;
     return deniedByFault(() => {
