@@ -6,12 +6,14 @@ import {
   expectStatus,
   hostFetch,
   makeHolderKey,
+  ProtocolWallet,
   RedirectBrowser,
+  waitUntil,
   type Answer,
   type OAuthFault,
 } from '@attestry/testing';
 import { calculateJwkThumbprint, exportJWK } from 'jose';
-import { SD_JWT_SCOPE, type IssuerUnderTest } from './issuer-under-test.js';
+import { SD_JWT_SCOPE, type IssuerUnderTest, type Profile } from './issuer-under-test.js';
 
 /** Names under localhost need not resolve. */
 const toLoopback: LookupFunction = (_host, { all }, done) =>
@@ -21,14 +23,30 @@ const seconds = () => Math.floor(Date.now() / 1000);
 
 /**
  * The modules `fapi2-security-profile-final-*` that the plan for HAIP runs with scope, client attestation and DPoP. Modules on TLS are for the proxy in
- * front of the platform.
+ * front of the platform. What FAPI 2.0 requires and the profile `default` leaves to settings is switched on: PAR for the tenant, DPoP for the client.
  * @param expire makes the clock of the platform `ms` milliseconds ahead
  */
 export const describeFapiModules = (
+  profile: Profile,
   issuerUnderTest: () => IssuerUnderTest,
   expire: (ms: number) => Promise<unknown>,
 ): void =>
   describe('the FAPI 2.0 security profile in the plan for HAIP', () => {
+    const readServerMetadata = async () =>
+      (
+        await new ApiClient(issuerUnderTest().tenant.url).request<Record<string, unknown>>(
+          'GET',
+          '/.well-known/oauth-authorization-server',
+        )
+      ).body;
+    if (profile === 'default')
+      beforeAll(async () => {
+        const { openIdConfiguration } = issuerUnderTest().tenant.api;
+        expectStatus(await openIdConfiguration.update({ requirePushedAuthorizationRequests: true }), 200);
+        const isRequired = async () => (await readServerMetadata())['require_pushed_authorization_requests'];
+        await waitUntil(isRequired, { what: 'the setting' });
+      });
+
     const fault = ({ status, body }: Answer<OAuthFault>) => [status, body.error];
     /** An error page instead of a redirect: status and error. */
     const pageFault = async (url: string) => {
@@ -51,10 +69,9 @@ export const describeFapiModules = (
 
     it('fapi2-security-profile-final-discovery-end-point-verification [T471]', async () => {
       const { tenant } = issuerUnderTest();
-      const { body } = await new ApiClient(tenant.url).request<Record<string, unknown>>(
-        'GET',
-        '/.well-known/oauth-authorization-server',
-      );
+      const attested = ['attest_jwt_client_auth', 'attest_jwt_client_auth_dpop'];
+      const others = profile === 'haip' ? [] : ['none'];
+      const body = await readServerMetadata();
       expect(body).toMatchObject({
         issuer: tenant.url,
         authorization_endpoint: `${tenant.url}/v1/oauth/authorize`,
@@ -65,7 +82,7 @@ export const describeFapiModules = (
         code_challenge_methods_supported: ['S256'],
         authorization_response_iss_parameter_supported: true,
         dpop_signing_alg_values_supported: ['ES256'],
-        token_endpoint_auth_methods_supported: ['attest_jwt_client_auth', 'attest_jwt_client_auth_dpop'],
+        token_endpoint_auth_methods_supported: [...others, ...attested],
         client_attestation_signing_alg_values_supported: ['ES256'],
         client_attestation_pop_signing_alg_values_supported: ['ES256'],
       });
@@ -207,10 +224,19 @@ export const describeFapiModules = (
     });
 
     it('fapi2-security-profile-final-ensure-holder-of-key-required [T459] [T471]', async () => {
-      const { wallet } = issuerUnderTest();
-      const code = await wallet.obtainCode(SD_JWT_SCOPE, {}, { dpop: null });
-      expect(fault(await wallet.exchange(code, {}, { dpop: null }))).toEqual([400, 'invalid_dpop_proof']);
-      expect((await wallet.exchange(code)).status).toBe(200);
+      const { wallet, tenant, attester } = issuerUnderTest();
+      const isHaip = profile === 'haip';
+      const clientId = 'https://bound.wallet.example';
+      const bound = isHaip ? wallet : await ProtocolWallet.create(tenant.url, clientId, attester);
+      const sent = isHaip ? {} : { attestation: null, pop: null };
+      if (!isHaip) {
+        const { redirectUri } = bound;
+        const registration = { name: 'Bound', clientId, redirectUris: [redirectUri], dpopRequired: true };
+        expectStatus(await tenant.api.wallets.create(registration), 201);
+      }
+      const code = await bound.obtainCode(SD_JWT_SCOPE, {}, { ...sent, dpop: null });
+      expect(fault(await bound.exchange(code, {}, { ...sent, dpop: null }))).toEqual([400, 'invalid_dpop_proof']);
+      expect((await bound.exchange(code, {}, sent)).status).toBe(200);
     });
 
     it('fapi2-security-profile-final-ensure-authorization-code-is-bound-to-client [T471]', async () => {

@@ -51,7 +51,7 @@ const seconds = () => Math.floor(Date.now() / 1000);
 
 /** The modules `oid4vci-1_0-issuer-*` of the conformance suite, which apply to both profiles. */
 export const describeIssuerModules = (profile: Profile, issuerUnderTest: () => IssuerUnderTest): void =>
-  describe(`the plan of issuers, profile ${profile}`, () => {
+  describe('the plan of issuers', () => {
     const read = async <T>(path: string, accept = 'application/json') =>
       expectStatus(
         await new ApiClient(issuerUnderTest().tenant.url).request<T>('GET', path, { headers: { accept } }),

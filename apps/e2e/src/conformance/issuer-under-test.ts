@@ -10,7 +10,8 @@ import {
   type TenantUnderTest,
 } from '@attestry/testing';
 
-export type Profile = 'default' | 'haip';
+export const PROFILES = ['default', 'haip'] as const;
+export type Profile = (typeof PROFILES)[number];
 export const DOC_TYPE = 'org.example.pass.1';
 export const SD_JWT_SCOPE = 'dc+sd-jwt:Pass';
 export const MDOC_SCOPE = `mso_mdoc:${DOC_TYPE}`;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PROFILES } from './issuer-under-test.js';
 
 const here = import.meta.dirname;
 const page = readFileSync(join(here, '../../../../docs/reference/openid-conformance.md'), 'utf8');
@@ -10,13 +11,11 @@ interface Module {
 }
 const TITLE = /\bit\('((?:oid4vci-1_0-issuer|fapi2-security-profile-final)-[\w-]+)(?:, ([^[']+))? \[T/g;
 
-/** By the titles of the tests; all tests of a file run in the same profiles. */
+/** By the titles of the tests; all run in each profile. */
 const testedModules = (): Map<string, Module> => {
   const modules = new Map<string, Module>();
-  for (const [file, profiles] of [
-    ['issuer-modules.ts', 'default, haip'],
-    ['fapi-modules.ts', 'haip'],
-  ] as const)
+  const profiles = PROFILES.join(', ');
+  for (const file of ['issuer-modules.ts', 'fapi-modules.ts'])
     for (const [, name, variant] of readFileSync(join(here, file), 'utf8').matchAll(TITLE)) {
       const module = modules.get(name!) ?? { profiles, variants: [] };
       if (variant !== undefined) module.variants.push(variant.trim());
