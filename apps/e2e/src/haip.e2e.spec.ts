@@ -32,7 +32,8 @@ let tenant: TenantUnderTest;
 let wallet: ProtocolWallet;
 let attestedId: string;
 let sdJwt: string;
-let cwt: string;
+let jwtVc: string;
+let did: string;
 
 const pass = {
   type: 'Pass',
@@ -66,20 +67,22 @@ describe('before the profile haip', () => {
     expect(await change({ allowUnregisteredWallets: true, requirePushedAuthorizationRequests: false })).toEqual([200]);
     const contradictions = [
       'profile requires a credential configuration of one of the formats dc+sd-jwt, mso_mdoc',
-      'profile requires a wallet with rootCertificates',
+      'profile requires a wallet with rootCertificates that is not disabled',
       'allowUnregisteredWallets must be false while profile is haip',
       'requirePushedAuthorizationRequests must be true while profile is haip',
     ];
     expect(await change({ profile: 'haip' })).toEqual([400, ...contradictions]);
-    const { did } = expectStatus(await tenant.api.dids.create({ method: 'web', options: { url: tenant.host } }), 201);
-    cwt = expectStatus(await tenant.api.jwtVc.create({ ...pass, issuerDid: did }), 201).id;
+    did = expectStatus(await tenant.api.dids.create({ method: 'web', options: { url: tenant.host } }), 201).did;
+    jwtVc = expectStatus(await tenant.api.jwtVc.create({ ...pass, issuerDid: did }), 201).id;
     expectStatus(await tenant.api.wallets.create(PUBLIC), 201);
     expect(await change({ profile: 'haip' })).toEqual([400, ...contradictions]);
     sdJwt = expectStatus(await tenant.api.sdJwt.create(pass), 201).id;
     expect(await change({ profile: 'haip' })).toEqual([400, ...contradictions.slice(1)]);
     const rootCertificates = [attester.rootCertificate];
     const request = { name: 'Attested', clientId: ATTESTED, rootCertificates, redirectUris: [`${ATTESTED}/back`] };
-    attestedId = expectStatus(await tenant.api.attestedWallets.create(request), 201).id;
+    attestedId = expectStatus(await tenant.api.attestedWallets.create({ ...request, disabled: true }), 201).id;
+    expect(await change({ profile: 'haip' })).toEqual([400, ...contradictions.slice(1)]);
+    expectStatus(await tenant.api.attestedWallets.update(attestedId, request), 200);
     expect(await change({ profile: 'haip' })).toEqual([400, ...contradictions.slice(2)]);
     expect(await change({ allowUnregisteredWallets: null, requirePushedAuthorizationRequests: null })).toEqual([200]);
     expect(await change({ profile: 'other' as never })).toEqual([
@@ -164,8 +167,27 @@ describe('while the profile is haip', () => {
   });
 
   it('a wallet obtains credentials of every format through PAR, attestation and DPoP [T458] [T461]', async () => {
-    const token = await wallet.obtainToken(`${SCOPE} jwt_vc_json:Pass`);
-    for (const id of [sdJwt, cwt]) expect(await wallet.credentials(token, id, await makeHolderKey())).toHaveLength(1);
+    const { api } = tenant;
+    const { claimMappings } = pass;
+    const semantic = { ...pass, type: 'Badge', issuerDid: did, contexts: [] };
+    const mobile = { type: 'org.example.pass', claimMappings: { 'org.example.pass': claimMappings } };
+    const iaca = expectStatus(await api.iacas.create({ country: 'AU' }), 201);
+    expectStatus(await api.iacas.update(iaca.id, true), 200);
+    const ids = [
+      ...[sdJwt, jwtVc],
+      expectStatus(await api.webSemantic.create(semantic), 201).id,
+      expectStatus(await api.compact.create({ type: 'Pass', claimMappings } as never), 201).id,
+      expectStatus(await api.compactSemantic.create({ type: 'Badge', claimMappings } as never), 201).id,
+      expectStatus(await api.mobile.create({ ...mobile, expiresIn: { days: 1 } } as never), 201).id,
+    ];
+    const { credential_configurations_supported: supported } = (await read(
+      '/.well-known/openid-credential-issuer',
+    )) as { credential_configurations_supported: Record<string, { scope: string; format: string }> };
+    expect(ids.map((id) => supported[id]!.format)).toEqual([
+      ...['dc+sd-jwt', 'jwt_vc_json', 'ldp_vc', 'cwt', 'cwt_vc', 'mso_mdoc'],
+    ]);
+    const token = await wallet.obtainToken(ids.map((id) => supported[id]!.scope).join(' '));
+    for (const id of ids) expect(await wallet.credentials(token, id, await makeHolderKey())).toHaveLength(1);
   });
 
   it('a third-party wallet does so too, from an offer [T458]', async () => {

@@ -31,7 +31,7 @@ export class HaipProfile {
     return {
       formats: configurations.map(({ format }) => format),
       haipFormats: Object.values(this.formats.byName).flatMap(({ format, isOfHaip }) => (isOfHaip ? [format] : [])),
-      hasAttestedWallet: state.some(({ rootCertificates }) => rootCertificates !== undefined),
+      hasAttestedWallet: state.some(({ rootCertificates, disabled }) => rootCertificates && !disabled),
     };
   }
 }

@@ -10,7 +10,7 @@ export interface HaipFacts {
   formats: readonly CredentialFormat[];
   /** Of which one configuration is required at least. */
   haipFormats: readonly CredentialFormat[];
-  /** Whether a wallet has root certificates. */
+  /** Whether a wallet has root certificates, and is not disabled. */
   hasAttestedWallet: boolean;
 }
 
@@ -28,7 +28,8 @@ export const haipFaults = (settings: OpenIdSettings, facts?: HaipFacts): ErrorDe
       'haip',
       `requires a credential configuration of one of the formats ${facts.haipFormats.join(', ')}`,
     );
-  if (facts && !facts.hasAttestedWallet) fault('profile', 'haip', 'requires a wallet with rootCertificates');
+  if (facts && !facts.hasAttestedWallet)
+    fault('profile', 'haip', 'requires a wallet with rootCertificates that is not disabled');
   for (const [member, required] of Object.entries(HAIP_SETTINGS) as [keyof typeof HAIP_SETTINGS, boolean][])
     if (settings[member] === !required) fault(member, !required, `must be ${required} while profile is haip`);
   return faults;

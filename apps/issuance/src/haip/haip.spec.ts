@@ -60,7 +60,7 @@ describe('the profile haip', () => {
     const all = [
       ...[
         'requires a credential configuration of one of the formats dc+sd-jwt, mso_mdoc',
-        'requires a wallet with rootCertificates',
+        'requires a wallet with rootCertificates that is not disabled',
       ].map((msg) => ['profile', msg, 'haip', 'body']),
       ['allowUnregisteredWallets', 'must be false while profile is haip', true, 'body'],
       ['requirePushedAuthorizationRequests', 'must be true while profile is haip', false, 'body'],
