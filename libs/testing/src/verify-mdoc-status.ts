@@ -4,6 +4,14 @@ import type { Tag } from 'cbor2';
 import { hostFetch } from './host-fetch.js';
 
 type Sign1 = [Uint8Array, Map<number, unknown>, Uint8Array, Uint8Array];
+interface IssuerSigned {
+  nameSpaces: Record<string, Tag[]>;
+  issuerAuth: Sign1;
+}
+interface Mso {
+  validityInfo: Record<string, Tag>;
+  status?: Status;
+}
 interface Status {
   status_list?: { idx: number; uri: string };
   identifier_list?: { id: Uint8Array; uri: string };
@@ -17,12 +25,30 @@ export const mdocStatus = async (credential: string): Promise<Status['status_lis
 export const mdocIdentifier = async (credential: string): Promise<Status['identifier_list']> =>
   (await statusOf(credential))?.identifier_list;
 
-const statusOf = async (credential: string): Promise<Status | undefined> => {
+/** What could link the copies of one request: the salts, in base64url, and the times of the mobile security object. */
+export const mdocTraces = async (credential: string): Promise<{ salts: string[]; times: Record<string, string> }> => {
+  const { items, mso } = await readMdoc(credential);
+  return {
+    salts: items.map(({ random }) => Buffer.from(random).toString('base64url')),
+    times: Object.fromEntries(
+      Object.entries(mso.validityInfo).map(([name, { contents }]) => [name, contents as string]),
+    ),
+  };
+};
+
+const statusOf = async (credential: string): Promise<Status | undefined> => (await readMdoc(credential)).mso.status;
+
+/** The elements with their salts, and the mobile security object, not verified. */
+const readMdoc = async (credential: string): Promise<{ items: { random: Uint8Array }[]; mso: Mso }> => {
   const { decode } = await import('cbor2');
   // A Buffer would be decoded to Buffers.
   const read = <T>(bytes: Uint8Array): T => decode<T>(new Uint8Array(bytes), { ignoreGlobalTags: true });
-  const { issuerAuth } = read<{ issuerAuth: Sign1 }>(Buffer.from(credential, 'base64url'));
-  return read<{ status?: Status }>(read<Tag>(issuerAuth[2]).contents as Uint8Array).status;
+  const inTag = <T>({ contents }: Tag): T => read<T>(contents as Uint8Array);
+  const { nameSpaces, issuerAuth } = read<IssuerSigned>(Buffer.from(credential, 'base64url'));
+  return {
+    items: Object.values(nameSpaces).flatMap((items) => items.map((item) => inTag<{ random: Uint8Array }>(item))),
+    mso: inTag<Mso>(read<Tag>(issuerAuth[2])),
+  };
 };
 
 /**

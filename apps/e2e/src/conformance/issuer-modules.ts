@@ -5,6 +5,7 @@ import {
   hostFetch,
   makeHolderKey,
   mdocStatus,
+  mdocTraces,
   verifyMdoc,
   verifyMdocStatus,
   verifySdJwt,
@@ -310,6 +311,10 @@ export const describeIssuerModules = (profile: Profile, issuerUnderTest: () => I
       expect(new Set(tokens).size).toBe(2);
     });
 
+    /** From one index to the next. */
+    const stepsOf = (entries: readonly { idx: number }[]) =>
+      entries.slice(1).map(({ idx }, index) => idx - entries[index]!.idx);
+
     it('oid4vci-1_0-issuer-batch-issuance [T470]', async () => {
       const { wallet, mdoc, iaca } = issuerUnderTest();
       const { batch_size: size } = (await read<Metadata>(ISSUER_METADATA)).batch_credential_issuance;
@@ -328,8 +333,7 @@ export const describeIssuerModules = (profile: Profile, issuerUnderTest: () => I
         ({ status }) => (status as { status_list: { uri: string; idx: number } }).status_list,
       );
       expect(new Set(entries.map(({ idx, uri }) => `${uri}#${idx}`)).size).toBe(size);
-      const steps = entries.slice(1).map(({ idx }, index) => idx - entries[index]!.idx);
-      expect(new Set(steps).size).toBeGreaterThan(1);
+      expect(new Set(stepsOf(entries)).size).toBeGreaterThan(1);
 
       const mdocs = await wallet.credentials(await wallet.obtainToken(MDOC_SCOPE), mdoc, ...keys);
       expect(mdocs).toHaveLength(size);
@@ -337,8 +341,14 @@ export const describeIssuerModules = (profile: Profile, issuerUnderTest: () => I
         expect(
           await verifyMdoc({ credential, docType: DOC_TYPE, deviceKey: keys[index]!.privateKey, iacas: [iaca] }),
         ).toMatchObject({ [DOC_TYPE]: { given_name: 'Zoë' } });
-      const statuses = await Promise.all(mdocs.map(mdocStatus));
-      expect(new Set(statuses.map((status) => `${status!.uri}#${status!.idx}`)).size).toBe(size);
+      const statuses = (await Promise.all(mdocs.map(mdocStatus))).map((status) => status!);
+      expect(new Set(statuses.map(({ uri, idx }) => `${uri}#${idx}`)).size).toBe(size);
+      expect(new Set(stepsOf(statuses)).size).toBeGreaterThan(1);
+      const traces = await Promise.all(mdocs.map(mdocTraces));
+      const salts = traces.flatMap((trace) => trace.salts);
+      expect([salts.length, new Set(salts).size]).toEqual([2 * size, 2 * size]);
+      for (const { times } of traces)
+        for (const name of ['signed', 'validFrom', 'validUntil']) expect(times[name]).toMatch(/T\d\d:00:00Z$/);
     });
 
     /** A credential error response: plain JSON with the members of VCI §8.3.1.2 alone. */

@@ -309,7 +309,7 @@ describe('claims that are not ready', () => {
     await approve(id);
     expect(await poll(token, transactionId)).toMatchObject({
       status: 400,
-      body: { error: 'credential_request_denied' },
+      body: { error: 'credential_request_denied', error_description: expect.stringMatching(/\bname\b/) },
     });
     await admin(updateUser, { params: { id: person.id }, body: { claims: { name: 'Ada' } } });
     expect(await poll(token, transactionId)).toMatchObject({ status: 200 });
