@@ -337,6 +337,21 @@ describe('docs/guides', () => {
     }
   });
 
+  it('approving-credentials.md leads to a credential that was approved', async () => {
+    const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'approval-guide');
+    const [configuration, ...blocks] = blocksOf('approving-credentials.md', 'sh');
+    const [helpers, ...firstTenant] = blocksOf('first-tenant.md', 'sh');
+    const { code, output, errors } = await run(
+      [helpers!, `TENANT=${tenant.url}`, configuration!, ...firstTenant.slice(7, 9), ...blocks],
+      { TENANT_TOKEN: tenant.api.client.token! },
+    );
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    expect(output.slice(5, 7).map((text) => text.trim())).toEqual(['30', '30']);
+    const { payload } = await verifyJwtVc(output.at(-1)!.trim());
+    expect(payload.vc).toMatchObject({ credentialSubject: { givenName: 'Ada' } });
+    expect(expectStatus(await tenant.api.deferred.list(), 200).data).toMatchObject([{ credentials: 1 }]);
+  });
+
   it('signing-in.md and interaction-hook.md lead to a user who signs in, visits the hook and gets a credential', async () => {
     const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'hook-guide');
     const port = await freePort();
