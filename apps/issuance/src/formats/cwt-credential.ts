@@ -2,7 +2,6 @@ import { oauthError, type CredentialProfile } from '@attestry/contracts';
 import { ClaimFault, type CwtFacts, type SigningInput } from '@attestry/cose';
 import type { Signer } from '@attestry/keys';
 import type { PinnedConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import { PROOF_ALGORITHMS } from '../issue-credential/holder-key.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../protocol/map-claims.js';
 import { LIST_SIZE } from '../status-list/packed-statuses.js';
 import { claimsSizeFault } from './claims-size.decisions.js';
@@ -10,7 +9,7 @@ import { credentialTimes, TimesFault } from './credential-times.js';
 import type { CwtContent } from './cwt-configuration.decisions.js';
 import { claimOf, displayOf } from './display.decisions.js';
 import type { FormatMetadata, PinnedFacts, Resources, UnsignedCredential } from './format.js';
-import { proofTypesOf } from './proof-types.js';
+import { PROOF_ALGORITHMS, proofTypesOf } from './proof-types.js';
 import { addDuration } from './validity.js';
 
 type Cwt = PinnedConfiguration<CwtContent>;

@@ -19,7 +19,7 @@ import type {
 } from '../credential-configuration/credential-configuration.events.js';
 import type { CredentialDigests } from '../issuance-session/issuance-session.events.js';
 import type { CertifiedSigner, IssuingSigner } from '../issuer-certificates/issuer-signers.js';
-import type { ProofAlgorithm } from '../issue-credential/holder-key.js';
+import type { ProofAlgorithm } from './proof-types.js';
 import type { UserObject } from '../protocol/map-claims.js';
 import type { StatusPolicy } from '../status-list/list-series.js';
 import type { StatusReference } from '../status-list/token-status-list.js';

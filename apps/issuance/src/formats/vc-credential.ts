@@ -1,8 +1,7 @@
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import { PROOF_ALGORITHMS } from '../issue-credential/holder-key.js';
 import { claimOf, displayDefaults, displayOf } from './display.decisions.js';
 import type { FormatMetadata } from './format.js';
-import { proofTypesOf } from './proof-types.js';
+import { PROOF_ALGORITHMS, proofTypesOf } from './proof-types.js';
 import type { VcContent } from './vc-configuration.decisions.js';
 
 type VcConfiguration = ActiveConfiguration<VcContent>;

@@ -2,11 +2,6 @@ import type { KeyObject } from 'node:crypto';
 import { encodeDidJwk, importPublicJwk, InvalidKey, keyOfDidUrl, type PublicJwk } from '@attestry/keys';
 import { LRUCache } from 'lru-cache';
 
-/** Of key proofs (OID4VCI 1.0 Appendix F.1), best first, with the curve of their keys. */
-export const CURVE_OF = { ES256: 'P-256', EdDSA: 'Ed25519' } as const;
-export type ProofAlgorithm = keyof typeof CURVE_OF;
-export const PROOF_ALGORITHMS = Object.keys(CURVE_OF) as ProofAlgorithm[];
-
 /** The key a proof is made with. */
 export interface HolderKey {
   publicJwk: PublicJwk;

@@ -1,8 +1,9 @@
 import { oauthError } from '@attestry/contracts';
 import { InvalidKey, jwkThumbprint } from '@attestry/keys';
+import { CURVE_OF } from '../formats/proof-types.js';
 import { certifiedKeyOf, loadTrustAnchors } from '../protocol/certified-key.js';
 import { decodeCompactJws } from '../protocol/compact-jws.js';
-import { CURVE_OF, keyOfJwk, keyOfKid, type HolderKey } from './holder-key.js';
+import { keyOfJwk, keyOfKid, type HolderKey } from './holder-key.js';
 import type { KeyAttestation, KeyAttestations } from './verify-key-attestation.js';
 
 export interface ProofExpectations {

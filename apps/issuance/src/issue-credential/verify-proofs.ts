@@ -1,9 +1,10 @@
 import { BATCH_SIZE, oauthError, type KeyRequirements } from '@attestry/contracts';
 import { jwkThumbprint, type Macs } from '@attestry/keys';
+import { CURVE_OF, type ProofAlgorithm } from '../formats/proof-types.js';
 import type { KnownNonce } from '../protocol/nonce.js';
 import { checkDistinctKeys } from './check-distinct-keys.js';
 import { checkNonce } from './check-nonce.js';
-import { CURVE_OF, type HolderKey, type ProofAlgorithm } from './holder-key.js';
+import type { HolderKey } from './holder-key.js';
 import type { RequestedProofs } from './parse-credential-request.js';
 import { verifyJwtProof, type ProofExpectations, type VerifiedProof } from './verify-jwt-proof.js';
 import { KeyAttestations, type KeyAttestation } from './verify-key-attestation.js';

@@ -7,7 +7,7 @@ import type {
 import { jsonClaims, prepareSemanticCwt } from '@attestry/cose';
 import type { Signer } from '@attestry/keys';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
-import { PROOF_ALGORITHMS } from '../../issue-credential/holder-key.js';
+import { PROOF_ALGORITHMS } from '../proof-types.js';
 import type { UserObject } from '../../protocol/map-claims.js';
 import { cwtContentOf, cwtFaults, cwtRecordOf, type CwtContent } from '../cwt-configuration.decisions.js';
 import {

@@ -3,7 +3,7 @@ import type { CompactConfiguration, CompactConfigurationRequest, ErrorDetail } f
 import { prepareCwt, scalarClaims } from '@attestry/cose';
 import type { Signer } from '@attestry/keys';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
-import { PROOF_ALGORITHMS } from '../../issue-credential/holder-key.js';
+import { PROOF_ALGORITHMS } from '../proof-types.js';
 import type { UserObject } from '../../protocol/map-claims.js';
 import { cwtContentOf, cwtFaults, cwtRecordOf, type CwtContent } from '../cwt-configuration.decisions.js';
 import {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { JwtVcConfiguration, JwtVcConfigurationRequest, ErrorDetail } from '@attestry/contracts';
-import { PROOF_ALGORITHMS } from '../../issue-credential/holder-key.js';
+import { PROOF_ALGORITHMS } from '../proof-types.js';
 import type { Signer } from '@attestry/keys';
 import { CREDENTIALS_V1 } from '@attestry/linked-data';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';

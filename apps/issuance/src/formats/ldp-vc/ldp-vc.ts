@@ -7,7 +7,7 @@ import {
   type WebSemanticConfiguration,
   type WebSemanticConfigurationRequest,
 } from '@attestry/contracts';
-import { PROOF_ALGORITHMS } from '../../issue-credential/holder-key.js';
+import { PROOF_ALGORITHMS } from '../proof-types.js';
 import type { Signer } from '@attestry/keys';
 import {
   Canonicalization,
