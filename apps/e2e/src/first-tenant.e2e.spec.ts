@@ -434,7 +434,7 @@ describe('docs/guides', () => {
         ["trap 'kill $(jobs -p)' EXIT", settings!, ...blocks, ...blocksOf('first-tenant.md', 'sh'), metadata],
         { ...ports, DATA_DIR: secured.dataDir },
       );
-      expect({ code, errors }).toEqual({ code: 0, errors: '' });
+      expect({ code, errors, last: code === 0 ? '' : output.at(-1) }).toEqual({ code: 0, errors: '', last: '' });
       expect(output.join('')).toContain('strict-transport-security: max-age=31536000');
       expect(output.at(-2)!.trim()).toBe('https://acme.issuer.example/v1/openid/credential');
       const { payload } = await verifyJwtVc(output.at(-1)!.trim());
