@@ -84,6 +84,10 @@ describe(`a tenant whose streams hold ${LENGTH} events each`, () => {
       'pre-authorized_code': code,
     }),
   });
+  /** Of a response that does not exist. */
+  const notification = ({ accessToken: token }: Streams): OperationParts => ({
+    ...{ token, body: { notification_id: '11111111-1111-4111-8111-111111111111', event: 'credential_accepted' } },
+  });
   const redelivery = async ({ tenant, webhookId }: Streams): Promise<OperationParts> => {
     const [newest] = expectStatus(await tenant.api.webhooks.attempts(webhookId, { limit: 1 }), 200).data;
     return { params: { webhookId, deliveryId: newest!.deliveryId } };
@@ -101,6 +105,9 @@ describe(`a tenant whose streams hold ${LENGTH} events each`, () => {
     ['management.retrieve-tenant', ({ tenantId }) => ({ params: { tenantId } }), 200],
     ['issuance.exchange-token', tokenRequest, 400],
     ['issuance.issue-credential', credentialRequest, 200],
+    ['issuance.record-notification', notification, 400],
+    ['issuance.issue-deferred-credential', ({ accessToken: token }) => ({ token, body: { transaction_id: 'x' } }), 400],
+    ['issuance.retrieve-pre-authorized-offer', ({ sessionId: id }) => ({ params: { id } }), 200],
     ['webhooks.list-attempts', ({ webhookId }) => ({ params: { webhookId }, query: { limit: 100 } }), 200],
     ['webhooks.redeliver-attempt', redelivery, 202],
   ];

@@ -18,6 +18,7 @@ import type {
 import { EventStoreUnavailable, NO_STREAM, WrongExpectedRevision } from './event-store.js';
 import type { Clock, Ids } from './facts.js';
 import type { Snapshots } from './snapshots.js';
+import { PAGE, pagesBackwards } from './stream-pages.js';
 import { backOffMs } from './worker/back-off.js';
 import type { Fence } from './worker/lease-fence.js';
 
@@ -81,7 +82,6 @@ interface CachedState extends Loaded<unknown> {
   aggregate: unknown;
 }
 
-const PAGE = 512;
 /** Of a serialized state. A larger one is folded from its events: parsing it would block the thread. */
 const MAX_SNAPSHOT_BYTES = 4 * 1024 * 1024;
 /** Between the processes of one installation, at most. */
@@ -293,14 +293,11 @@ export class Streams {
   /** Whether an earlier run of this call has appended to the stream: read from its end, no further back than the call's start. */
   private async hasAppended(stream: StreamName, callId: string, beganAt: string | undefined): Promise<boolean> {
     const since = beganAt === undefined ? '' : new Date(Date.parse(beganAt) - CLOCKS_DIFFER_MS).toISOString();
-    for (let from: Revision | undefined; ;) {
-      const options = { direction: 'backwards', limit: PAGE, ...(from !== undefined && { from }) } as const;
-      const page = await this.store.readStream(stream, options);
+    for await (const page of pagesBackwards(this.store, stream)) {
       if (page.some(({ metadata }) => metadata.correlationId === callId)) return true;
-      const oldest = page.at(-1);
-      if (!oldest || page.length < PAGE || oldest.metadata.occurredAt < since) return false;
-      from = oldest.revision - 1;
+      if (page.at(-1)!.metadata.occurredAt < since) return false;
     }
+    return false;
   }
 
   /** What an earlier run of this call appended, with the state at that revision. */

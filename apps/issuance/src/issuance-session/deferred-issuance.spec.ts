@@ -8,7 +8,7 @@ import {
   denyDeferral,
   isOfDeferral,
 } from './deferred-issuance.decisions.js';
-import { deleteOffer, hasRights } from './issuance-session.decisions.js';
+import { deleteOffer, hasRights, isOpenDeferral } from './issuance-session.decisions.js';
 import type {
   CredentialIssuedData,
   Grant,
@@ -116,6 +116,21 @@ describe('a deferred issuance', () => {
     after(...many, denied('d3'))
       .when((state) => deferIssuance(state as RedeemedSession, deferral('more'), now))
       .then([deferred('more')]);
+  });
+
+  it('is known after its end until 100 later ones have ended, so that the state does not grow [T500]', () => {
+    const end = (n: number) => (n % 2 ? [approved(`d${n}`), issued, completed(`d${n}`)] : [denied(`d${n}`)]);
+    const many = Array.from({ length: 300 }, (_, n) => [deferred(`d${n}`), ...end(n)]).flat();
+    const open = deferred('open');
+    const { deferrals } = stateAfter(issuanceSession, [...begun, open, ...many, deferred('last')]) as RedeemedSession;
+    const kept = Array.from({ length: 100 }, (_, n) => `d${n + 200}`);
+    expect(Object.keys(deferrals!)).toEqual(['open', ...kept, 'last']);
+    expect(isOpenDeferral(deferrals!['open']!, now)).toBe(true);
+    // One that was not collected in time has ended.
+    const short = Array.from({ length: 120 }, (_, n) => deferred(`d${n}`, 1));
+    const after30Days = deferred('last', 60, 60, { deferredAt: at(30 * DAY) });
+    const session = stateAfter(issuanceSession, [...begun, ...short, after30Days]) as RedeemedSession;
+    expect(Object.keys(session.deferrals!)).toHaveLength(101);
   });
 
   it('is approved once, unless it was denied or has ended [T387]', () => {

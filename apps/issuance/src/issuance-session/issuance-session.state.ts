@@ -33,7 +33,7 @@ type DeferredFacts = Pick<
   'deferralId' | 'transaction' | 'credentialConfigurationId' | 'credentialIdentifier' | 'holders'
 >;
 
-/** An issuance that was deferred; `completed` until its deferral would have ended. */
+/** An issuance that was deferred. Of those that have ended, the last {@link MOST_ENDED} are kept. */
 export type DeferredIssuance =
   | ({ status: 'pending' | 'approved' } & DeferredFacts)
   | ({ status: 'denied' } & DeferredFacts)
@@ -133,7 +133,7 @@ const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): Issua
     }
     case 'IssuanceDeferred': {
       const { deferralId, transaction, credentialConfigurationId, credentialIdentifier, holders } = event.data;
-      return withDeferral(state, deferralId, () => ({
+      return withDeferral(withoutEarliest(state, event.data.deferredAt), deferralId, () => ({
         status: event.data.needsApproval ? 'pending' : 'approved',
         ...{ deferralId, transaction, credentialConfigurationId, holders },
         ...(credentialIdentifier !== undefined && { credentialIdentifier }),
@@ -151,6 +151,21 @@ const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): Issua
     case 'OfferDeleted':
       return { status: 'deleted', id: event.data.sessionId };
   }
+};
+
+/** Deferrals of a session that were collected, denied or not collected in time, and that are known until there are more. */
+const MOST_ENDED = 100;
+
+/** Sessions with a refresh token live for weeks: their state, which is copied with each event, must not grow with every deferral. */
+const withoutEarliest = (state: IssuanceSessionState, now: string): IssuanceSessionState => {
+  if (state.status !== 'redeemed' || !state.deferrals) return state;
+  const kept = Object.entries(state.deferrals);
+  const ended = kept.filter(
+    ([, { status, transaction }]) => status === 'completed' || status === 'denied' || transaction.expiresAt <= now,
+  );
+  if (ended.length <= MOST_ENDED) return state;
+  const dropped = new Set(ended.slice(0, -MOST_ENDED).map(([id]) => id));
+  return { ...state, deferrals: Object.fromEntries(kept.filter(([id]) => !dropped.has(id))) };
 };
 
 const withDeferral = (

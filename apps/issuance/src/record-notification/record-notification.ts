@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { recordNotification, type HolderContext, type HttpAnswer, type RawRequest } from '@attestry/contracts';
-import { EventStore, readEvent, Streams, type Clock } from '@attestry/event-store';
+import { EventStore, pagesBackwards, readEvent, Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, LOGGER, Operation, OperationRecorder, type Logger, type RequestOf } from '@attestry/service-kit';
 import { AccessTokens } from '../access-token/access-tokens.js';
 import { notifyCredentials } from '../credential-notification/credential-notification.decisions.js';
@@ -16,8 +16,8 @@ import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { invalidNotificationId, parseNotification } from './parse-notification.js';
 
-/** Notifications are about the last responses of a session: earlier events are not read. */
-const MAX_EVENTS = 2000;
+/** Notifications are about the last responses of a session: of earlier ones no events are read. */
+const MOST_PAGES = 4;
 
 /**
  * Notification endpoint, OID4VCI 1.0 §11. A notification id is the id that all credentials of one response have in their events: it is valid
@@ -68,10 +68,17 @@ export class RecordNotification {
 
   /** Those of one response, in its order. */
   private async findCredentials(stream: string, answerId: string): Promise<CredentialIssuedData[]> {
-    const latest = await this.store.readStream(stream, { direction: 'backwards', limit: MAX_EVENTS });
-    return latest.reverse().flatMap((stored) => {
-      const event = readEvent(issuanceSession, stored);
-      return event.type === 'CredentialIssued' && event.data.answerId === answerId ? [event.data] : [];
-    });
+    const found: CredentialIssuedData[] = [];
+    let pages = 0;
+    for await (const page of pagesBackwards(this.store, stream)) {
+      for (const stored of page) {
+        const event = readEvent(issuanceSession, stored);
+        if (event.type === 'CredentialIssued' && event.data.answerId === answerId) found.unshift(event.data);
+        // They were appended together.
+        else if (found.length > 0) return found;
+      }
+      if (++pages === MOST_PAGES) break;
+    }
+    return found;
   }
 }

@@ -17,7 +17,7 @@ export const STATE_VERSIONS: Readonly<Record<string, string>> = {
   deliveryInterest: 'LXpofTjvfKO16Rk-',
   did: 'DQM-XHhA-yoSNvyg',
   encryptionKeys: 'eDzarrJKwWrqRb9x',
-  issuanceSession: 'u__WvSSkBYb-bFPP',
+  issuanceSession: 'Sv1vlTP5pMMwBU3S',
   issuerCertificates: 'wIAx-66HetYrm-5l',
   linkedDomain: 'E5m_P4AVSqwv0uDk',
   managementClient: 'YiL8i9pG3Tqazb8r',
