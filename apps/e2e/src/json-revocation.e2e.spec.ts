@@ -125,6 +125,17 @@ describe.each<[ProofType, string, string]>([
       await refused(credential);
       expect((await webSemantic.setRevocationStatus(id, { isRevoked: false })).status).toBe(404);
       expect((await webSemanticCredentials.retrieve(id)).status).toBe(404);
+      await waitUntil(
+        async () => {
+          const types = ['CREDENTIAL_WEB_SEMANTIC_DELETE_SUCCESS'];
+          const { data } = expectStatus(await tenant.api.analytics.list({ types, limit: 100 }), 200);
+          const told = data.find(({ object }) => (object as { id?: string } | undefined)?.id === id);
+          if (told)
+            expect(told.metadata).toMatchObject({ credentialConfigurationId: expect.any(String), status: 'invalid' });
+          return told;
+        },
+        { what: 'the event of the deletion' },
+      );
     }
   });
 });

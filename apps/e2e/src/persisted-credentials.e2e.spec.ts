@@ -130,6 +130,7 @@ describe('the record of issued JSON credentials', () => {
     expect(found.find(({ type }) => type === 'CREDENTIAL_WEB_SEMANTIC_DELETE_SUCCESS')).toMatchObject({
       category: 'credential-web-semantic',
       object: { type: 'credential', id: ids[0] },
+      metadata: { userId: expect.any(String) as string },
     });
     expect(JSON.stringify(found)).not.toContain('proofValue');
   });

@@ -54,6 +54,7 @@ export const credentialDeletion = ({
       prefix: `${prefix}_DELETE`,
       category: `credential-${profile}`,
       object: { type: 'credential', from: 'params.id' },
+      metadata: ['userId', 'credentialConfigurationId', 'status'],
       effects: 'outside',
     },
     errors: 'tenant',
