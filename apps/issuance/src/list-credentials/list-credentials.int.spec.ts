@@ -122,6 +122,14 @@ const isSelected = (row: Row, filters: ListCredentialsQuery): boolean =>
   row.issued_at <= (filters.issuedTo ?? '9');
 
 describe('the list of credentials', () => {
+  it('has all until the last time of the calendar, which in UTC has a year of five digits [T156]', async () => {
+    const until = '9999-12-31T23:59:59-14:00';
+    const listed = async (query: ListCredentialsQuery) =>
+      (await list(FEW.tenantId, { ...query, limit: 5 })).data.length;
+    expect(await listed({ issuedTo: until })).toBe(5);
+    expect(await listed({ issuedFrom: until })).toBe(0);
+  });
+
   it.each([...ALL, ...OF_USER])(
     'has the credentials that match %j, oldest first, each on one page [T156]',
     async (filters) => {

@@ -14,8 +14,11 @@ export interface Selection {
   after: CursorKey | undefined;
 }
 
-/** Times as they are stored: UTC with milliseconds. */
-const storedTime = (time: string): string => new Date(time).toISOString();
+/** Times as they are stored: UTC with milliseconds. Those beyond the years of four digits, which no credential has, are the last one. */
+const storedTime = (time: string): string => {
+  const stored = new Date(time).toISOString();
+  return stored.startsWith('+') ? '9999-12-31T23:59:59.999Z' : stored;
+};
 
 /** A column that only filters the rows which another one selects: as an expression it selects no index. */
 const checked = (column: 'configuration_id' | 'format' | 'status', value: string) =>
