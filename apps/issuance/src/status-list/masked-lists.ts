@@ -18,7 +18,9 @@ export interface MaskTables {
 }
 
 interface Tables extends MaskTables {
-  issuance_status_lists: MaskedList & { tenant_id: string; list_id: string; changes: number; dirty: number };
+  issuance_status_lists: MaskedList &
+    Record<'tenant_id' | 'list_id' | 'changed_at', string> &
+    Record<'changes' | 'dirty', number>;
 }
 type Db = Transaction<Tables>;
 
@@ -115,6 +117,8 @@ const changeDomain = async (trx: Db, stored: RecordedEvent): Promise<void> => {
       masked: row.case().when(hasLostHost(row)).then(row.lit(1)).else(row.lit(0)).end(),
       changes: row('changes', '+', 1),
       dirty: 1,
+      // Lists that changed before come first: those of other tenants are not held up.
+      changed_at: stored.metadata.occurredAt,
     }))
     .where('tenant_id', '=', tenantId)
     .where('list_id', 'in', (row) =>
