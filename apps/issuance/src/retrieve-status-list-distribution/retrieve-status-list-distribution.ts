@@ -19,8 +19,8 @@ export class RetrieveStatusListDistribution {
     const now = this.clock.now();
     const iacaIds = state.iacas.flatMap(({ iacaId }) => (findListSigner(state, iacaId, now).hasEnded ? [] : [iacaId]));
     const [uris, identifierLists] = await Promise.all([
-      this.lists.listMobileUris(tenant.id, iacaIds, 'cose'),
-      this.lists.listMobileUris(tenant.id, iacaIds, 'identifierList'),
+      this.lists.listMobileUris(tenant.id, iacaIds, 'cose', now),
+      this.lists.listMobileUris(tenant.id, iacaIds, 'identifierList', now),
     ]);
     return {
       data: uris.map((uri) => ({ status_lists: { uri } })),

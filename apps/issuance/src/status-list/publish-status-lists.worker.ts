@@ -152,8 +152,9 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
   private async sign(list: StoredList, revision: number): Promise<void> {
     const now = this.clock.now();
     if (hasEnded(list, now)) return this.retire(list, revision);
-    const { timeToLive, lifetime } = await this.loadTimes(list);
-    let expiresAt = new Date(now.getTime() + lifetime * 1000);
+    const times = await this.loadTimes(list);
+    let { timeToLive } = times;
+    let expiresAt = new Date(now.getTime() + times.lifetime * 1000);
     let token: string;
     let revocationList: string | undefined;
     try {
@@ -162,6 +163,8 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
       // The IACA ends with its signers at the earliest.
       const { notAfter = expiresAt } = signer.certificate ?? {};
       if (notAfter < expiresAt) expiresAt = notAfter;
+      // Another one must follow before it ends, by another signer if there is one then.
+      timeToLive = Math.max(1, Math.min(timeToLive, Math.floor((expiresAt.getTime() - now.getTime()) / 1000)));
       const unsigned = {
         ...list,
         aggregationUri: `${new URL(list.uri).origin}/v2/credentials/status-lists/aggregation`,

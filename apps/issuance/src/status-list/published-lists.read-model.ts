@@ -3,7 +3,9 @@ import type { CredentialProfile } from '@attestry/contracts';
 import { readEvent, StaleEpoch, type RecordedEvent } from '@attestry/event-store';
 import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
 import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
-import { sql } from 'kysely';
+import { sql, type ExpressionBuilder, type Transaction } from 'kysely';
+import type { MobileCertificatesEvent } from '../mobile-certificates/mobile-certificates.events.js';
+import { mobileCertificates } from '../mobile-certificates/mobile-certificates.state.js';
 import { revocationListUri, STATUS_LIST_TOKENS, type ListSigner, type TokenType } from './list-series.js';
 import type { ListKey } from './status-lists.read-model.js';
 import { shardOf } from './shard-of.js';
@@ -66,15 +68,45 @@ export interface PublishedMobileList {
   expiresAt: string | null;
 }
 
+/** After each date in ISO 8601. */
+const NEVER = '9999';
+
+/** Another signer may have to sign, or may be able to. */
+const SIGNER_CHANGES: ReadonlySet<MobileCertificatesEvent['type']> = new Set([
+  'CrlPublished',
+  'DocumentSignerUpdated',
+  'DocumentSignerRevoked',
+  'DocumentSignerDeleted',
+]);
+
+/** Tokens of the lists that the signer may have signed are due at once. A token that is being signed meanwhile is not stored. */
+const renewSignatures = async (trx: Transaction<PublishedListTables>, stored: RecordedEvent): Promise<void> => {
+  const event = readEvent(mobileCertificates, stored);
+  if (!SIGNER_CHANGES.has(event.type)) return;
+  // That of a managed IACA, which is replaced regularly, follows the revocation of the signer.
+  if (event.type === 'CrlPublished' && event.data.dueAt !== undefined) return;
+  let lists = trx
+    .updateTable('issuance_status_list_tokens')
+    .set((row) => ({ due_at: stored.metadata.occurredAt, revision: row('revision', '+', 1) }))
+    .where('tenant_id', '=', stored.metadata.tenantId)
+    .where('due_at', '>', stored.metadata.occurredAt)
+    .where('due_at', '<', NEVER);
+  lists =
+    event.type === 'CrlPublished'
+      ? lists.where('iaca_id', '=', event.data.iacaId)
+      : lists.where('iaca_id', 'is not', null);
+  await lists.execute();
+};
+
 /**
- * The published token of each list. The events only make and delete rows; the publisher writes the tokens. Apart from the statuses, so that
- * tokens continue to be served while those are rebuilt.
+ * The published token of each list. The events make and delete rows, and set when a token is due; the publisher writes the tokens. Apart from
+ * the statuses, so that tokens continue to be served while those are rebuilt.
  */
 export const publishedLists: Projection<PublishedListTables> = purgingTenants('issuance', {
   name: 'issuance.status-list-tokens',
   version: 2,
-  categories: [statusList.category],
-  types: Object.keys(statusList.types),
+  categories: [statusList.category, mobileCertificates.category],
+  types: [...Object.keys(statusList.types), ...Object.keys(mobileCertificates.types)],
   tables: ['issuance_status_list_tokens'],
   async create(db) {
     await createTable(db, 'issuance_status_list_tokens', {
@@ -102,6 +134,10 @@ export const publishedLists: Projection<PublishedListTables> = purgingTenants('i
   async project(trx, events: readonly RecordedEvent[]) {
     const opened: PublishedListTables['issuance_status_list_tokens'][] = [];
     for (const stored of events) {
+      if (stored.stream.startsWith(`${mobileCertificates.category}-`)) {
+        await renewSignatures(trx, stored);
+        continue;
+      }
       const { type, data } = readEvent(statusList, stored);
       if (type !== 'StatusListOpened') continue;
       opened.push({
@@ -152,11 +188,12 @@ interface NewToken extends Published {
   revocationList?: Published | undefined;
 }
 
-/** In one document: of 100 million credentials. */
-const MOST_URIS = 1000;
+/** Also a list whose first token is not signed yet. */
+const isServed = (now: Date) => (row: ExpressionBuilder<PublishedListTables, 'issuance_status_list_tokens'>) =>
+  row.or([row('expires_at', 'is', null), row('expires_at', '>', now.toISOString())]);
 
-/** After each date in ISO 8601. */
-const NEVER = '9999';
+/** In one document. */
+const MOST_URIS = 1000;
 
 @Injectable()
 export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
@@ -225,24 +262,27 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
     return row !== undefined;
   }
 
-  /** Addresses of the tenant's tokens, Token Status Lists only. */
-  async listTokenUris(tenantId: string): Promise<string[]> {
+  /** Addresses of the tenant's tokens that have not expired, Token Status Lists only; the newest lists first. */
+  async listTokenUris(tenantId: string, now: Date): Promise<string[]> {
     const rows = await this.running.db
       .selectFrom('issuance_status_list_tokens')
       .select('uri')
       .where('tenant_id', '=', tenantId)
       .where('token_type', 'in', STATUS_LIST_TOKENS)
+      .where(isServed(now))
+      .orderBy('opened_at', 'desc')
       .orderBy('list_id')
       .limit(MOST_URIS)
       .execute();
     return rows.map(({ uri }) => uri);
   }
 
-  /** Addresses of the tokens of these IACAs. */
+  /** Addresses of the tokens of these IACAs that have not expired; the newest lists first. */
   async listMobileUris(
     tenantId: string,
     iacaIds: readonly string[],
     tokenType: 'cose' | 'identifierList',
+    now: Date,
   ): Promise<string[]> {
     if (!iacaIds.length) return [];
     const rows = await this.running.db
@@ -251,6 +291,8 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
       .where('tenant_id', '=', tenantId)
       .where('iaca_id', 'in', [...iacaIds])
       .where('token_type', '=', tokenType)
+      .where(isServed(now))
+      .orderBy('opened_at', 'desc')
       .orderBy('list_id')
       .limit(MOST_URIS)
       .execute();

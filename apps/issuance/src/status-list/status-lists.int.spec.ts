@@ -38,6 +38,7 @@ import {
   tenantPurged,
   updateDocumentSigner,
   updateIaca,
+  updateIacaCrl,
   updateStatusListConfiguration,
   updateStatusListSigner,
   webSemanticConfigurations,
@@ -1491,6 +1492,7 @@ describe('a status list of mobile documents', () => {
     await waitUntil(isPublished, { what: 'the token of the list' });
     return token!;
   };
+  const claimsEnd = ({ claims }: Read) => 1000 * (claims.get(4) as number);
   const lifetimes = ({ claims }: Read) => [claims.get(65534), (claims.get(4) as number) - (claims.get(6) as number)];
 
   it('is signed by a status list signer of the IACA, which is made for it', async () => {
@@ -1703,6 +1705,7 @@ describe('a status list of mobile documents', () => {
         (due) => due.listId === listId,
       );
     await waitUntil(async () => !(await isDue()), { what: 'the list not to be due' });
+    expect(await of(retrieveStatusListAggregation, tenantId, {}, verifier)).toEqual({ status_lists: [] });
   });
 
   it('of an unmanaged IACA is signed once its owner has certified a signer [T175]', async () => {
@@ -1745,6 +1748,50 @@ describe('a status list of mobile documents', () => {
     await make();
     expect((await refusal(make())).message).toBe('A tenant can have at most 3 status list signers of unmanaged IACAs');
     await of(deleteStatusListSigner, tenantId, { params: { id: signer.id } });
+  });
+
+  it('is signed by another signer at once when one is certified, listed by the CRL, deactivated or deleted, and before its own ends [T525]', async () => {
+    const tenantId = newId();
+    const customer = await CustomerIaca.create();
+    const iaca = await createAuthority(tenantId, { certificatePem: customer.certificatePem });
+    const listId = await open(tenantId, iaca.id);
+    await useList(tenantId, mobileSeries(tenantId, iaca.id));
+    const update = (id: string, body: object) =>
+      of<StatusListSigner>(updateStatusListSigner, tenantId, { params: { id }, body });
+    const certify = async (days: number) => {
+      const { id, csrPem } = await of<StatusListSigner>(createStatusListSigner, tenantId, {
+        body: { iacaId: iaca.id },
+      });
+      const certificatePem = await customer.issue(csrPem!, days);
+      await update(id, { active: true, certificatePem });
+      return { id, certificatePem };
+    };
+    const signedBy = ({ certificatePem }: { certificatePem: string }) => {
+      const { serialNumber } = new X509Certificate(certificatePem);
+      return publishedMobile(tenantId, listId, iaca, ({ x5chain }) => x5chain.serialNumber === serialNumber);
+    };
+    const first = await certify(5);
+    ahead = 61_000;
+    await signedBy(first);
+    const second = await certify(6);
+    await signedBy(second);
+    await update(second.id, { active: false });
+    await signedBy(first);
+    await update(second.id, { active: true });
+    await signedBy(second);
+    customer.revoke(second.certificatePem);
+    await of(updateIacaCrl, tenantId, { params: { id: iaca.id }, body: { crlPem: await customer.signCrl() } });
+    await signedBy(first);
+    const third = await certify(300);
+    await signedBy(third);
+    await of(deleteStatusListSigner, tenantId, { params: { id: third.id } });
+    await signedBy(first);
+    // Half of the time to live would be after its end.
+    ahead = Date.parse(new X509Certificate(first.certificatePem).validTo) - Date.now() - 100_000;
+    const last = await publishedMobile(tenantId, listId, iaca, ({ claims }) => (claims.get(65534) as number) <= 100);
+    expect(claimsEnd(last)).toBe(Date.parse(new X509Certificate(first.certificatePem).validTo));
+    const due = await tokens().listDue(shardOf(listId), new Date(Date.now() + ahead + 51_000), 10_000);
+    expect(due.some((one) => one.listId === listId)).toBe(true);
   });
 
   it('is masked while the tenant has lost any name of the IACA or of the document signer', async () => {

@@ -5,7 +5,7 @@ import { CredentialType, Duration, IsDuration } from './credential-configuration
 import { StatusListParams } from './status-lists.js';
 
 export class UpdateStatusListConfigurationRequest {
-  /** For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, and when a status changes. */
+  /** For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, when a status or the signer changes, and before its signer ends. */
   @IsDuration() timeToLiveDuration: Duration;
   /** For how long a token is valid that could not be replaced: at least `timeToLiveDuration`, at most 30 days. */
   @IsDuration() expiryDuration: Duration;

@@ -82,7 +82,7 @@ export const updateStatusListSigner = defineOperation({
   since,
   summary: 'Activate or deactivate a status list signer of an unmanaged IACA, or upload its certificate',
   description:
-    'The certificate follows the rules of a document signer, but must not have its extended key usage. Lists without a token get one within a minute.',
+    'The certificate follows the rules of a document signer, but must not have its extended key usage. The lists of the tenant are signed again, by the signer that was changed last, within a minute.',
   http: { method: 'PUT', path: `${path}/:id`, success: 200, maxBodyBytes: 65_536 },
   access: requires('status-list-signers:update'),
   analytics: { prefix: `${prefix}_UPDATE`, category, object },
