@@ -91,6 +91,88 @@ describe('claims that a credential cannot be issued with', () => {
       ),
   );
 
+  describe('with a claims source', () => {
+    const sourced: Record<string, string> = {};
+    beforeAll(async () => {
+      const { api } = tenant;
+      // Never called: nothing is issued.
+      const source = { name: 'Register', url: 'http://127.0.0.1:9/claims' };
+      const { id: claimSourceId } = expectStatus(await api.claimSources.create(source), 201);
+      const claimMappings = {
+        given_name: names,
+        level: { mapFrom: 'claims.level' },
+        subject: { mapFrom: 'authenticationProvider.subjectId' },
+      };
+      const named = { type: 'Sourced', name: 'Course', issuer: { name: 'College' }, claimMappings, claimSourceId };
+      const required = { ...claimMappings, subject: { ...claimMappings.subject, required: true } };
+      const expiresIn = { days: 9 };
+      const created = {
+        jwt_vc_json: await api.jwtVc.create(named),
+        ldp_vc: await api.webSemantic.create(named),
+        'dc+sd-jwt': await api.sdJwt.create(named),
+        cwt: await api.compact.create({ type: 'Sourced', claimMappings, expiresIn, claimSourceId }),
+        cwt_vc: await api.compactSemantic.create({ type: 'SourcedAward', claimMappings, expiresIn, claimSourceId }),
+        mso_mdoc: await api.mobile.create({
+          ...{ type: 'org.example.sourced', expiresIn, claimSourceId },
+          claimMappings: { 'org.example.1': { ...claimMappings, level: { mapFrom: 'claims.level', type: 'number' } } },
+        }),
+        linked: await api.jwtVc.create({ ...named, type: 'Linked', claimMappings: required }),
+      };
+      for (const [format, answer] of Object.entries(created))
+        sourced[format] = expectStatus<{ id: string }>(answer, 201).id;
+    });
+    const offerOf = (format: string, ...claimSets: Record<string, unknown>[]) =>
+      tenant.api.offers.create({
+        ...{
+          credentials: [
+            { credentialConfigurationId: sourced[format]!, claimSets: claimSets.map((claims) => ({ claims })) },
+          ],
+        },
+        claims: {},
+      });
+    const faultsOf = (answer: Answer<unknown>) =>
+      expectStatus<{ details?: { param: string; msg: string }[] }>(answer as Answer<never>, 400).details?.map(
+        ({ param, msg }) => [param, msg],
+      );
+
+    it.each(FORMATS)(
+      'the offer of %s may lack claims that it supplies, but not in a claim set [T435]',
+      async (format) => {
+        const credentials = [sourced[format]!];
+        expectStatus(await tenant.api.offers.create({ credentials, claims: {} }), 200);
+        expectStatus(await offerOf(format, {}, { given_name: 'Ada' }), 200);
+        const claim = nameOf(format, 'given_name');
+        expect(faultsOf(await offerOf(format, {}, { given_name: null }))).toEqual([
+          [
+            'credentials.0.claimSets.1.claims',
+            `must fit credential configuration ${sourced[format]}: the required claim ${claim} has no value`,
+          ],
+        ]);
+      },
+    );
+
+    it.each(WRONG)(
+      'the offer of %s may have claims of the wrong type that it replaces, but not in a claim set [T435]',
+      async (format, level, rule) => {
+        expectStatus(await tenant.api.offers.create({ credentials: [sourced[format]!], claims: { level } }), 200);
+        expect(faultsOf(await offerOf(format, { given_name: 'Ada' }, { level }))).toEqual([
+          [
+            'credentials.0.claimSets.1.claims',
+            `must fit credential configuration ${sourced[format]}: ${nameOf(format, 'level')} ${rule}`,
+          ],
+        ]);
+      },
+    );
+
+    it('the offer for a person who has not signed in cannot require an identifier of the provider [T435]', async () => {
+      const credentials = [sourced['linked']!];
+      const claims = { given_name: 'Ada', subject: 'ada' };
+      expect(faultsOf(await tenant.api.offers.create({ credentials, claims }))).toEqual([
+        ['claims', `must fit credential configuration ${sourced['linked']}: the required claim subject has no value`],
+      ]);
+    });
+  });
+
   /** The answer of the credential endpoint, where the user's claims change after the offer, and the record of the call. */
   const denial = async (format: string, claims: Record<string, unknown>) => {
     const { api } = tenant;

@@ -7,14 +7,25 @@ import { isObject } from './raw-request.js';
 export interface UserObject {
   claims: Record<string, unknown>;
   authenticationProvider?: Pick<UserLink, 'url' | 'subjectId'>;
+  /** Names of the claims that the answer of a claims source cannot replace. Absent: no answer is outstanding. */
+  finalClaims?: ReadonlySet<string>;
 }
 
+/** True for a mapping whose value the answer of a claims source may still add or replace: that of a claim, by its outermost name (ADR 0093). */
+export const isPending = ({ mapFrom }: ClaimMapping, { finalClaims }: UserObject): boolean => {
+  if (!finalClaims || mapFrom === undefined) return false;
+  const [root, name] = pathOf(mapFrom);
+  return root === 'claims' && !finalClaims.has(name!);
+};
+
 /**
- * Claims of the credential from these sources alone: a required one may come from another.
+ * Claims of the credential from these sources alone, without those that are pending: a required one may come from another.
  */
 export const mapKnownClaims = (mappings: Record<string, ClaimMapping>, from: UserObject): Record<string, unknown> => {
   const claims: [string, unknown][] = [];
-  for (const [name, { mapFrom, defaultValue }] of Object.entries(mappings)) {
+  for (const [name, mapping] of Object.entries(mappings)) {
+    if (isPending(mapping, from)) continue;
+    const { mapFrom, defaultValue } = mapping;
     const value = (mapFrom === undefined ? undefined : valueAt(from, mapFrom)) ?? defaultValue;
     if (value !== undefined) claims.push([name, value]);
   }
@@ -23,7 +34,7 @@ export const mapKnownClaims = (mappings: Record<string, ClaimMapping>, from: Use
 
 /**
  * Claims of the credential. `mapFrom` only: left out when missing; with `defaultValue`: that on a miss; `defaultValue`
- * only: a static claim; required without either: denied.
+ * only: a static claim; required without either: denied. Those that are pending are left out and not denied.
  * @param namespace of the claims, where the format has namespaces
  */
 export const mapClaims = (
@@ -32,8 +43,8 @@ export const mapClaims = (
   namespace?: string,
 ): Record<string, unknown> => {
   const claims = mapKnownClaims(mappings, from);
-  for (const [name, { required }] of Object.entries(mappings))
-    if (required && !Object.hasOwn(claims, name)) {
+  for (const [name, mapping] of Object.entries(mappings))
+    if (mapping.required && !Object.hasOwn(claims, name) && !isPending(mapping, from)) {
       const claim = namespace === undefined ? name : `${namespace} ${name}`;
       throw oauthError('credential_request_denied', `the required claim ${claim} has no value`, {
         check: 'map-claims',
@@ -45,16 +56,20 @@ export const mapClaims = (
 
 const paths = new LRUCache<string, string[]>({ max: 5000 });
 
-/** `undefined` and null alike are a miss; only own members count. */
-const valueAt = (from: UserObject, mapFrom: string): unknown => {
+const pathOf = (mapFrom: string): string[] => {
   let path = paths.get(mapFrom);
   if (!path) {
     path = parseClaimPath(mapFrom);
     if (!path) throw new Error('a stored mapFrom has no valid syntax');
     paths.set(mapFrom, path);
   }
+  return path;
+};
+
+/** `undefined` and null alike are a miss; only own members count. */
+const valueAt = (from: UserObject, mapFrom: string): unknown => {
   let value: unknown = from;
-  for (const name of path) {
+  for (const name of pathOf(mapFrom)) {
     if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
     value = value[name];
   }

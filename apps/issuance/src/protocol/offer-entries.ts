@@ -10,7 +10,7 @@ import { scopeFor } from './scope.js';
 
 /** What is known of the claims when an offer is made. */
 export interface KnownClaims extends UserObject {
-  /** Nothing is added before the credential is issued, unless the configuration has a claims source: a required claim must have a value. */
+  /** Nothing is added before the credential is issued, except by a claims source: a required claim that it cannot supply must have a value. */
   areComplete?: true;
 }
 
@@ -55,17 +55,19 @@ export class OfferEntries {
     configuration: ActiveConfiguration,
     known: KnownClaims,
   ): ErrorDetail[] {
-    // It may replace any claim but those of claim sets, and add others.
-    if (configuration.content.claimSourceId !== undefined) return [];
-    const faultIn = (param: string, claims: Record<string, unknown>): ErrorDetail[] => {
-      const fault = this.faultOf(configuration, { ...known, claims });
+    const isSourced = configuration.content.claimSourceId !== undefined;
+    const faultIn = (param: string, claimSet: Record<string, unknown>): ErrorDetail[] => {
+      const fault = this.faultOf(configuration, {
+        ...known,
+        claims: { ...known.claims, ...claimSet },
+        // Only a claim set is merged after the claims source, and authenticationProvider is no claim (ADR 0093).
+        ...(isSourced && { finalClaims: new Set(Object.keys(claimSet)) }),
+      });
       const msg = `must fit credential configuration ${configuration.id}: ${fault}`;
       return fault === undefined ? [] : [{ msg, param, location: 'body' }];
     };
-    if (claimSets.length === 0) return faultIn('claims', known.claims);
-    return claimSets.flatMap(({ claims }, set) =>
-      faultIn(`credentials.${index}.claimSets.${set}.claims`, { ...known.claims, ...claims }),
-    );
+    if (claimSets.length === 0) return faultIn('claims', {});
+    return claimSets.flatMap(({ claims }, set) => faultIn(`credentials.${index}.claimSets.${set}.claims`, claims));
   }
 
   private faultOf(configuration: ActiveConfiguration, known: KnownClaims): string | undefined {

@@ -1,9 +1,9 @@
-import { mediaTypeOf, type RawRequest } from '@attestry/contracts';
+import { mediaTypeOf, type ClaimMapping, type RawRequest } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { Formats } from '../formats/formats.js';
 import { authorizationServerMetadata } from './authorization-server-metadata.js';
 import type { CurrentConfigurations } from './current-configurations.js';
-import { mapClaims, type UserObject } from './map-claims.js';
+import { mapClaims, mapKnownClaims, type UserObject } from './map-claims.js';
 import { OfferEntries } from './offer-entries.js';
 import { queryOf, rawOf } from './raw-request.js';
 import { makeTransactionCode, normalTransactionCode } from './transaction-code.js';
@@ -161,9 +161,68 @@ describe('the entries of an offer', () => {
     );
   });
 
-  it('may have a configuration with a claims source, which adds and replaces claims [T435]', async () => {
-    const entries = entriesWith({ ...mapping, claimsFaultOf: () => 'wrong' }, { claimSourceId: 's1' });
-    expect(await entries.resolveEntries('t1', sets({}), { claims: {}, areComplete: true })).toHaveLength(2);
+  describe('of a configuration with a claims source', () => {
+    const mappings = {
+      name: { mapFrom: 'claims.name', required: true },
+      street: { mapFrom: 'claims.address.street', required: true },
+      level: { mapFrom: 'claims.level', defaultValue: 1 },
+    };
+    /** `level` must be a number. */
+    const sourced = (more: Record<string, ClaimMapping> = {}) =>
+      entriesWith(
+        {
+          mapClaims: (_configuration: unknown, from: UserObject) => mapClaims({ ...mappings, ...more }, from),
+          claimsFaultOf: (_configuration: unknown, from: UserObject) => {
+            const { level = 0 } = mapKnownClaims({ ...mappings, ...more }, from);
+            return typeof level === 'number' ? undefined : 'level must be a number';
+          },
+        },
+        { claimSourceId: 's1' },
+      );
+    const fault = (at: number, set: number, msg: string) =>
+      detail(`credentials.${at}.claimSets.${set}.claims`, `must fit credential configuration c${at + 1}: ${msg}`);
+
+    it('may lack claims, or have wrong ones, that its answer adds and replaces [T435]', async () => {
+      const known = { claims: { level: 'wrong', address: {} }, areComplete: true } as const;
+      expect(await sourced().resolveEntries('t1', sets({}, { name: 'Ada', level: 2 }), known)).toHaveLength(2);
+      expect(await sourced().resolveEntries('t1', sets({ level: null }), { claims: {} })).toHaveLength(2);
+    });
+
+    it('are refused with a claim set that is at fault, because it is merged after the answer [T435]', async () => {
+      const good = { name: 'Ada', level: 2, address: { street: 'Main' } };
+      const wrong = [{ level: 'x' }, { level: {}, name: 'Ada' }, { name: null }, { address: { city: 'x' } }, good];
+      await expect(
+        sourced().resolveEntries('t1', sets(...wrong), { claims: good, areComplete: true }),
+      ).rejects.toMatchObject({
+        details: [
+          fault(1, 0, 'level must be a number'),
+          fault(1, 1, 'level must be a number'),
+          fault(1, 2, 'the required claim name has no value'),
+          fault(1, 3, 'the required claim street has no value'),
+        ],
+      });
+      await expect(sourced().resolveEntries('t1', sets(...wrong))).rejects.toMatchObject({
+        details: [fault(1, 0, 'level must be a number'), fault(1, 1, 'level must be a number')],
+      });
+    });
+
+    it('are refused without a required value of the provider, which no claim overrides [T435]', async () => {
+      const entries = sourced({ subject: { mapFrom: 'authenticationProvider.subjectId', required: true } });
+      const missing = (id: string) =>
+        `must fit credential configuration ${id}: the required claim subject has no value`;
+      const claims = { subject: 'x', authenticationProvider: { subjectId: 'x' } };
+      await expect(entries.resolveEntries('t1', sets(claims), { claims, areComplete: true })).rejects.toMatchObject({
+        details: [detail('claims', missing('c1')), detail('credentials.1.claimSets.0.claims', missing('c2'))],
+      });
+      const authenticationProvider = { url: 'https://login.example', subjectId: 'ada' };
+      const known = { claims: {}, authenticationProvider, areComplete: true } as const;
+      expect(await entries.resolveEntries('t1', sets({}), known)).toHaveLength(2);
+      expect(await entries.resolveEntries('t1', sets({}), { claims: {} })).toHaveLength(2);
+      const numbered = sourced({ level: { mapFrom: 'authenticationProvider.subjectId' } });
+      await expect(numbered.resolveEntries('t1', [entryOf('c1')], known)).rejects.toMatchObject({
+        details: [detail('claims', 'must fit credential configuration c1: level must be a number')],
+      });
+    });
   });
 
   it('fail with what is no refusal', async () => {

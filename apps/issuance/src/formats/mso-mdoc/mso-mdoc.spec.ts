@@ -311,6 +311,33 @@ describe('the claims of an mso_mdoc', () => {
     );
   });
 
+  it('are not refused for elements that a claims source may supply, only for those that it cannot [T435]', () => {
+    const pending = (...names: string[]) => ({ claims: { birthdate: 'canary' }, finalClaims: new Set(names) });
+    const until = configuration({ validUntil: text('until') });
+    for (const one of [configuration(), until]) {
+      expect(format.claimsFaultOf(one, pending())).toBeUndefined();
+      expect(() => format.mapClaims(one, pending())).not.toThrow();
+    }
+    expect(format.claimsFaultOf(configuration(), pending('birthdate'))).toBe(
+      'org.iso.18013.5.1 birth_date must be a date such as 2026-01-31',
+    );
+    const wrongTime = { claims: { until: 'canary' }, finalClaims: new Set(['until']) };
+    expect(format.claimsFaultOf(until, wrongTime)).toMatch(/^validUntil must have a date/);
+    expect(refusal(() => format.mapClaims(configuration(), pending('given_name')))).toEqual([
+      'credential_request_denied',
+      'the required claim org.iso.18013.5.1 given_name has no value',
+      'map-claims',
+    ]);
+    expect(refusal(() => format.mapClaims(configuration(), pending('number')))).toEqual(
+      denied('document_number has no value, but is mandatory for org.iso.18013.5.1.mDL'),
+    );
+    const only = configuration({ claimMappings: { [OWN]: { points: text('points') } } }, 'org.example.card');
+    expect(() => format.mapClaims(only, pending())).not.toThrow();
+    expect(refusal(() => format.mapClaims(only, pending('points')))).toEqual(
+      denied('namespaces must have at least one element with a value'),
+    );
+  });
+
   const many = (count: number, from: string, type: 'string' | 'array' = 'string') =>
     Object.fromEntries(Array.from({ length: count }, (_, n) => [`e${n}`, { ...text(from), type }]));
   it.each<[string, MdocContent['claimMappings'], unknown, string]>([
@@ -328,6 +355,11 @@ describe('the claims of an mso_mdoc', () => {
       denied(`the claims of the credential must not ${fault}`),
     );
     expect(format.claimsFaultOf(copied, { claims: { x } })).toBe(`the claims of the credential must not ${fault}`);
+    const sourced = { claims: { x }, finalClaims: new Set<string>() };
+    expect(format.claimsFaultOf(copied, sourced)).toBeUndefined();
+    expect(format.claimsFaultOf(copied, { ...sourced, finalClaims: new Set(['x']) })).toBe(
+      `the claims of the credential must not ${fault}`,
+    );
   });
 
   it('may be as large as those of one user', async () => {

@@ -23,7 +23,7 @@ import { LRUCache } from 'lru-cache';
 import type { CredentialDigests } from '../../issuance-session/issuance-session.events.js';
 import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import type { CertifiedSigner } from '../../issuer-certificates/issuer-signers.js';
-import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
+import { isPending, mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
 import { IDENTIFIER_LIST_SIZE, listIdentifier } from '../../status-list/identifier-list.js';
 import type { StatusPolicy } from '../../status-list/list-series.js';
 import { MDOC_LIST_SIZE } from '../../status-list/packed-statuses.js';
@@ -149,7 +149,10 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
     const values = mapNamespaces(content, (mappings, namespace) => mapClaims(mappings, from, namespace));
     const tooLarge = claimsSizeFault(values);
     if (tooLarge) throw denied(`the claims of the credential must not ${tooLarge}`);
-    if (Object.values(values).every((elements) => Object.keys(elements).length === 0))
+    const mayFollow = Object.values(content.claimMappings).some((mappings) =>
+      Object.values(mappings).some((mapping) => isPending(mapping, from)),
+    );
+    if (!mayFollow && Object.values(values).every((elements) => Object.keys(elements).length === 0))
       throw denied('namespaces must have at least one element with a value');
     const namespaces = mapNamespaces(content, (mappings, namespace) =>
       Object.fromEntries(
@@ -159,7 +162,9 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
         ]),
       ),
     );
-    const [missing] = missingMdlElements(type, namespaces);
+    const missing = missingMdlElements(type, namespaces).find(
+      (element) => !isPending(content.claimMappings[MDL_NAMESPACE]![element]!, from),
+    );
     if (missing !== undefined)
       throw denied(`${missing} has no value, but is mandatory for ${type}`, `${MDL_NAMESPACE} ${missing}`);
     return { namespaces, times: deniedByFault(() => mapTimes(content, from)) };
