@@ -1,4 +1,5 @@
 /** @engines embedded */
+import type { ServerResponse } from 'node:http';
 import {
   ApiClient,
   claimsResponse,
@@ -12,6 +13,7 @@ import {
   searchFolders,
   startPlatform,
   verifyJwtVc,
+  waitUntil,
   Wallet,
   type Answer,
   type ManagementApi,
@@ -66,25 +68,34 @@ const createConfiguration = async (
   return expectStatus(await tenant.api.jwtVc.create(body as never), 201);
 };
 type Offer = Parameters<TenantUnderTest['api']['offers']['create']>[0];
-/** A credential request for a fresh offer. */
-const request = async (offered: Offer, { count = 1 } = {}) => {
+type Issued = Answer<{
+  credentials?: { credential: string }[];
+  transaction_id?: string;
+  error?: string;
+  error_description?: string;
+}>;
+/** Redeems a fresh offer: each call of `send` is a credential request with a nonce of its own. */
+const redeem = async (offered: Offer, { count = 1 } = {}) => {
   const { uri } = expectStatus(await tenant.api.offers.create(offered), 200);
   const wallet = new Wallet();
   const offer = await wallet.resolveOffer(uri);
   const metadata = await wallet.metadata(offer.credential_issuer);
   const token = await wallet.accessToken(offer, metadata);
   const [id] = offer.credential_configuration_ids as [string];
-  const nonce = await wallet.nonce(metadata);
-  const jwt = [];
-  for (let n = 0; n < count; n++) jwt.push(await wallet.proof(metadata, id, await makeHolderKey(), nonce));
-  const answer: Answer<{
-    credentials?: { credential: string }[];
-    transaction_id?: string;
-    error?: string;
-    error_description?: string;
-  }> = await new ApiClient(tenant.url, token).request('POST', '/v1/openid/credential', {
-    body: { credential_configuration_id: id, proofs: { jwt } },
-  });
+  const send = async (): Promise<Issued> => {
+    const nonce = await wallet.nonce(metadata);
+    const jwt = [];
+    for (let n = 0; n < count; n++) jwt.push(await wallet.proof(metadata, id, await makeHolderKey(), nonce));
+    return new ApiClient(tenant.url, token).request('POST', '/v1/openid/credential', {
+      body: { credential_configuration_id: id, proofs: { jwt } },
+    });
+  };
+  return { token, send };
+};
+/** A credential request for a fresh offer. */
+const request = async (offered: Offer, { count = 1 } = {}) => {
+  const { token, send } = await redeem(offered, { count });
+  const answer = await send();
   const { credentials, transaction_id: transactionId, error, error_description: description } = answer.body;
   return {
     status: answer.status,
@@ -490,6 +501,61 @@ describe('a claims source that fails', () => {
     const { credentials } = expectStatus(await poll(), 200);
     expect(await subjectOf(credentials![0]!.credential)).toEqual({ degree: 'Master' });
     expect((await poll()).body).toMatchObject({ error: 'invalid_transaction_id' });
+  });
+});
+
+describe('a wallet with many credential requests at once', () => {
+  const FLOOD = 'flood@x.example';
+  const held: ServerResponse[] = [];
+  let offered: (email: string) => Offer;
+  beforeEach(async () => {
+    held.length = 0;
+    const { id } = await createSource({ requestParameters: { email: { mapFrom: 'claims.email' } } });
+    const configuration = await createConfiguration(id);
+    offered = (email) => ({ credentials: [configuration.id], claims: { email } });
+    server.respond = (call, response) => {
+      if (call.query['email'] === FLOOD) held.push(response);
+      // After a second: a wallet that also had to wait for a connection of the others would exceed the three.
+      else setTimeout(() => claimsResponse({ degree: 'Master' })(call, response), 1000);
+    };
+  });
+  /** Requests in progress, of each of these sessions, when the source has received the first two. */
+  const flood = async (count: number, ...sessions: Awaited<ReturnType<typeof redeem>>[]) => {
+    const answers = sessions.flatMap(({ send }) => Array.from({ length: count }, send));
+    await waitUntil(() => held.length >= 2, { what: 'calls of the claims source' });
+    return answers;
+  };
+  const answerAll = (degree: string) => {
+    server.respond = claimsResponse({ degree });
+    for (const response of held) server.respond(server.calls[0]!, response);
+  };
+
+  it('has two of them in progress at a claims source, which returns the claims of other wallets meanwhile [T510]', async () => {
+    const answers = await flood(40, await redeem(offered(FLOOD)));
+    expect(await collect(offered('ada@x.example'))).toEqual({ degree: 'Master' });
+    expect(held).toHaveLength(2);
+    answerAll('Doctor');
+    await Promise.all(answers);
+  });
+
+  it('has the claims of the source in each, if the source answers the first ones soon [T510]', async () => {
+    const answers = await flood(10, await redeem(offered(FLOOD)));
+    answerAll('Doctor');
+    for (const answer of await Promise.all(answers))
+      expect(await subjectOf(expectStatus(answer, 200).credentials![0]!.credential)).toEqual({ degree: 'Doctor' });
+  });
+
+  it('is refused, in all sessions of its user, if the source does not answer the first two [T510]', async () => {
+    const { id: userId } = expectStatus(await tenant.api.users.create({ claims: {} }), 201);
+    const offer = { ...offered(FLOOD), userId };
+    const answers = await Promise.all(await flood(2, await redeem(offer), await redeem(offer)));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.map(({ headers, body }) => [headers.get('retry-after'), body])).toEqual(
+      Array(2).fill(['1', expect.objectContaining({ error: 'temporarily_unavailable' })]),
+    );
+    for (const answer of answers.filter((one) => !refused.includes(one)))
+      expect(await subjectOf(expectStatus(answer, 200).credentials![0]!.credential)).toEqual({});
+    expect(server.calls).toHaveLength(2);
   });
 });
 

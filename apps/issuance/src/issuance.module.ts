@@ -15,6 +15,7 @@ import { GuardedExchange } from './claim-sources/guarded-exchange.js';
 import { NamedSources } from './claim-sources/named-sources.js';
 import { SourceClaims } from './claim-sources/source-claims.js';
 import { SourceSecrets } from './claim-sources/source-secrets.js';
+import { SourceSlots } from './claim-sources/source-slots.js';
 import { SourceTokens } from './claim-sources/source-tokens.js';
 import { CredentialClaims } from './credential-issuer/credential-claims.js';
 import { CredentialIssuer } from './credential-issuer/credential-issuer.js';
@@ -106,6 +107,7 @@ import { useCases } from './use-cases.generated.js';
     SourceSecrets,
     GuardedExchange,
     SourceTokens,
+    SourceSlots,
     SourceClaims,
 
     // Users

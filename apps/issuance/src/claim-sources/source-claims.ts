@@ -11,6 +11,7 @@ import { claimSources, claimSourcesStream } from './claim-sources.state.js';
 import { GuardedExchange } from './guarded-exchange.js';
 import { claimsOfAnswer, MAX_ANSWER_BYTES, parametersOf, SourceFailed, sourceRequest } from './source-exchange.js';
 import { SourceSecrets } from './source-secrets.js';
+import { SourceSlots } from './source-slots.js';
 import { SourceTokens } from './source-tokens.js';
 
 /** The configuration that names the source. */
@@ -24,6 +25,7 @@ export class SourceClaims {
     private readonly secrets: SourceSecrets,
     private readonly tokens: SourceTokens,
     private readonly exchange: GuardedExchange,
+    private readonly slots: SourceSlots,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -31,11 +33,10 @@ export class SourceClaims {
    * Called once for each credential request.
    * @returns none when the source fails and the tenant does not require it (`strictClaimsSources`)
    * @throws ClaimsNotReady when the source has no claims yet
-   * @throws AppError credential_request_denied
+   * @throws AppError credential_request_denied, or 429 when too many calls for the user are in progress
    */
   async request(
-    tenantId: string,
-    sourceId: string,
+    { tenantId, userId, sourceId }: { tenantId: string; userId: string; sourceId: string },
     configuration: SourcedConfiguration,
     from: UserObject,
     record: WalletRecord,
@@ -48,7 +49,9 @@ export class SourceClaims {
     try {
       // Deleted while the configuration was created.
       if (!source) throw new SourceFailed('the claims source does not exist');
-      return await this.call(tenantId, source, configuration, from);
+      return await this.slots.run({ tenantId, userId, sourceId }, () =>
+        this.call(tenantId, source, configuration, from),
+      );
     } catch (error) {
       if (!(error instanceof SourceFailed)) throw error;
       const { requestId } = record.events;

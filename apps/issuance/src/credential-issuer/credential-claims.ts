@@ -24,7 +24,7 @@ export class CredentialClaims {
    * Shallow, later wins: the user's own claims, then the offer's or the provider's with those of the interaction hook, those of the claims
    * source, and those of the claim set; mapped by the configuration.
    * @throws ClaimsNotReady when the claims source has none yet
-   * @throws AppError credential_request_denied when they were deleted, or a required one has no value
+   * @throws AppError credential_request_denied when they were deleted, or a required one has no value; 429 when too many requests of the user wait
    */
   async claimsOf(
     tenantId: string,
@@ -54,7 +54,8 @@ export class CredentialClaims {
         session.identifiers && ofSession ? withoutClaimSet(ofSession, credentialIdentifier) : [ofSession];
       const known = { ...own, ...before };
       const sourced = { ...configuration, profile: format.profile };
-      const returned = await this.sources.request(tenantId, claimSourceId, sourced, { ...from, claims: known }, record);
+      const caller = { tenantId, userId: session.userId, sourceId: claimSourceId };
+      const returned = await this.sources.request(caller, sourced, { ...from, claims: known }, record);
       from.claims = { ...known, ...returned, ...claimSet };
     }
     return format.mapClaims(configuration, from);
