@@ -11,6 +11,7 @@ import {
   makeHolderKey,
   PLATFORM_START_MS,
   searchFolders,
+  settledRecords,
   startPlatform,
   verifyJwtVc,
   waitUntil,
@@ -501,6 +502,32 @@ describe('a claims source that fails', () => {
     const { credentials } = expectStatus(await poll(), 200);
     expect(await subjectOf(credentials![0]!.credential)).toEqual({ degree: 'Master' });
     expect((await poll()).body).toMatchObject({ error: 'invalid_transaction_id' });
+  });
+
+  it('is named by the events of the polls when it fails afterwards [T414] [T417]', async () => {
+    server.respond = claimsResponse({}, { status: 202 });
+    const { id } = await createSource();
+    const configuration = await createConfiguration(id, mapping('degree', { required: true }));
+    const { status, token, transactionId } = await request({ credentials: [configuration.id] });
+    expect(status).toBe(202);
+    const poll = () =>
+      new ApiClient(tenant.url, token).request('POST', '/v1/openid/deferred-credential', {
+        body: { transaction_id: transactionId },
+      });
+    expect((await poll()).status).toBe(202);
+    server.respond = claimsResponse({}, { status: 500 });
+    expect(await poll()).toMatchObject({ status: 400, body: { error: 'credential_request_denied' } });
+    await settledRecords(tenant.api);
+    const { data } = expectStatus(await tenant.api.analytics.list({ limit: 100 }), 200);
+    const trail = data.filter(
+      ({ metadata }) => (metadata as Record<string, unknown>)['credentialConfigurationId'] === configuration.id,
+    );
+    const ofSource = { claimSourceId: id, claimSourceFailure: 'the status is 500' };
+    expect(trail.map(({ type, metadata }) => [type, metadata])).toEqual([
+      ['OPENID_DEFERRED_FAIL', expect.objectContaining(ofSource)],
+      ['OPENID_DEFERRED_SUCCESS', expect.not.objectContaining(ofSource)],
+      ['OPENID_CREDENTIAL_SUCCESS', expect.not.objectContaining(ofSource)],
+    ]);
   });
 });
 
