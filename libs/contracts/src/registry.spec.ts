@@ -126,6 +126,27 @@ describe('registry', () => {
     expect(repeated(overHttp.flatMap(([, operation]) => addressesOf(operation)))).toEqual([]);
   });
 
+  it('counts as calls of wallets what RATE_LIMIT_WALLET_TENANT names', () => {
+    const pathsOf = (wanted: string) =>
+      overHttp.filter(([, { rate }]) => rate === wanted).map(([, { http }]) => http!.path);
+    expect(new Set(pathsOf('wallet'))).toEqual(
+      new Set([
+        '/v1/oauth/authorize',
+        '/v1/oauth/authorize/consent',
+        '/v1/oauth/authentication/callback',
+        '/v1/oauth/interaction/callback',
+        '/v1/oauth/token',
+        '/v1/oauth/revoke',
+        '/v1/oauth/challenge',
+        '/v1/openid/nonce',
+        '/v1/openid/credential',
+        '/v1/openid/deferred-credential',
+        '/v1/openid/notification',
+      ]),
+    );
+    expect(pathsOf('push')).toEqual(['/v1/oauth/par']);
+  });
+
   it('assigns every operation to one service', () => {
     expect(SERVICE_NAMES.flatMap(operationsOf).length).toBe(OPERATIONS.length);
   });

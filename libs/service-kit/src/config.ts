@@ -459,12 +459,12 @@ export const SETTINGS = {
   ),
   rateWalletTenant: rate(
     'RATE_LIMIT_WALLET_TENANT',
-    'Maximum wallet calls (authorize, token, nonce, credential) per minute of one tenant; pushed authorization requests may be a quarter of them.',
+    'Maximum wallet calls per minute of one tenant: authorization with consent and callbacks, pushed authorization requests, token, revocation, challenge, nonce, credential, deferred credential and notification. Calls that are refused for their address or network are not counted. Pushed authorization requests may be a quarter of the calls.',
     '12000',
   ),
   rateWalletAddress: rate(
     'RATE_LIMIT_WALLET_ADDRESS',
-    'Maximum wallet calls per minute of one IPv4 address or IPv6 /64 network; pushed authorization requests may be a quarter of them.',
+    'Maximum wallet calls per minute of one IPv4 address or IPv6 /64 network to one tenant; five times as many of one IPv6 /48 network. Pushed authorization requests may be a quarter of the calls.',
     '600',
   ),
   ratePublic: rate(
