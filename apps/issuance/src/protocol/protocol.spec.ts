@@ -1,4 +1,4 @@
-import { mediaTypeOf, type ClaimMapping, type RawRequest } from '@attestry/contracts';
+import { AppError, mediaTypeOf, type ClaimMapping, type RawRequest } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { Formats } from '../formats/formats.js';
 import { authorizationServerMetadata } from './authorization-server-metadata.js';
@@ -226,12 +226,14 @@ describe('the entries of an offer', () => {
   });
 
   it('fail with what is no refusal', async () => {
-    const broken = entriesWith({
-      mapClaims: () => {
-        throw new Error('broken');
-      },
-    });
-    await expect(broken.resolveEntries('t1', sets(), { claims: {}, areComplete: true })).rejects.toThrow('broken');
+    for (const error of [new Error('broken'), new AppError('unavailable', 'broken')]) {
+      const broken = entriesWith({
+        mapClaims: () => {
+          throw error;
+        },
+      });
+      await expect(broken.resolveEntries('t1', sets(), { claims: {}, areComplete: true })).rejects.toBe(error);
+    }
   });
 });
 
