@@ -3059,7 +3059,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       timeToLiveDuration: {
         $ref: '#/components/schemas/Duration',
         description:
-          'For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, and when a status changes.',
+          'For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, when a status or the signer changes, and before its signer ends.',
       },
       expiryDuration: {
         $ref: '#/components/schemas/Duration',
@@ -3286,7 +3286,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       timeToLiveDuration: {
         $ref: '#/components/schemas/Duration',
         description:
-          'For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, and when a status changes.',
+          'For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, when a status or the signer changes, and before its signer ends.',
       },
       expiryDuration: {
         $ref: '#/components/schemas/Duration',

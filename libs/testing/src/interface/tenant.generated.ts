@@ -1970,7 +1970,7 @@ export interface paths {
     get: operations['retrieveDocumentSignerStatusList'];
     /**
      * Activate or deactivate a status list signer of an unmanaged IACA, or upload its certificate
-     * @description The certificate follows the rules of a document signer, but must not have its extended key usage. Lists without a token get one within a minute. Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
+     * @description The certificate follows the rules of a document signer, but must not have its extended key usage. The lists of the tenant are signed again, by the signer that was changed last, within a minute. Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
      */
     put: operations['updateDocumentSignerStatusList'];
     post?: never;
@@ -4254,7 +4254,7 @@ export interface components {
         years?: number;
       };
       readonly id?: string;
-      /** @description For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, and when a status changes. */
+      /** @description For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, when a status or the signer changes, and before its signer ends. */
       timeToLiveDuration: {
         days?: number;
         hours?: number;
@@ -4378,7 +4378,7 @@ export interface components {
         years?: number;
       };
       readonly id?: string;
-      /** @description For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, and when a status changes. */
+      /** @description For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, when a status or the signer changes, and before its signer ends. */
       timeToLiveDuration: {
         days?: number;
         hours?: number;
