@@ -53,6 +53,7 @@ import { DpopProofs } from './protocol/dpop-proofs.js';
 import { WalletClients } from './protocol/wallet-clients.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedConfigurations } from './protocol/published-configurations.js';
+import { PublishedSizes } from './protocol/published-size.js';
 import { SignedInUsers } from './user/signed-in-users.js';
 import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
 import { QrCodes } from './offer-qr-codes/qr-codes.js';
@@ -154,6 +155,7 @@ import { useCases } from './use-cases.generated.js';
     CurrentConfigurations,
     OfferEntries,
     PublishedConfigurations,
+    PublishedSizes,
     IssuerBrands,
     DeliveryInterest,
     WithdrawnDomains,

@@ -36,6 +36,7 @@ import {
 import { readKeyRequirements } from '../credential-configuration/key-requirements.js';
 import { TypeClaims, type TypeOwner } from '../credential-configuration/type-claims.js';
 import { checkRequest, requestedDid, type SignerPolicy } from '../formats/format.js';
+import { PublishedSizes } from '../protocol/published-size.js';
 import { Formats } from '../formats/formats.js';
 import { hasStatus, statusSeriesOf } from '../formats/status-series.js';
 import { EncryptionKeys } from '../encryption-keys/encryption-keys.js';
@@ -58,6 +59,7 @@ export class CreateCredentialConfiguration {
     private readonly encryptionKeys: EncryptionKeys,
     private readonly statusIndexes: StatusIndexes,
     private readonly sources: NamedSources,
+    private readonly sizes: PublishedSizes,
     private readonly client: ServiceClient,
     private readonly configurations: ConfigurationsReadModel,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -84,12 +86,14 @@ export class CreateCredentialConfiguration {
     await this.issuerSigners.ensure(tenantId, context.tenant.baseUrl, eventContext(context));
     await this.encryptionKeys.ensure(tenantId, eventContext(context));
     const issuerKey = await this.reserveKey(signer, id, requestedDid(module, body), context);
+    const createdAt = this.clock.now();
     try {
-      const series = statusSeriesOf(
-        resources,
-        { type: body.type, content, ...(issuerKey && { issuerKey }) },
-        context.tenant.baseUrl,
-      );
+      const described = { format, type: body.type, ...(issuerKey && { issuerKey }), content };
+      await this.sizes.check(tenantId, {
+        ...described,
+        ...{ status: 'active', id, createdAt: createdAt.toISOString(), version: 1 },
+      });
+      const series = statusSeriesOf(resources, described, context.tenant.baseUrl);
       if (hasStatus(resources, content)) await this.statusIndexes.checkSeries(context.tenant, series);
       await this.types.claim(owner, context);
       const created = await this.streams.runDecision(
@@ -102,7 +106,7 @@ export class CreateCredentialConfiguration {
             type: body.type,
             issuerKey,
             content,
-            createdAt: this.clock.now(),
+            createdAt,
           }),
         eventContext(context),
         { once: true },

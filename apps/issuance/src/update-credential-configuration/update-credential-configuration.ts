@@ -19,6 +19,7 @@ import {
 } from '../credential-configuration/credential-configuration.state.js';
 import { readKeyRequirements } from '../credential-configuration/key-requirements.js';
 import { checkRequest, requestedDid } from '../formats/format.js';
+import { PublishedSizes } from '../protocol/published-size.js';
 import { Formats } from '../formats/formats.js';
 import { hasStatus, statusSeriesOf } from '../formats/status-series.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
@@ -33,6 +34,7 @@ export class UpdateCredentialConfiguration {
     private readonly configurations: ConfigurationsReadModel,
     private readonly issuerSigners: IssuerSigners,
     private readonly sources: NamedSources,
+    private readonly sizes: PublishedSizes,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -55,6 +57,7 @@ export class UpdateCredentialConfiguration {
     await this.sources.check(context.tenant.id, body);
     const keys = await readKeyRequirements(body, this.clock.now(), current);
     const content = { ...(await module.contentOf(body, current, context)), ...keys };
+    await this.sizes.check(context.tenant.id, { ...configuration, content }, configuration);
     // The configuration may be of a release in which only some formats made the signer, or the tenant's address may have changed.
     await this.issuerSigners.ensure(context.tenant.id, context.tenant.baseUrl, eventContext(context));
     const series = statusSeriesOf(module.resources, { ...configuration, content }, context.tenant.baseUrl);

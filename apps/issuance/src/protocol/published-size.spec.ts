@@ -1,0 +1,40 @@
+import type { AppError } from '@attestry/contracts';
+import { checkPublishedSize, MOST_CHARACTERS, MOST_CONFIGURATIONS } from './published-size.decisions.js';
+
+const check = (others: { configurations?: number; characters?: number }, characters: number, replaced?: number) => {
+  try {
+    checkPublishedSize({ configurations: 1, characters: 0, ...others }, characters, replaced);
+    return undefined;
+  } catch (error) {
+    const { kind, message } = error as AppError;
+    return [kind, message];
+  }
+};
+const TOO_LARGE = (total: number) => [
+  'conflict',
+  `The issuer metadata of all credential configurations would have ${total} characters, and at most 2097152 are allowed: use smaller images or fewer entries of display`,
+];
+
+describe('the issuer metadata of a tenant [T520]', () => {
+  it('have at most 1000 credential configurations; those that exist can be changed', () => {
+    expect(check({ configurations: MOST_CONFIGURATIONS - 1 }, 1)).toBeUndefined();
+    expect(check({ configurations: MOST_CONFIGURATIONS }, 1)).toEqual([
+      'conflict',
+      'A tenant can have at most 1000 credential configurations',
+    ]);
+    expect(check({ configurations: MOST_CONFIGURATIONS }, 1, 1)).toBeUndefined();
+  });
+
+  it('have at most 2 MiB of them', () => {
+    expect(check({ characters: MOST_CHARACTERS - 10 }, 10)).toBeUndefined();
+    expect(check({ characters: MOST_CHARACTERS - 10 }, 11)).toEqual(TOO_LARGE(MOST_CHARACTERS + 1));
+    expect(check({ characters: 0 }, MOST_CHARACTERS + 1)).toEqual(TOO_LARGE(MOST_CHARACTERS + 1));
+    expect(check({ characters: MOST_CHARACTERS - 10 }, 11, 10)).toEqual(TOO_LARGE(MOST_CHARACTERS + 1));
+  });
+
+  it('may become smaller, also where an earlier version allowed more', () => {
+    expect(check({ characters: 2 * MOST_CHARACTERS }, 10, 11)).toBeUndefined();
+    expect(check({ characters: 2 * MOST_CHARACTERS }, 11, 11)).toBeUndefined();
+    expect(check({ characters: 2 * MOST_CHARACTERS }, 12, 11)).toEqual(TOO_LARGE(2 * MOST_CHARACTERS + 12));
+  });
+});
