@@ -23,13 +23,13 @@ const refusalOf = async (attempt: Promise<unknown>) => {
 };
 const TOO_LARGE = [
   'conflict',
-  expect.stringMatching(/^The issuer metadata of all credential configurations would have \d+ characters, and at most/),
+  expect.stringMatching(/^The issuer metadata of all credential configurations would have \d+ bytes, and at most/),
 ];
 
 describe('the issuer metadata of one tenant', () => {
   it('are bounded: a configuration that makes them too large is a 409 and reserves nothing; a smaller one is possible [T520]', async () => {
     const ids: string[] = [];
-    // Two entries in each of two members, of 90,000 characters.
+    // Two entries in each of two members, of 90,000 bytes.
     for (let n = 0; n < 5; n++) ids.push(await configure(`Large${n}`, { display: display(2) }));
     expect(await refusalOf(configure('Large5', { display: display(2) }))).toEqual(TOO_LARGE);
     const { body } = await issuance.send<{ credential_configurations_supported: object }>(retrieveIssuerMetadata, {});

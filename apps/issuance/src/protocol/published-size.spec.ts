@@ -1,9 +1,9 @@
 import type { AppError } from '@attestry/contracts';
-import { checkPublishedSize, MOST_CHARACTERS, MOST_CONFIGURATIONS } from './published-size.decisions.js';
+import { checkPublishedSize, MOST_BYTES, MOST_CONFIGURATIONS } from './published-size.decisions.js';
 
-const check = (others: { configurations?: number; characters?: number }, characters: number, replaced?: number) => {
+const check = (others: { configurations?: number; bytes?: number }, bytes: number, replaced?: number) => {
   try {
-    checkPublishedSize({ configurations: 1, characters: 0, ...others }, characters, replaced);
+    checkPublishedSize({ configurations: 1, bytes: 0, ...others }, bytes, replaced);
     return undefined;
   } catch (error) {
     const { kind, message } = error as AppError;
@@ -12,7 +12,7 @@ const check = (others: { configurations?: number; characters?: number }, charact
 };
 const TOO_LARGE = (total: number) => [
   'conflict',
-  `The issuer metadata of all credential configurations would have ${total} characters, and at most 2097152 are allowed: use smaller images or fewer entries of display`,
+  `The issuer metadata of all credential configurations would have ${total} bytes, and at most 2097152 are allowed: use smaller images or fewer entries of display`,
 ];
 
 describe('the issuer metadata of a tenant [T520]', () => {
@@ -26,15 +26,15 @@ describe('the issuer metadata of a tenant [T520]', () => {
   });
 
   it('have at most 2 MiB of them', () => {
-    expect(check({ characters: MOST_CHARACTERS - 10 }, 10)).toBeUndefined();
-    expect(check({ characters: MOST_CHARACTERS - 10 }, 11)).toEqual(TOO_LARGE(MOST_CHARACTERS + 1));
-    expect(check({ characters: 0 }, MOST_CHARACTERS + 1)).toEqual(TOO_LARGE(MOST_CHARACTERS + 1));
-    expect(check({ characters: MOST_CHARACTERS - 10 }, 11, 10)).toEqual(TOO_LARGE(MOST_CHARACTERS + 1));
+    expect(check({ bytes: MOST_BYTES - 10 }, 10)).toBeUndefined();
+    expect(check({ bytes: MOST_BYTES - 10 }, 11)).toEqual(TOO_LARGE(MOST_BYTES + 1));
+    expect(check({ bytes: 0 }, MOST_BYTES + 1)).toEqual(TOO_LARGE(MOST_BYTES + 1));
+    expect(check({ bytes: MOST_BYTES - 10 }, 11, 10)).toEqual(TOO_LARGE(MOST_BYTES + 1));
   });
 
   it('may become smaller, also where an earlier version allowed more', () => {
-    expect(check({ characters: 2 * MOST_CHARACTERS }, 10, 11)).toBeUndefined();
-    expect(check({ characters: 2 * MOST_CHARACTERS }, 11, 11)).toBeUndefined();
-    expect(check({ characters: 2 * MOST_CHARACTERS }, 12, 11)).toEqual(TOO_LARGE(2 * MOST_CHARACTERS + 12));
+    expect(check({ bytes: 2 * MOST_BYTES }, 10, 11)).toBeUndefined();
+    expect(check({ bytes: 2 * MOST_BYTES }, 11, 11)).toBeUndefined();
+    expect(check({ bytes: 2 * MOST_BYTES }, 12, 11)).toEqual(TOO_LARGE(2 * MOST_BYTES + 12));
   });
 });

@@ -20,11 +20,11 @@ export class PublishedSizes {
    * @throws AppError 409
    */
   async check(tenantId: string, configuration: ActiveConfiguration, replaced?: ActiveConfiguration): Promise<void> {
-    const others: PublishedSize = { configurations: 0, characters: 0 };
+    const others: PublishedSize = { configurations: 0, bytes: 0 };
     for (const other of await this.published.listActive(tenantId)) {
       if (other.id === configuration.id) continue;
       others.configurations++;
-      others.characters += this.sizeOf(other);
+      others.bytes += this.sizeOf(other);
     }
     checkPublishedSize(others, this.sizeOf(configuration), replaced && this.sizeOf(replaced));
   }
@@ -32,8 +32,10 @@ export class PublishedSizes {
   private sizeOf(configuration: ActiveConfiguration): number {
     const known = this.known.get(configuration);
     if (known !== undefined) return known;
-    const { length } = JSON.stringify(this.formats.byName[configuration.format].metadataOf(configuration));
-    this.known.set(configuration, length);
-    return length;
+    const bytes = Buffer.byteLength(
+      JSON.stringify(this.formats.byName[configuration.format].metadataOf(configuration)),
+    );
+    this.known.set(configuration, bytes);
+    return bytes;
   }
 }
