@@ -169,12 +169,18 @@ describe(`a tenant whose streams hold ${LENGTH} events each`, () => {
     // The calls above have created more in one of the tenants.
     await matchConfigurations(quarter.tenant, long.tenant);
     for (const [name, parts, status] of guarded) {
-      await restart();
-      await thread.countBlocks();
       const reader: Reader = [name, parts, status];
-      expect([name, await growthOver(SAME, [reader])]).toEqual([name, []]);
+      let grown: string[] = [];
+      // Jobs of the process that run at the same time are counted too: the smallest of three measurements counts, as in `heldBy`.
+      for (let run = 0; run < 3; run++) {
+        await restart();
+        await thread.countBlocks();
+        grown = await growthOver(SAME, [reader]);
+        if (grown.length === 0) break;
+      }
+      expect([name, grown]).toEqual([name, []]);
     }
-  }, 60_000);
+  }, 120_000);
 });
 
 const makeStreams = async (
