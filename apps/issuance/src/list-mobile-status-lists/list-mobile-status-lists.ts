@@ -8,15 +8,13 @@ import {
 } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
+import { countFitting } from '../bounded-pages/count-fitting.js';
 import {
   statusListConfigurations,
   statusListConfigurationsStream,
 } from '../status-list-configurations/status-list-configurations.state.js';
 import { mobileListView } from '../status-list/mobile-list-view.js';
 import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';
-
-/** Characters of the tokens of a page. */
-const LARGEST_PAGE = 512 * 1024;
 
 @Operation(listMobileStatusLists)
 export class ListMobileStatusLists {
@@ -36,13 +34,8 @@ export class ListMobileStatusLists {
       throw invalid({ msg: 'must be a nextCursor of this list', param: 'cursor', location: 'query' });
     // Before the tokens, so that none is read that is not returned.
     const sizes = await this.lists.listMobileSizes(tenant.id, { after: cursor, limit: limit + 1 });
-    const page: string[] = [];
-    let total = 0;
-    for (const { listId, characters } of sizes.slice(0, limit)) {
-      total += characters;
-      if (page.length && total > LARGEST_PAGE) break;
-      page.push(listId);
-    }
+    const fitting = countFitting(sizes.slice(0, limit).map(({ characters }) => characters));
+    const page = sizes.slice(0, fitting).map(({ listId }) => listId);
     const [{ state }, lists] = await Promise.all([
       this.streams.load(statusListConfigurations, statusListConfigurationsStream(tenant.id)),
       this.lists.findMobile(tenant.id, page),

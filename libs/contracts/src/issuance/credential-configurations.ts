@@ -198,7 +198,8 @@ export interface FormatDeclaration<Request, Configuration> {
   since?: string;
 }
 
-const LISTS = 'Returns 409 if its credentials need another status list and the tenant already has 1000 open ones.';
+const CONFLICTS =
+  'Returns 409 if its credentials need another status list and the tenant already has 1000 open ones, or if the tenant would have more than 1000 configurations or more than 2 MiB of them in its issuer metadata.';
 
 /** Five operations per format, which differ only in path, DTOs and event prefix. */
 export const configurationOperations = <
@@ -220,7 +221,7 @@ export const configurationOperations = <
       name: `issuance.create-credential-configuration.${profile}` as const,
       ...(since !== undefined && { since }),
       summary: `Create a ${profile} credential configuration`,
-      description: LISTS,
+      description: CONFLICTS,
       http: { method: 'POST', path, success: 201 },
       access: requires('credential-configurations:create'),
       analytics: {
@@ -241,6 +242,7 @@ export const configurationOperations = <
       name: `issuance.list-credential-configurations.${profile}` as const,
       ...(since !== undefined && { since }),
       summary: `Retrieve ${profile} credential configurations`,
+      description: 'A page ends before its configurations have more than 512 KB.',
       http: { method: 'GET', path, success: 200 },
       access: requires('credential-configurations:read'),
       analytics: { prefix: `${prefix}_RETRIEVE_LIST`, category },
@@ -269,7 +271,7 @@ export const configurationOperations = <
       name: `issuance.update-credential-configuration.${profile}` as const,
       ...(since !== undefined && { since }),
       summary: `Replace a ${profile} credential configuration`,
-      description: `Type and issuer DID cannot be changed. ${LISTS}`,
+      description: `Type and issuer DID cannot be changed. ${CONFLICTS} A change that makes the configuration smaller is accepted also beyond that.`,
       http: { method: 'PUT', path: `${path}/:id`, success: 200 },
       access: requires('credential-configurations:update'),
       analytics: {

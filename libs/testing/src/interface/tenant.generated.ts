@@ -1373,13 +1373,13 @@ export interface paths {
     };
     /**
      * Retrieve compact-semantic credential configurations
-     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     * @description A page ends before its configurations have more than 512 KB. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     get: operations['listCredentialConfigurationsCompactSemantic'];
     put?: never;
     /**
      * Create a compact-semantic credential configuration
-     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones, or if the tenant would have more than 1000 configurations or more than 2 MiB of them in its issuer metadata. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationCompactSemantic'];
     delete?: never;
@@ -1402,7 +1402,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationCompactSemantic'];
     /**
      * Replace a compact-semantic credential configuration
-     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones, or if the tenant would have more than 1000 configurations or more than 2 MiB of them in its issuer metadata. A change that makes the configuration smaller is accepted also beyond that. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationCompactSemantic'];
     post?: never;
@@ -1509,13 +1509,13 @@ export interface paths {
     };
     /**
      * Retrieve compact credential configurations
-     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     * @description A page ends before its configurations have more than 512 KB. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     get: operations['listCredentialConfigurationsCompact'];
     put?: never;
     /**
      * Create a compact credential configuration
-     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones, or if the tenant would have more than 1000 configurations or more than 2 MiB of them in its issuer metadata. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationCompact'];
     delete?: never;
@@ -1538,7 +1538,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationCompact'];
     /**
      * Replace a compact credential configuration
-     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones, or if the tenant would have more than 1000 configurations or more than 2 MiB of them in its issuer metadata. A change that makes the configuration smaller is accepted also beyond that. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationCompact'];
     post?: never;
@@ -1625,13 +1625,13 @@ export interface paths {
     };
     /**
      * Retrieve jwt-vc credential configurations
-     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     * @description A page ends before its configurations have more than 512 KB. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     get: operations['listCredentialConfigurationsJwtVc'];
     put?: never;
     /**
      * Create a jwt-vc credential configuration
-     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones, or if the tenant would have more than 1000 configurations or more than 2 MiB of them in its issuer metadata. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationJwtVc'];
     delete?: never;
@@ -1654,7 +1654,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationJwtVc'];
     /**
      * Replace a jwt-vc credential configuration
-     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones, or if the tenant would have more than 1000 configurations or more than 2 MiB of them in its issuer metadata. A change that makes the configuration smaller is accepted also beyond that. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationJwtVc'];
     post?: never;
@@ -1721,13 +1721,13 @@ export interface paths {
     };
     /**
      * Retrieve mobile credential configurations
-     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     * @description A page ends before its configurations have more than 512 KB. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     get: operations['listCredentialConfigurationsMobile'];
     put?: never;
     /**
      * Create a mobile credential configuration
-     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones, or if the tenant would have more than 1000 configurations or more than 2 MiB of them in its issuer metadata. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationMobile'];
     delete?: never;
@@ -1750,7 +1750,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationMobile'];
     /**
      * Replace a mobile credential configuration
-     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones, or if the tenant would have more than 1000 configurations or more than 2 MiB of them in its issuer metadata. A change that makes the configuration smaller is accepted also beyond that. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationMobile'];
     post?: never;
@@ -2149,13 +2149,13 @@ export interface paths {
     };
     /**
      * Retrieve sd-jwt credential configurations
-     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     * @description A page ends before its configurations have more than 512 KB. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     get: operations['listCredentialConfigurationsSdJwt'];
     put?: never;
     /**
      * Create a sd-jwt credential configuration
-     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones, or if the tenant would have more than 1000 configurations or more than 2 MiB of them in its issuer metadata. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationSdJwt'];
     delete?: never;
@@ -2178,7 +2178,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationSdJwt'];
     /**
      * Replace a sd-jwt credential configuration
-     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones, or if the tenant would have more than 1000 configurations or more than 2 MiB of them in its issuer metadata. A change that makes the configuration smaller is accepted also beyond that. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationSdJwt'];
     post?: never;
@@ -2329,13 +2329,13 @@ export interface paths {
     };
     /**
      * Retrieve web-semantic credential configurations
-     * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     * @description A page ends before its configurations have more than 512 KB. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
     get: operations['listCredentialConfigurationsWebSemantic'];
     put?: never;
     /**
      * Create a web-semantic credential configuration
-     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
+     * @description Returns 409 if its credentials need another status list and the tenant already has 1000 open ones, or if the tenant would have more than 1000 configurations or more than 2 MiB of them in its issuer metadata. Requires one of the roles: `admin`, `issuer`.
      */
     post: operations['createCredentialConfigurationWebSemantic'];
     delete?: never;
@@ -2358,7 +2358,7 @@ export interface paths {
     get: operations['retrieveCredentialConfigurationWebSemantic'];
     /**
      * Replace a web-semantic credential configuration
-     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones. Requires one of the roles: `admin`, `issuer`.
+     * @description Type and issuer DID cannot be changed. Returns 409 if its credentials need another status list and the tenant already has 1000 open ones, or if the tenant would have more than 1000 configurations or more than 2 MiB of them in its issuer metadata. A change that makes the configuration smaller is accepted also beyond that. Requires one of the roles: `admin`, `issuer`.
      */
     put: operations['updateCredentialConfigurationWebSemantic'];
     post?: never;
