@@ -129,10 +129,13 @@ describe.each<[ProofType, string, string]>([
         async () => {
           const types = ['CREDENTIAL_WEB_SEMANTIC_DELETE_SUCCESS'];
           const { data } = expectStatus(await tenant.api.analytics.list({ types, limit: 100 }), 200);
-          const told = data.find(({ object }) => (object as { id?: string } | undefined)?.id === id);
-          if (told)
-            expect(told.metadata).toMatchObject({ credentialConfigurationId: expect.any(String), status: 'invalid' });
-          return told;
+          const recorded = data.find(({ object }) => (object as { id?: string } | undefined)?.id === id);
+          if (recorded)
+            expect(recorded.metadata).toMatchObject({
+              credentialConfigurationId: expect.any(String),
+              status: 'invalid',
+            });
+          return recorded;
         },
         { what: 'the event of the deletion' },
       );
