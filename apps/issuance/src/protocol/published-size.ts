@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
 import { PublishedConfigurations } from './published-configurations.js';
+import { publishedMembers } from './published-members.js';
 import { checkPublishedSize, type PublishedSize } from './published-size.decisions.js';
 
 /** Bounds the issuer metadata of a tenant: anyone may request it, and one tenant's must not hold up the others (ADR 0041). */
@@ -33,7 +34,7 @@ export class PublishedSizes {
     const known = this.known.get(configuration);
     if (known !== undefined) return known;
     const bytes = Buffer.byteLength(
-      JSON.stringify(this.formats.byName[configuration.format].metadataOf(configuration)),
+      JSON.stringify(publishedMembers(configuration, this.formats.byName[configuration.format])),
     );
     this.known.set(configuration, bytes);
     return bytes;

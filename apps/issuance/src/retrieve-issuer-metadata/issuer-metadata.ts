@@ -1,7 +1,7 @@
 import { BATCH_SIZE, type OpenIdProfile, type VerifiedBrand } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { Format } from '../formats/format.js';
-import { scopeFor } from '../protocol/scope.js';
+import { publishedMembers } from '../protocol/published-members.js';
 import {
   authorizationServerMetadata,
   type AuthorizationServerMetadata,
@@ -24,22 +24,23 @@ export const issuerMetadata = (
   { issuer, baseUrl, brand, profile }: MetadataIssuer,
   configurations: readonly ActiveConfiguration[],
   formatOf: (configuration: ActiveConfiguration) => Format,
-): Record<string, unknown> => ({
-  credential_issuer: issuer,
-  ...(issuer !== baseUrl && { authorization_servers: [baseUrl] }),
-  credential_endpoint: `${baseUrl}/v1/openid/credential`,
-  deferred_credential_endpoint: `${baseUrl}/v1/openid/deferred-credential`,
-  notification_endpoint: `${baseUrl}/v1/openid/notification`,
-  nonce_endpoint: `${baseUrl}/v1/openid/nonce`,
-  batch_credential_issuance: { batch_size: BATCH_SIZE },
-  ...displayOf(brand),
-  credential_configurations_supported: Object.fromEntries(
-    configurations.map((it) => [it.id, { ...described(it), ...formatOf(it).metadataOf(it).supported }]),
-  ),
-  ...legacyMembers(authorizationServerMetadata(baseUrl, configurations, { profile })),
-  credentials_supported: configurations.map((it) => ({ ...described(it), ...formatOf(it).metadataOf(it).legacy })),
-  mdoc_iacas_uri: `${baseUrl}/v1/openid/iacas`,
-});
+): Record<string, unknown> => {
+  const published = configurations.map((it) => ({ id: it.id, ...publishedMembers(it, formatOf(it)) }));
+  return {
+    credential_issuer: issuer,
+    ...(issuer !== baseUrl && { authorization_servers: [baseUrl] }),
+    credential_endpoint: `${baseUrl}/v1/openid/credential`,
+    deferred_credential_endpoint: `${baseUrl}/v1/openid/deferred-credential`,
+    notification_endpoint: `${baseUrl}/v1/openid/notification`,
+    nonce_endpoint: `${baseUrl}/v1/openid/nonce`,
+    batch_credential_issuance: { batch_size: BATCH_SIZE },
+    ...displayOf(brand),
+    credential_configurations_supported: Object.fromEntries(published.map(({ id, supported }) => [id, supported])),
+    ...legacyMembers(authorizationServerMetadata(baseUrl, configurations, { profile })),
+    credentials_supported: published.map(({ legacy }) => legacy),
+    mdoc_iacas_uri: `${baseUrl}/v1/openid/iacas`,
+  };
+};
 
 /** One entry without a language: a brand has one name. */
 const displayOf = ({ name, logoUrl }: VerifiedBrand): { display?: object[] } =>
@@ -59,10 +60,4 @@ const legacyMembers = (metadata: AuthorizationServerMetadata) => ({
   response_modes_supported: metadata.response_modes_supported,
   grant_types_supported: metadata.grant_types_supported,
   code_challenge_methods_supported: metadata.code_challenge_methods_supported,
-});
-
-const described = ({ id, format, type }: ActiveConfiguration): Record<string, unknown> => ({
-  format,
-  id,
-  scope: scopeFor({ format, type }),
 });
