@@ -565,6 +565,50 @@ describe('Streams', () => {
       expect(await elsewhere.load(account, stream, { cached: true })).not.toHaveProperty('cached');
     });
 
+    describe('of a stream that does not exist', () => {
+      const other = 'account-t1+b';
+      const FROM_MEMORY = { cached: true, absence: true };
+      const loadFromMemory = async () => {
+        const { state, revision, cached } = await streams.load(account, other, FROM_MEMORY);
+        return [state.status, revision, cached ?? false];
+      };
+
+      it('remembers that only for callers that ask for it', async () => {
+        expect(await loadFromMemory()).toEqual(['none', -1, false]);
+        expect(await loadFromMemory()).toEqual(['none', -1, true]);
+        expect((await streams.load(account, other, { cached: true })).cached).toBeUndefined();
+        expect((await streams.load(account, other, { absence: true })).cached).toBeUndefined();
+      });
+
+      it('forgets it with its own append, also as part of a unit, and keeps it after that of another process', async () => {
+        await loadFromMemory();
+        await elsewhere.runDecision(account, other, open('Ada'), context);
+        expect(await loadFromMemory()).toEqual(['none', -1, true]);
+        await streams.runDecision(account, other, (state) => (state.status === 'open' ? close() : []), context);
+        expect(await loadFromMemory()).toEqual(['closed', 1, true]);
+
+        const third = 'account-t1+c';
+        await streams.load(account, third, FROM_MEMORY);
+        const further = [streams.further(account, third, streams.initial(account), open('Grace'), context)];
+        await streams.runDecision(account, 'account-t1+d', open('Joan'), context, { unit: { further } });
+        expect((await streams.load(account, third, FROM_MEMORY)).state).toMatchObject({ owner: 'Grace' });
+      });
+
+      it('decides again when the stream exists after all', async () => {
+        await loadFromMemory();
+        await elsewhere.runDecision(account, other, open('Ada'), context);
+        const deposited = await streams.runDecision(account, other, deposit(5), context, FROM_MEMORY);
+        expect(deposited.state).toMatchObject({ balance: 5 });
+      });
+
+      it('does not remember it when this process has appended meanwhile', async () => {
+        const reading = streams.load(account, other, FROM_MEMORY);
+        await streams.decideOn(account, other, streams.initial(account), open('Ada'), context);
+        await reading;
+        expect(await loadFromMemory()).toEqual(['open', 0, true]);
+      });
+    });
+
     it('refuses nothing that a fresh state allows', async () => {
       const seen: string[] = [];
       const decided = await streams.runDecision(account, stream, reopen(seen), context, { cached: true });

@@ -39,6 +39,8 @@ export type Decide<State, Event extends DomainEvent> = (
 export interface LoadOptions {
   /** Use the cached state if there is one; `Loaded.cached` shows it. It may be behind the stream. */
   cached?: boolean;
+  /** Remember that the stream does not exist. With `cached` that is used as a cached state is. */
+  absence?: boolean;
 }
 
 export interface RunOptions extends LoadOptions {
@@ -141,6 +143,8 @@ export class Streams {
   private readonly cache: LRUCache<StreamName, CachedState> | undefined;
   /** States of streams longer than a page: many short streams do not evict what is costly to fold again. */
   private readonly long: LRUCache<StreamName, CachedState> | undefined;
+  /** Streams that did not exist when they were last read with `absence`. Own, so that they do not evict states. */
+  private readonly absent: LRUCache<StreamName, true> | undefined;
   /** Long streams that are being folded from their first event. */
   private readonly folding = new Map<StreamName, Promise<void>>();
   /** The last decision of each stream that has one in progress. */
@@ -158,6 +162,7 @@ export class Streams {
     if (max <= 0) return;
     this.cache = new LRUCache({ max });
     this.long = new LRUCache({ max });
+    this.absent = new LRUCache({ max });
     this.snapshotRevisions = new LRUCache({ max });
   }
 
@@ -174,10 +179,12 @@ export class Streams {
     const isKnown = entry?.aggregate === aggregate;
     const known = isKnown && { state: entry.state as State, revision: entry.revision, chain: entry.chain };
     if (options.cached && known) return { ...known, cached: true };
+    if (options.cached && options.absence && this.absent?.has(stream))
+      return { ...this.initial(aggregate), cached: true };
     if (known && this.store.knownRevision(stream) === known.revision) return known;
     // Streams only grow: a folded state stays valid, and only newer events are read.
-    const start = known || { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
-    const first = await this.foldPage(aggregate, stream, start);
+    const first = await this.foldPage(aggregate, stream, known || this.initial(aggregate));
+    if (options.absence && first.loaded.revision === NO_STREAM) this.rememberAbsence(stream);
     if (!first.isFull) return this.cacheState(aggregate, stream, first.loaded);
     // Callers of an uncached long stream wait for the first of them, then read newer events.
     const underWay = this.folding.get(stream);
@@ -373,7 +380,9 @@ export class Streams {
       if (one.append) appends.push(one.append);
     }
     try {
-      return await this.store.commit({ writes, appends: [...appends, last] });
+      const result = await this.store.commit({ writes, appends: [...appends, last] });
+      for (const { stream } of appends) this.absent?.delete(stream);
+      return result;
     } catch (error) {
       if (error instanceof WrongExpectedRevision)
         for (const one of further) if (one.stream === error.stream) one.append = undefined;
@@ -491,12 +500,18 @@ export class Streams {
     });
   }
 
+  /** Unless this process has appended to the stream while it was read. */
+  private rememberAbsence(stream: StreamName): void {
+    if (!this.long?.has(stream) && !this.cache?.has(stream)) this.absent?.set(stream, true);
+  }
+
   private cacheState<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
     loaded: Loaded<State>,
   ): Loaded<State> {
     if (!this.cache || !this.long || loaded.revision === NO_STREAM) return loaded;
+    this.absent?.delete(stream);
     const entry = this.long.peek(stream) ?? this.cache.peek(stream);
     // A slow read must not replace a newer state by an older one.
     if (entry?.aggregate === aggregate && entry.revision > loaded.revision) return loaded;

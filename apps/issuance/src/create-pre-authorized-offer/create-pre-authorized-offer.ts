@@ -66,7 +66,9 @@ export class CreatePreAuthorizedOffer {
     context: ContextOf<typeof createPreAuthorizedOffer>,
   ): Promise<PreAuthorizedOffer> {
     const { id: tenantId, baseUrl: issuer } = context.tenant;
-    if (await this.haip.isRequired(tenantId)) throw preAuthorizedOfferError();
+    await this.haip.enforce(tenantId, () => {
+      throw preAuthorizedOfferError();
+    });
     const { entries: checked, seconds, claims, stored } = checkOfferRequest(request.body);
     const configurationIds = checked.map(({ configurationId }) => configurationId);
     const claimSets = nameClaimSets(checked, () => this.ids.uuid());

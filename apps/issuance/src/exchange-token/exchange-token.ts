@@ -91,7 +91,7 @@ export class ExchangeToken {
     const client = await this.clients.authenticate(raw, exchangeToken, wanted.clientId, context.tenant);
     const { wallet, proof, spends } = client;
     checkRegistration(loaded.state, wanted.clientId, wallet);
-    if (await this.haip.isRequired(tenantId)) checkHaipTokenRequest(wanted, wallet, proof);
+    await this.haip.enforce(tenantId, () => checkHaipTokenRequest(wanted, wallet, proof));
     checkDpopBinding(loaded.state, wallet, proof);
     checkAttestedKey(loaded.state, client.instanceJkt);
 

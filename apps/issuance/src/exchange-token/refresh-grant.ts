@@ -52,7 +52,7 @@ export class RefreshGrant {
     record.nameSession(named);
     const client = await this.clients.authenticate(raw, exchangeToken, wanted.clientId, tenant);
     checkRegistration(named, wanted.clientId, client.wallet);
-    if (await this.haip.isRequired(tenantId)) checkHaipTokenRequest(wanted, client.wallet, client.proof);
+    await this.haip.enforce(tenantId, () => checkHaipTokenRequest(wanted, client.wallet, client.proof));
     const now = this.clock.now();
     const isPersonActive = 'userId' in named && (await this.isActive(tenantId, named.userId));
     const { family, session } = checkRefreshToken(found, named, wanted, { now, matched, isPersonActive, client });

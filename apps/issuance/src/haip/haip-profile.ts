@@ -23,6 +23,13 @@ export class HaipProfile {
     return state.profile === 'haip';
   }
 
+  /** Runs a check of the profile for a tenant that has it. @throws what `check` throws */
+  async enforce(tenantId: string, check: () => void): Promise<void> {
+    await this.recent.check(openIdSettings, openIdSettingsStream(tenantId), ({ profile }) => {
+      if (profile === 'haip') check();
+    });
+  }
+
   async loadFacts(tenantId: string): Promise<HaipFacts> {
     const [configurations, { state }] = await Promise.all([
       this.configurations.listActive(tenantId),

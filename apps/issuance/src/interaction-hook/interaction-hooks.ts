@@ -7,6 +7,7 @@ import type { PendingAuthorization } from '../authorization-request/pending-auth
 import { redirect } from '../authorization-request/redirect.js';
 import { effectiveHook } from '../openid-settings/openid-settings.decisions.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
+import { RecentStates } from '../recent-states/recent-states.js';
 import { user, userStream } from '../user/user.state.js';
 import { HookSecrets } from './hook-secrets.js';
 import {
@@ -30,6 +31,7 @@ interface ActiveHook {
 export class InteractionHooks {
   constructor(
     private readonly streams: Streams,
+    private readonly recent: RecentStates,
     private readonly sealing: Sealing,
     private readonly secrets: HookSecrets,
     private readonly pending: PendingInteractions,
@@ -38,7 +40,7 @@ export class InteractionHooks {
 
   /** Undefined without a hook, or while it is disabled. */
   async find(tenantId: string): Promise<ActiveHook | undefined> {
-    const { state } = await this.streams.load(openIdSettings, openIdSettingsStream(tenantId));
+    const { state } = await this.recent.loadStored(openIdSettings, openIdSettingsStream(tenantId));
     const { interactionHook: stored } = state;
     if (!stored || stored.disabled) return undefined;
     const secret = await this.secrets.openSecret(tenantId, stored);

@@ -89,7 +89,7 @@ export class IssueCredential {
     try {
       if (credentials.scheme === 'dpop' || session.accessToken.jkt !== undefined)
         proof = await checkTokenBinding(credentials, session.accessToken, raw, issueCredential, tenant, this.dpop);
-      if (await this.haip.isRequired(tenant.id)) checkHaipSession(session);
+      await this.haip.enforce(tenant.id, () => checkHaipSession(session));
       const opened = await this.encryption.openRequest(raw, tenant.id);
       const requested = parseCredentialRequest(opened, session.authorizationDetails !== undefined);
       const { selector, responseEncryption } = requested;

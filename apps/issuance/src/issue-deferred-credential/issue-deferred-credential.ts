@@ -76,7 +76,7 @@ export class IssueDeferredCredential {
     const { origin } = session;
     const wallet =
       origin.kind === 'authorizationRequest' ? await this.wallets.findWallet(tenant.id, origin.clientId) : undefined;
-    if (await this.haip.isRequired(tenant.id)) checkHaipSession(session, wallet);
+    await this.haip.enforce(tenant.id, () => checkHaipSession(session, wallet));
     if (!session.deferrals) authorized.requireCurrent();
     const { transactionId, responseEncryption } = parseDeferredRequest(
       await this.encryption.openRequest(raw, tenant.id),

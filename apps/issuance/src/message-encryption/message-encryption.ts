@@ -4,6 +4,7 @@ import { KeyNotFound } from '@attestry/keys';
 import { CompactEncrypt, errors, importJWK } from 'jose';
 import { EncryptionKeys } from '../encryption-keys/encryption-keys.js';
 import { encryptionPolicy } from '../openid-settings/openid-settings.decisions.js';
+import type { OpenIdSettings } from '../openid-settings/openid-settings.events.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
 import { RecentStates } from '../recent-states/recent-states.js';
 import {
@@ -38,15 +39,11 @@ export class MessageEncryption {
    * @throws AppError `invalid_encryption_parameters`
    */
   async openRequest(raw: RawRequest, tenantId: string): Promise<OpenedRequest> {
-    const policy = await this.policyOf(tenantId);
     const isEncrypted = mediaTypeOf(raw.headers['content-type']) === 'application/jwt';
-    if (!isEncrypted) {
-      if (policy.requestRequired)
-        throw refused('the request must be encrypted: this issuer requires the content type application/jwt');
-      return { text: raw.text, isEncrypted, policy };
-    }
-    if (!policy.enabled) throw refused('encrypted requests are disabled by this issuer');
-    return { text: await this.decrypt(raw.text, tenantId), isEncrypted, policy };
+    const policy = await this.recent.check(openIdSettings, openIdSettingsStream(tenantId), (settings) =>
+      policyFor(settings, isEncrypted),
+    );
+    return { text: isEncrypted ? await this.decrypt(raw.text, tenantId) : raw.text, isEncrypted, policy };
   }
 
   async metadata(tenantId: string): Promise<Record<string, unknown>> {
@@ -54,8 +51,7 @@ export class MessageEncryption {
   }
 
   private async policyOf(tenantId: string): Promise<EncryptionPolicy> {
-    const { state } = await this.recent.load(openIdSettings, openIdSettingsStream(tenantId));
-    return state.encryption ? encryptionPolicy(state) : DEFAULT_POLICY;
+    return policyIn((await this.recent.load(openIdSettings, openIdSettingsStream(tenantId))).state);
   }
 
   private async decrypt(jwe: string, tenantId: string): Promise<string> {
@@ -73,6 +69,18 @@ export class MessageEncryption {
     }
   }
 }
+
+const policyIn = (settings: OpenIdSettings): EncryptionPolicy =>
+  settings.encryption ? encryptionPolicy(settings) : DEFAULT_POLICY;
+
+/** @throws AppError where it does not allow the request */
+const policyFor = (settings: OpenIdSettings, isEncrypted: boolean): EncryptionPolicy => {
+  const policy = policyIn(settings);
+  if (!isEncrypted && policy.requestRequired)
+    throw refused('the request must be encrypted: this issuer requires the content type application/jwt');
+  if (isEncrypted && !policy.enabled) throw refused('encrypted requests are disabled by this issuer');
+  return policy;
+};
 
 const unknownKid = () => refused('kid is not a current key of credential_request_encryption in the metadata');
 

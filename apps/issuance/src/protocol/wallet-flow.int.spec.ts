@@ -99,6 +99,7 @@ import { permuteCounters } from '../status-list/index-permutation.js';
 import { statusList, statusListStream } from '../status-list/status-list.state.js';
 import { userStream } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
+import { RecentStates } from '../recent-states/recent-states.js';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -1261,8 +1262,9 @@ describe('the credential endpoint', () => {
     await keeps(true);
     // As in a process that has just started.
     const reactions = undefined as unknown as Reactions;
-    expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).hasSubscription(TENANT)).toBe(true);
-    expect(await new DeliveryInterest(engines.streams, reactions, engines.clock).hasSubscription(OTHER)).toBe(false);
+    const recent = new RecentStates(engines.streams, engines.clock);
+    const elsewhere = new DeliveryInterest(engines.streams, reactions, recent);
+    expect(await Promise.all([TENANT, OTHER].map((id) => elsewhere.hasSubscription(id)))).toEqual([true, false]);
     const { credential, kept, body } = await issueOne();
     expect(await engines.vault.sealing.openSealed(TENANT, 'delivery', kept!.sealed)).toBe(JSON.stringify(credential));
     expect(await retrieveDocument(body)).toEqual({ sealed: kept!.sealed });

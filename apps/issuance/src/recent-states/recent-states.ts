@@ -1,15 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { Streams, type Aggregate, type Clock, type DomainEvent, type Loaded } from '@attestry/event-store';
 import { CLOCK } from '@attestry/service-kit';
+import { LRUCache } from 'lru-cache';
 
 /** How stale a state that another process changed may be. Own changes are seen at once. */
 const MAX_AGE_MS = 1000;
+const FROM_MEMORY = { cached: true, absence: true };
 
-/** States at most a second old, for endpoints that would otherwise read the store for each request. */
+/**
+ * States at most a second old, for endpoints that would otherwise read the store for each request: one read per stream and second, also of
+ * a stream that does not exist.
+ */
 @Injectable()
 export class RecentStates {
   private readonly checked = new LRUCache<string, number>({ max: 5000 });
+  private readonly reading = new Map<string, Promise<unknown>>();
 
   constructor(
     private readonly streams: Streams,
@@ -20,16 +25,65 @@ export class RecentStates {
     aggregate: Aggregate<State, Event>,
     stream: string,
   ): Promise<Loaded<State>> {
-    const now = this.clock.now().getTime();
-    const recent = now - (this.checked.get(stream) ?? -Infinity) < MAX_AGE_MS;
-    const loaded = await this.streams.load(aggregate, stream, { cached: recent });
-    if (!loaded.cached) this.checked.set(stream, now);
-    return loaded;
+    if (!this.isRecent(stream)) {
+      const underWay = this.reading.get(stream);
+      if (!underWay) return this.read(aggregate, stream);
+      await underWay;
+    }
+    // Not what the other request has read: this process may have appended since.
+    return this.streams.load(aggregate, stream, FROM_MEMORY);
+  }
+
+  /** The stored state; only that the stream does not exist may be known for up to a second. For what must end at once. */
+  loadStored<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: string,
+  ): Promise<Loaded<State>> {
+    return this.load(aggregate, stream).then((loaded) =>
+      loaded.cached && loaded.revision >= 0 ? this.reload(aggregate, stream) : loaded,
+    );
   }
 
   /** For a refusal: a cached state alone refuses nothing. */
   reload<State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>, stream: string): Promise<Loaded<State>> {
-    this.checked.delete(stream);
-    return this.load(aggregate, stream);
+    return this.read(aggregate, stream);
+  }
+
+  /**
+   * Runs a check on a state that may be a second old. What it refuses on a cached state is checked again on the stored one.
+   * @throws what `check` throws
+   */
+  async check<State, Event extends DomainEvent, Result>(
+    aggregate: Aggregate<State, Event>,
+    stream: string,
+    check: (state: State) => Result,
+  ): Promise<Result> {
+    const loaded = await this.load(aggregate, stream);
+    if (!loaded.cached) return check(loaded.state);
+    try {
+      return check(loaded.state);
+    } catch {
+      return check((await this.reload(aggregate, stream)).state);
+    }
+  }
+
+  private isRecent(stream: string): boolean {
+    return this.clock.now().getTime() - (this.checked.get(stream) ?? -Infinity) < MAX_AGE_MS;
+  }
+
+  private async read<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: string,
+  ): Promise<Loaded<State>> {
+    const beganAt = this.clock.now().getTime();
+    const reading = this.streams.load(aggregate, stream, { absence: true });
+    this.reading.set(stream, reading);
+    try {
+      const loaded = await reading;
+      this.checked.set(stream, beganAt);
+      return loaded;
+    } finally {
+      if (this.reading.get(stream) === reading) this.reading.delete(stream);
+    }
   }
 }

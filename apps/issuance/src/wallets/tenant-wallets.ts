@@ -1,23 +1,24 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AppError, oauthError, type OpenIdConfiguration } from '@attestry/contracts';
-import { Streams } from '@attestry/event-store';
 import { LOGGER, PlatformConfig, type Logger } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { checkPushed } from '../authorization-request/check-pushed.js';
 import { classifyClient, type ClientClass } from '../authorization-request/classify-client.js';
 import { effectiveSettings } from '../openid-settings/openid-settings.decisions.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
+import { RecentStates } from '../recent-states/recent-states.js';
 import type { RegisteredWallet } from './wallets.events.js';
 import { wallets, walletsStream, type WalletsState } from './wallets.state.js';
 
-/** What the protocol endpoints need of a tenant's wallets and settings; read for each request, so that a change has effect at once. */
+/** What the protocol endpoints need of a tenant's wallets and settings; read for each request, so that a change has effect at
+ * once; the first wallet and the first settings of a tenant have effect within a second. */
 @Injectable()
 export class TenantWallets {
   /** Tenants for which the list of the operator was used. */
   private readonly warned = new LRUCache<string, true>({ max: 10_000 });
 
   constructor(
-    private readonly streams: Streams,
+    private readonly recent: RecentStates,
     private readonly config: PlatformConfig,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -71,10 +72,10 @@ export class TenantWallets {
   }
 
   private async listWallets(tenantId: string): Promise<WalletsState> {
-    return (await this.streams.load(wallets, walletsStream(tenantId))).state;
+    return (await this.recent.loadStored(wallets, walletsStream(tenantId))).state;
   }
 
   private async loadSettings(tenantId: string) {
-    return (await this.streams.load(openIdSettings, openIdSettingsStream(tenantId))).state;
+    return (await this.recent.loadStored(openIdSettings, openIdSettingsStream(tenantId))).state;
   }
 }
