@@ -72,7 +72,6 @@ export {
   type NameClaimState,
 } from './name-claim.js';
 export { JoinedEventLog } from './joined-event-log.js';
-export { PrefixedEventStore } from './prefixed-event-store.js';
 export { anEvent, given, stateAfter, type Outcome } from './testing.js';
 export { describeNameClaim, type ExpectedNameClaim } from './name-claim.contract.js';
 export { itGrantsLeases } from './leases.contract.js';

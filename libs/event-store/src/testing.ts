@@ -74,10 +74,14 @@ export function given<State, Event extends DomainEvent>(aggregate: Aggregate<Sta
   };
 }
 
-type GivenMembers = Partial<Pick<NewEvent, 'id' | 'type' | 'data'>> & { occurredAt?: string };
+type GivenMembers = Partial<Pick<NewEvent, 'id' | 'type' | 'data'>> & { occurredAt?: string; tenantId?: string };
 
 /** The first event of a stream, for specs that write to stores. */
-export const anEvent = ({ occurredAt = '2026-01-02T03:04:05.678Z', ...given }: GivenMembers = {}): NewEvent =>
+export const anEvent = ({
+  occurredAt = '2026-01-02T03:04:05.678Z',
+  tenantId = 't1',
+  ...given
+}: GivenMembers = {}): NewEvent =>
   chainEvent(CHAIN_START, {
     id: randomUUID(),
     type: 'Happened',
@@ -85,7 +89,7 @@ export const anEvent = ({ occurredAt = '2026-01-02T03:04:05.678Z', ...given }: G
     data: {},
     ...given,
     metadata: {
-      tenantId: 't1',
+      tenantId,
       requestId: 'r1',
       actor: 'service:test',
       operation: 'test',

@@ -48,11 +48,12 @@ const inPostgres = async () => {
   await migratePostgresEvents(options, { events: true });
   return kept(await openPostgresEvents({ ...options, onFailure: () => undefined }));
 };
-const inStandIn = async () => {
+const inStandIn = async (more: { retentionDays?: number; prefix?: string } = {}) => {
   const standIn = await startEventStoreDbStandIn();
   ends.push(() => standIn.stop());
-  return kept(await openEventStoreDb({ url: standIn.url, onFailure: () => undefined }));
+  return kept(await openEventStoreDb({ url: standIn.url, ...more, onFailure: () => undefined }));
 };
+const withRetention = () => inStandIn({ retentionDays: 400, prefix: 'copy' });
 
 /** Writes a history as services do, each event chained to the previous one. */
 class Author {
@@ -130,11 +131,15 @@ const dyingAfter = (store: EventStore, appends: number): EventStore => {
 
 describe('copying events', () => {
   const journeys: [string, (() => Promise<EventStore>)[]][] = [
-    ['embedded to EventStoreDB (stand-in) and back', [inStandIn, embedded]],
+    ['embedded to EventStoreDB (stand-in) that discards old events, and back', [withRetention, embedded]],
+    ['embedded to EventStoreDB (stand-in) and back', [() => inStandIn(), embedded]],
   ];
   if (programs) {
     journeys.push(['embedded to PostgreSQL and back', [inPostgres, embedded]]);
-    journeys.push(['embedded to PostgreSQL to EventStoreDB (stand-in) and back', [inPostgres, inStandIn, embedded]]);
+    journeys.push([
+      'embedded to PostgreSQL to EventStoreDB (stand-in) and back',
+      [inPostgres, () => inStandIn(), embedded],
+    ]);
   } else skipSuite('copying events: PostgreSQL', 'PostgreSQL is not installed (Debian: apt install postgresql)');
 
   it.each(journeys)('copies every event unchanged: %s', async (_name, stores) => {
@@ -162,7 +167,8 @@ describe('copying events', () => {
       const author = new Author(first);
       await author.history(60);
       const written = withoutPositions(await all(first));
-      const server = kept(await openEventStoreDb({ url, onFailure: () => undefined }));
+      const prefix = `copy${process.pid.toString(36)}${Date.now().toString(36)}`;
+      const server = kept(await openEventStoreDb({ url, prefix, retentionDays: 400, onFailure: () => undefined }));
       expect(await copyEvents(first, server)).toMatchObject({ copied: written.length, reordered: 0 });
       expect(await copyEvents(first, server)).toMatchObject({ copied: 0, present: written.length });
       const last = await embedded();
@@ -172,7 +178,8 @@ describe('copying events', () => {
 
   const targets: [string, () => Promise<EventStore>][] = [
     ['embedded', embedded],
-    ['EventStoreDB (stand-in)', inStandIn],
+    ['EventStoreDB (stand-in)', () => inStandIn()],
+    ['EventStoreDB (stand-in) that discards old events', withRetention],
   ];
   if (programs) targets.push(['PostgreSQL', inPostgres]);
 

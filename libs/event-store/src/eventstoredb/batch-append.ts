@@ -40,10 +40,19 @@ export class BatchAppend {
     private readonly timeoutMs: number,
   ) {}
 
-  /** @throws WrongExpectedRevision, AppendTooLarge, EventStoreUnavailable */
-  async append(stream: StreamName, events: readonly EncodedEvent[], expected: Revision): Promise<AppendResult> {
+  /**
+   * Appends given in one turn are sent, and processed by the server, in their order.
+   * @param name of the stream at the server
+   * @throws WrongExpectedRevision, AppendTooLarge, EventStoreUnavailable
+   */
+  async append(
+    stream: StreamName,
+    name: string,
+    events: readonly EncodedEvent[],
+    expected: Revision,
+  ): Promise<AppendResult> {
     const id = randomUUID();
-    const request = appendRequest(id, stream, events, expected);
+    const request = appendRequest(id, name, events, expected);
     const batches = await (this.batches ??= this.openCall());
     return new Promise((resolve, reject) => {
       const late = () => {

@@ -31,16 +31,17 @@ import {
   encodeEvent,
   filteredRequest,
   logRequest,
-  ofCategories,
-  ofTenant,
   recordOf,
   streamRequest,
   type LogRecord,
 } from './messages.js';
+import { StreamNames, type StreamFilter } from './stream-names.js';
 
 export interface EventStoreDbOptions {
   /** `esdb://user:password@host:port?tls=true&tlsCAFile=…`, several hosts or `esdb+discover://` for a cluster. */
   url: string;
+  /** Of this platform's stream names, where several share a server: letters, digits and `_`. */
+  prefix?: string | undefined;
   /** Events older than this are discarded: the server hides them at once and removes them when it scavenges. Default: kept forever. */
   retentionDays?: number;
   /** How long an append or the next part of a read may take, milliseconds. Default 5,000. */
@@ -52,6 +53,8 @@ export interface EventStoreDbOptions {
 const DAY_SECONDS = 86_400;
 /** The server skips some 100,000 records of other categories a second without a message. */
 const SCAN_MS = 60_000;
+/** Records that a page requests at least; it ends with the first events that fill it. */
+const READ_AHEAD = 512;
 /** Events of a tenant that are read at once to list its streams. */
 const SCAN_PAGE = 4096;
 
@@ -64,6 +67,7 @@ const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.fro
 export class EventStoreDbStore extends EventStore {
   private readonly subscriptions = new Set<EventStoreDbSubscription>();
   private readonly batches: BatchAppend;
+  private readonly names: StreamNames;
   private readonly timeoutMs: number;
   private closing: Promise<void> | undefined;
 
@@ -73,6 +77,7 @@ export class EventStoreDbStore extends EventStore {
   ) {
     super();
     this.timeoutMs = options.timeoutMs ?? 5000;
+    this.names = new StreamNames(options.prefix);
     this.batches = new BatchAppend(connection, this.timeoutMs);
   }
 
@@ -89,23 +94,24 @@ export class EventStoreDbStore extends EventStore {
   }
 
   async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
-    if (!/^[^$-][^-]*-/.test(stream))
-      throw new RangeError(`${stream} is not a stream name of the form <category>-<id>`);
+    const name = this.names.outer(stream);
     if (events.length === 0) throw new RangeError(`nothing to append to ${stream}`);
     const encoded = events.map(encodeEvent);
     const bytes = byteLength(encoded);
     if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge(stream, bytes);
-    if (expected === NO_STREAM && this.options.retentionDays !== undefined) await this.limitAge(stream);
-    return this.batches.append(stream, encoded, expected);
+    // In one turn, so that no other append comes between: the server processes them in their order.
+    const limited = expected === NO_STREAM ? this.limitAge(stream, name) : undefined;
+    const [result] = await Promise.all([this.batches.append(stream, name, encoded, expected), limited]);
+    return result;
   }
 
   async readStream(stream: StreamName, options: ReadStreamOptions = {}): Promise<RecordedEvent[]> {
     const { from, direction, limit } = options;
     if (limit === 0) return [];
     const events: RecordedEvent[] = [];
-    const request = streamRequest(stream, { from, backwards: direction === 'backwards', limit });
+    const request = streamRequest(this.names.outer(stream), { from, backwards: direction === 'backwards', limit });
     await this.connection.read(request, this.timeoutMs, (response) => {
-      const record = recordOf(response);
+      const record = recordOf(response, this.names);
       if (!record) return true;
       if (!record.event) throw new Error(`${stream}: revision ${record.revision} was written by something else`);
       return events.push(record.event) !== limit;
@@ -114,11 +120,16 @@ export class EventStoreDbStore extends EventStore {
   }
 
   readAll({ after, categories, limit }: ReadAllOptions): Promise<AllPage> {
-    return this.readPage(categories?.length === 0 ? undefined : ofCategories(categories), () => true, after, limit);
+    return this.readPage(
+      categories?.length === 0 ? undefined : this.names.ofCategories(categories),
+      () => true,
+      after,
+      limit,
+    );
   }
 
   readTenant(tenantId: string, after: Position | undefined, limit: number): Promise<AllPage> {
-    return this.readPage(ofTenant(tenantId), (event) => tenantOf(event) === tenantId, after, limit);
+    return this.readPage(this.names.ofTenant(tenantId), (event) => tenantOf(event) === tenantId, after, limit);
   }
 
   /** Reads all events of the tenant: the server lists no names (ADR 0068). */
@@ -136,7 +147,7 @@ export class EventStoreDbStore extends EventStore {
 
   /** @param streams those that the server sends; absent means none */
   private async readPage(
-    streams: ReturnType<typeof ofCategories> | undefined,
+    streams: StreamFilter | undefined,
     isWanted: (event: RecordedEvent) => boolean,
     after: Position | undefined,
     limit: number,
@@ -147,13 +158,13 @@ export class EventStoreDbStore extends EventStore {
     const head = await this.lastPosition();
     if (!head || (from && comparePositions(from, head) >= 0)) return { events: [], next: after, atEnd: true };
     const events: RecordedEvent[] = [];
-    // The server starts with the record at `from` itself.
-    const most = from ? limit + 1 : limit;
+    // The server starts with the record at `from` itself, and its filter may let records of other applications through.
+    const most = Math.max(limit + 1, READ_AHEAD);
     let received = 0;
     let last: LogPosition | undefined;
     if (streams)
       await this.connection.read(filteredRequest(streams, { from, limit: most }), SCAN_MS, (response) => {
-        const record = recordOf(response);
+        const record = recordOf(response, this.names);
         if (!record) return true;
         received++;
         if (from && comparePositions(record.position, from) <= 0) return true;
@@ -173,6 +184,7 @@ export class EventStoreDbStore extends EventStore {
       connection: this.connection,
       head: () => this.lastPosition(),
       firstFrom: (position: LogPosition) => this.readOne(position),
+      names: this.names,
     };
     const subscription = new EventStoreDbSubscription(
       source,
@@ -210,13 +222,19 @@ export class EventStoreDbStore extends EventStore {
   private async readOne(from?: LogPosition): Promise<LogRecord | undefined> {
     let found: LogRecord | undefined;
     const request = logRequest({ from, backwards: from === undefined, limit: 1 });
-    await this.connection.read(request, this.timeoutMs, (response) => (found = recordOf(response)) === undefined);
+    await this.connection.read(
+      request,
+      this.timeoutMs,
+      (response) => (found = recordOf(response, this.names)) === undefined,
+    );
     return found;
   }
 
-  /** Before the stream's first event, so that every stream has it; a concurrent second attempt finds it done. */
-  private async limitAge(stream: StreamName): Promise<void> {
-    const metadata = { $maxAge: Math.ceil(this.options.retentionDays! * DAY_SECONDS) };
+  /** Sent before the stream's first event, so that every stream has it; a second attempt finds it done. */
+  private async limitAge(stream: StreamName, name: string): Promise<void> {
+    const { retentionDays } = this.options;
+    if (retentionDays === undefined) return;
+    const metadata = { $maxAge: Math.ceil(retentionDays * DAY_SECONDS) };
     const event = {
       id: randomUUID(),
       type: '$metadata',
@@ -224,7 +242,7 @@ export class EventStoreDbStore extends EventStore {
       metadata: Buffer.alloc(0),
     };
     try {
-      await this.batches.append(`$$${stream}`, [event], NO_STREAM);
+      await this.batches.append(stream, `$$${name}`, [event], NO_STREAM);
     } catch (error) {
       if (!(error instanceof WrongExpectedRevision)) throw error;
     }

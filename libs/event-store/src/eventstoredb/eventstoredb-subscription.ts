@@ -4,7 +4,8 @@ import type { RecordedEvent, Subscription, SubscriptionHandler } from '../event-
 import { EventStoreUnavailable } from '../event-store.js';
 import { isTooSlow, unavailable, type EventStoreDbConnection } from './eventstoredb-connection.js';
 import { comparePositions, latest, toText, type LogPosition } from './log-position.js';
-import { isWanted, recordOf, subscriptionRequest, type Categories } from './messages.js';
+import { recordOf, subscriptionRequest, type LogRecord } from './messages.js';
+import type { StreamNames } from './stream-names.js';
 
 /** A message of the server: an event, or only its position. */
 interface Received {
@@ -17,14 +18,18 @@ export interface SubscriptionSource {
   /** Position of the log's last record. */
   head(): Promise<LogPosition | undefined>;
   /** The first record at or after a position. */
-  firstFrom(position: LogPosition): Promise<(Received & { stream: string }) | undefined>;
+  firstFrom(position: LogPosition): Promise<LogRecord | undefined>;
+  names: StreamNames;
 }
 
 export interface EventStoreDbSubscriptionOptions {
   after: LogPosition | undefined;
-  categories: Categories;
+  /** Absent: every category. */
+  categories: readonly string[] | undefined;
   batchSize: number;
 }
+
+const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'));
 
 /** Resumptions without an event in between after which a subscription counts as dropped. */
 const MOST_RESUMES = 10;
@@ -93,7 +98,7 @@ export class EventStoreDbSubscription implements Subscription {
     const after = await this.anchor();
     if (this.ended) return;
     const call = await source.connection.call((client, metadata, options) =>
-      client.read(subscriptionRequest(categories, after), metadata, options),
+      client.read(subscriptionRequest(source.names.ofCategories(categories), after), metadata, options),
     );
     this.call = call;
     const failed = (error: Error) => {
@@ -106,7 +111,7 @@ export class EventStoreDbSubscription implements Subscription {
     call.on('data', (response: ReadResp) => {
       if (this.call !== call) return;
       const checkpoint = response.getCheckpoint();
-      if (response.hasEvent()) this.enqueue(recordOf(response)!);
+      if (response.hasEvent()) this.enqueue(recordOf(response, source.names)!);
       else if (checkpoint)
         this.enqueue({
           position: {
@@ -130,7 +135,9 @@ export class EventStoreDbSubscription implements Subscription {
     if (!this.taken) return undefined;
     const first = await this.source.firstFrom(this.taken);
     if (!first || comparePositions(first.position, this.taken) === 0) return this.taken;
-    if (isWanted(first.stream, this.options.categories)) this.enqueue(first);
+    const { categories } = this.options;
+    if (first.stream !== undefined && (!categories || categories.includes(categoryOf(first.stream))))
+      this.enqueue(first);
     return first.position;
   }
 

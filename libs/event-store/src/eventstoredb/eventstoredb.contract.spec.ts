@@ -28,11 +28,11 @@ import { openEventStoreDb } from './load-eventstoredb.js';
 /** EventStoreDB has no leases: they are in a separate store, as in production. */
 const underTest = async (
   url: string,
-  more: { shared?: boolean; restart?(): Promise<void>; stop?(): void },
+  more: { shared?: boolean; prefix?: string; restart?(): Promise<void>; stop?(): void },
 ): Promise<EventStoreUnderTest> => {
   const folder = await mkdtemp(join(tmpdir(), 'attestry-leases-'));
   const failures: Error[] = [];
-  const open = () => openEventStoreDb({ url, onFailure: (error) => void failures.push(error) });
+  const open = () => openEventStoreDb({ url, prefix: more.prefix, onFailure: (error) => void failures.push(error) });
   const beside = () => EmbeddedEventStore.openFile({ file: join(folder, 'leases.db') });
   let [store, leases] = await Promise.all([open(), beside()]);
   return {
@@ -244,6 +244,81 @@ const describeAdapter = (name: string, url: () => string): void => {
       expect(store.comparePositions('18446744073709551614/1', '18446744073709551615/0')).toBeLessThan(0);
     });
 
+    it('shows each of the platforms that share a server its own events alone, under the same names', async () => {
+      const [one, other] = [`p${unique()}`, `p${unique()}`];
+      const stores = await Promise.all([one, other, undefined].map((prefix) => open(url(), { prefix })));
+      const [stream, tenant] = [`${category}-${one}+1`, one];
+      const written = stores.map((_, index) =>
+        Array.from({ length: index + 1 }, () => anEvent({ data: { n: index }, tenantId: tenant })),
+      );
+      const collectors = stores.map((each) => collect(each, { after: origin }));
+      for (const [index, each] of stores.entries()) {
+        await each.append(stream, written[index]!, NO_STREAM);
+        const refused = await each.append(stream, events(1), 7).catch((error: unknown) => error);
+        expect(refused).toEqual(new WrongExpectedRevision(stream, 7, index));
+      }
+      for (const [index, each] of stores.entries()) {
+        const own = idsOf(written[index]!);
+        const pages = [
+          each.readStream(stream),
+          each.readAll({ after: origin, categories: [category], limit: 10 }).then((page) => page.events),
+          each.readAll({ after: origin, limit: 1000 }).then((page) => page.events),
+          each.readTenant(tenant, undefined, 10).then((page) => page.events),
+        ];
+        for (const page of await Promise.all(pages)) {
+          const found = page.filter((it) => it.metadata.tenantId === tenant);
+          expect([idsOf(found), [...new Set(found.map((it) => it.stream))]]).toEqual([own, [stream]]);
+        }
+        expect(await each.tenantStreams(tenant, undefined, 10)).toEqual([stream]);
+        const got = () => collectors[index]!.got.filter((it) => it.metadata.tenantId === tenant);
+        await waitUntil(() => got().length >= own.length);
+        expect(idsOf(got())).toEqual(own);
+      }
+    });
+
+    it('reads past 10,000 events of other applications in a few requests', async () => {
+      const client = EventStoreDBClient.connectionString(url() as never);
+      const foreign = Array.from({ length: 100 }, () => jsonEvent({ type: 'Ordered', data: { n: 1 } }));
+      for (let n = 0; n < 25; n++) {
+        await client.appendToStream(`order-${category}`, foreign);
+        await client.appendToStream(`${category}order`, foreign);
+        await client.appendToStream(`p${category}.${category}-1`, foreign);
+        await client.appendToStream(`${category}.order-1`, foreign);
+      }
+      await client.dispose();
+      for (const prefix of [undefined, `q${category}`]) {
+        const own = await open(url(), { prefix });
+        let pages = 0;
+        for (let after = origin, atEnd = false; !atEnd; pages++) {
+          const page = await own.readAll({ after, limit: 1 });
+          expect(page.events).toEqual([]);
+          ({ next: after, atEnd } = page);
+        }
+        // Only order-… has the form of a stream of the platform without a prefix.
+        expect(pages).toBeLessThan(prefix === undefined ? 10 : 3);
+        const [written] = events(1);
+        const { got } = collect(own, { after: origin });
+        await own.append(`${category}-own${prefix ?? ''}`, [written!], NO_STREAM);
+        await waitUntil(() => got.length > 0);
+        expect(idsOf(got)).toEqual([written!.id]);
+        origin = await own.head();
+      }
+    });
+
+    it('stores appends in the order in which they are given, where old events are discarded', async () => {
+      const limited = await open(url(), { retentionDays: 1 });
+      const written: NewEvent[] = [];
+      const appends: Promise<unknown>[] = [];
+      for (let n = 0; n < 40; n++) {
+        const batch = events(2);
+        written.push(...batch);
+        for (const [index, one] of batch.entries()) appends.push(limited.append(`${category}-${n}`, [one], index - 1));
+      }
+      await Promise.all(appends);
+      const page = await limited.readAll({ after: origin, categories: [category], limit: 100 });
+      expect(idsOf(page.events)).toEqual(idsOf(written));
+    });
+
     it('refuses an address whose settings the client would ignore', async () => {
       const careless = open('esdb://127.0.0.1:1?tls=true&tlsVerifyCert=false');
       await expect(careless).rejects.toThrow('tlsVerifyCert=false has no effect');
@@ -262,6 +337,11 @@ else {
 describeEventStore('EventStoreDB (stand-in)', async () => {
   const standIn = await startEventStoreDbStandIn();
   return underTest(standIn.url, { restart: () => standIn.restart(), stop: () => standIn.stop() });
+});
+
+describeEventStore('EventStoreDB (stand-in) with a prefix', async () => {
+  const standIn = await startEventStoreDbStandIn();
+  return underTest(standIn.url, { prefix: 'one', restart: () => standIn.restart(), stop: () => standIn.stop() });
 });
 
 describe('with the stand-in', () => {

@@ -4,8 +4,8 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { readText, schemaVersionIn } from '../chain.js';
 import type { NewEvent, RecordedEvent, Revision, StreamName } from '../event-store.js';
-import { CATEGORY_WITHOUT_TENANT } from '../tenant-of.js';
 import { toText, type LogPosition } from './log-position.js';
+import type { StreamFilter, StreamNames } from './stream-names.js';
 
 /** An event as bytes. */
 export interface EncodedEvent {
@@ -14,9 +14,6 @@ export interface EncodedEvent {
   data: Buffer;
   metadata: Buffer;
 }
-
-/** Records of the whole log to read. `undefined`: those of every stream that is not the server's own. */
-export type Categories = readonly string[] | undefined;
 
 /** Where to start, inclusive; absent means the beginning (forwards) or the end (backwards). */
 export interface ReadFrom<At> {
@@ -53,17 +50,17 @@ export const encodeEvent = ({ id, type, schemaVersion, text }: NewEvent): Encode
 export const byteLength = (events: readonly EncodedEvent[]): number =>
   events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0);
 
-const streamIdentifier = (stream: StreamName) =>
-  new shared.StreamIdentifier().setStreamName(new Uint8Array(Buffer.from(stream)));
+const streamIdentifier = (name: string) =>
+  new shared.StreamIdentifier().setStreamName(new Uint8Array(Buffer.from(name)));
 
-/** One append, complete in one message. `expected`: -1 for a stream that does not exist yet. */
+/** One append, complete in one message. `expected`: -1 for a stream that does not exist yet. @param name at the server */
 export const appendRequest = (
   correlationId: string,
-  stream: StreamName,
+  name: string,
   events: readonly EncodedEvent[],
   expected: Revision,
 ): BatchAppendReq => {
-  const options = new BatchAppend.Options().setStreamIdentifier(streamIdentifier(stream));
+  const options = new BatchAppend.Options().setStreamIdentifier(streamIdentifier(name));
   if (expected < 0) options.setNoStream(new empty.Empty());
   else options.setStreamPosition(String(expected));
   const request = new BatchAppend()
@@ -87,8 +84,9 @@ const readOptions = ({ backwards = false, limit = Number.MAX_SAFE_INTEGER }: Rea
     .setCount(String(limit))
     .setUuidOption(new Options.UUIDOption().setString(new shared.Empty()));
 
-export const streamRequest = (stream: StreamName, read: ReadFrom<Revision>): ReadReq => {
-  const of = new Options.StreamOptions().setStreamIdentifier(streamIdentifier(stream));
+/** @param name at the server */
+export const streamRequest = (name: string, read: ReadFrom<Revision>): ReadReq => {
+  const of = new Options.StreamOptions().setStreamIdentifier(streamIdentifier(name));
   if (read.from !== undefined) of.setRevision(String(read.from));
   else if (read.backwards) of.setEnd(new shared.Empty());
   else of.setStart(new shared.Empty());
@@ -111,55 +109,49 @@ export const logRequest = (read: ReadFrom<LogPosition>): ReadReq =>
   new Read().setOptions(readOptions(read).setAll(allFrom(read)).setNoFilter(new shared.Empty()));
 
 const { Expression } = Options.FilterOptions;
-type StreamFilter = InstanceType<typeof Expression>;
 
-const filterOf = (expression: StreamFilter) =>
-  new Options.FilterOptions().setStreamIdentifier(expression).setMax(SEARCH_WINDOW).setCheckpointintervalmultiplier(1);
+const expressionOf = (filter: StreamFilter) =>
+  'regex' in filter ? new Expression().setRegex(filter.regex) : new Expression().setPrefixList([...filter.prefixes]);
 
-export const ofCategories = (categories: Categories): StreamFilter =>
-  categories === undefined
-    ? new Expression().setRegex('^[^$]')
-    : new Expression().setPrefixList(categories.map((category) => `${category}-`));
-
-/** Streams with a tenant in their name, and those without one, which may hold events of any. */
-export const ofTenant = (tenantId: string): StreamFilter => {
-  const id = tenantId.replace(/[^\w-]/g, '\\$&');
-  return new Expression().setRegex(`^[^$+-][^+-]*-(${id}\\+|[^+]*$)|^[^$-]*${CATEGORY_WITHOUT_TENANT}-`);
-};
+const filterOf = (filter: StreamFilter) =>
+  new Options.FilterOptions()
+    .setStreamIdentifier(expressionOf(filter))
+    .setMax(SEARCH_WINDOW)
+    .setCheckpointintervalmultiplier(1);
 
 export const filteredRequest = (streams: StreamFilter, read: ReadFrom<LogPosition>): ReadReq =>
   new Read().setOptions(readOptions(read).setAll(allFrom(read)).setFilter(filterOf(streams)));
 
 /** `after` is exclusive. */
-export const subscriptionRequest = (categories: Categories, after: LogPosition | undefined): ReadReq =>
+export const subscriptionRequest = (streams: StreamFilter, after: LogPosition | undefined): ReadReq =>
   new Read().setOptions(
     readOptions({})
       .setAll(allFrom({ from: after }))
       .setSubscription(new Options.SubscriptionOptions())
-      .setFilter(filterOf(ofCategories(categories))),
+      .setFilter(filterOf(streams)),
   );
-
-export const isWanted = (stream: StreamName, categories: Categories): boolean =>
-  !stream.startsWith('$') && (!categories || categories.includes(stream.slice(0, stream.indexOf('-'))));
 
 const textOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 
-/** A record of the log; `event` is absent when another application wrote it. */
+/** A record of the log. */
 export interface LogRecord {
   position: LogPosition;
-  stream: StreamName;
+  /** Absent for a stream that is not of this platform. */
+  stream?: StreamName;
   revision: Revision;
+  /** Absent when another application wrote it. */
   event?: RecordedEvent;
 }
 
 /** The record of a response, if it contains one. */
-export const recordOf = (response: ReadResp): LogRecord | undefined => {
+export const recordOf = (response: ReadResp, names: StreamNames): LogRecord | undefined => {
   const record = response.getEvent()?.getEvent();
   if (!record) return undefined;
   const position = { commit: BigInt(record.getCommitPosition()), prepare: BigInt(record.getPreparePosition()) };
-  const stream = textOf(record.getStreamIdentifier()!.getStreamName_asU8());
+  const stream = names.inner(textOf(record.getStreamIdentifier()!.getStreamName_asU8()));
   const revision = Number(record.getStreamRevision());
+  if (stream === undefined) return { position, revision };
   const type = record.getMetadataMap().get('type')!;
   const stored = type.startsWith('$') ? undefined : decodeMetadata(textOf(record.getCustomMetadata_asU8()));
   if (!stored) return { position, stream, revision };

@@ -9,7 +9,6 @@ import {
   openEventStoreDb,
   openPostgresCoordination,
   openPostgresEvents,
-  PrefixedEventStore,
   randomIds,
   Streams,
   systemClock,
@@ -251,9 +250,8 @@ class Opening {
       const coordination = await (database
         ? this.track(openPostgresCoordination({ ...database, onFailure: this.failed(name) }))
         : this.openFile(name, { exclusive: false }));
-      const store = await this.track(openEventStoreDb({ url, ...options, onFailure: this.failed(name) }));
       const { eventStorePrefix: prefix } = this.config;
-      const events = prefix === undefined ? store : new PrefixedEventStore(store, prefix);
+      const events = await this.track(openEventStoreDb({ url, prefix, ...options, onFailure: this.failed(name) }));
       const { leases, checkpoints, snapshots } = coordination;
       return { events, leases, checkpoints, snapshots };
     }
