@@ -5,7 +5,7 @@ export default {
   group: 'Operate',
   description: 'copy all events, or those of one tenant, between any two engines',
   options: [
-    { flags: '--from <place>', about: 'data folder, postgres:// or esdb:// URL', required: true },
+    { flags: '--from <place>', about: 'data folder, postgres://…?schema=… or esdb://…?prefix=… URL', required: true },
     { flags: '--to <place>', about: 'another one', required: true },
     { flags: '--tenant <id>', about: 'events of one tenant only' },
     { flags: '--only <kind>', about: 'one kind only', choices: ['events', 'operations'] },

@@ -34,6 +34,7 @@ let serial = 0;
 const ends: (() => Promise<unknown> | void)[] = [];
 
 beforeEach(async () => {
+  settings = {};
   folder = await mkdtemp(join(tmpdir(), 'attestry-moving-'));
 });
 afterEach(async () => {
@@ -42,8 +43,10 @@ afterEach(async () => {
 });
 
 const env = () => ({ ...ownEnvironment(), MASTER_KEY });
+/** Besides the key, of the command under test. */
+let settings: Record<string, string> = {};
 const copy = (...words: string[]): Promise<Summary> =>
-  runCopy(words, { MASTER_KEY }, new AbortController().signal, () => undefined);
+  runCopy(words, { MASTER_KEY, ...settings }, new AbortController().signal, () => undefined);
 const refusal = async (...words: string[]): Promise<string> => {
   const error: unknown = await copy(...words).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(Error);
@@ -233,32 +236,42 @@ if (!programs)
     expect(await inFile(join(back, 'operations.db'))).toEqual(await inFile(join(at, 'operations.db')));
   }, 180_000);
 
-  it('moves through EventStoreDB (stand-in), whose checkpoints are in a separate schema', async () => {
-    const { at } = await dataFolder('a', 30);
-    const standIn = await startEventStoreDbStandIn();
-    ends.push(() => standIn.stop());
-    const { location, schema } = await migrated();
-    const esdb = standIn.url;
-    expect(await refusal('--from', at, '--to', esdb)).toContain('--to-checkpoints');
-    const there = await copy('--from', at, '--to', esdb, '--to-checkpoints', location);
-    expect(there.complete).toBe(true);
-    const server = await openEventStoreDb({ url: esdb, onFailure: () => undefined });
-    ends.push(() => server.close());
-    const coordination = await openPostgresEvents({ url: postgres.url(), schema, onFailure: () => undefined });
-    ends.push(() => coordination.close());
-    expect(await coordination.checkpoints.read('dids.publisher')).toBe(await server.head());
-    // In a schema with checkpoints of another kind of store it is refused.
-    const other = await migrated();
-    const used = await other.open();
-    await used.checkpoints.write('dids.finish-deletions', '12');
-    expect(await refusal('--from', at, '--to', esdb, '--to-checkpoints', other.location)).toMatch(
-      /^the checkpoint dids\.finish-deletions at .* is of another kind of event store/,
-    );
-    const back = join(folder, 'back');
-    await copy('--from', esdb, '--from-checkpoints', location, '--to', back);
-    for (const file of ['events.db', 'operations.db'])
-      expect(await inFile(join(back, file))).toEqual(await inFile(join(at, file)));
-  }, 120_000);
+  it.each([
+    ['', {}, undefined],
+    ['?prefix=one', { EVENTSTORE_PREFIX: 'two' }, 'one'],
+    ['', { EVENTSTORE_PREFIX: 'two' }, 'two'],
+    ['?prefix=', { EVENTSTORE_PREFIX: 'two' }, undefined],
+  ])(
+    'moves through EventStoreDB (stand-in)%s, whose checkpoints are in a separate schema, with %o',
+    async (query, env: Record<string, string>, prefix) => {
+      settings = env;
+      const { at } = await dataFolder('a', 30);
+      const standIn = await startEventStoreDbStandIn();
+      ends.push(() => standIn.stop());
+      const { location, schema } = await migrated();
+      const esdb = `${standIn.url}${query.replace('?', '&')}`;
+      expect(await refusal('--from', at, '--to', esdb)).toContain('--to-checkpoints');
+      const there = await copy('--from', at, '--to', esdb, '--to-checkpoints', location);
+      expect(there.complete).toBe(true);
+      const server = await openEventStoreDb({ url: standIn.url, prefix, onFailure: () => undefined });
+      ends.push(() => server.close());
+      const coordination = await openPostgresEvents({ url: postgres.url(), schema, onFailure: () => undefined });
+      ends.push(() => coordination.close());
+      expect(await coordination.checkpoints.read('dids.publisher')).toBe(await server.head());
+      // In a schema with checkpoints of another kind of store it is refused.
+      const other = await migrated();
+      const used = await other.open();
+      await used.checkpoints.write('dids.finish-deletions', '12');
+      expect(await refusal('--from', at, '--to', esdb, '--to-checkpoints', other.location)).toMatch(
+        /^the checkpoint dids\.finish-deletions at .* is of another kind of event store/,
+      );
+      const back = join(folder, 'back');
+      await copy('--from', esdb, '--from-checkpoints', location, '--to', back);
+      for (const file of ['events.db', 'operations.db'])
+        expect(await inFile(join(back, file))).toEqual(await inFile(join(at, file)));
+    },
+    120_000,
+  );
 
   it('moves one tenant to a store with other tenants, whose publishers continue', async () => {
     const { at, tenants } = await dataFolder('a', 30);

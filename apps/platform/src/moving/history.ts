@@ -56,10 +56,11 @@ export const openHistory = async (location: StoreLocation, options: HistoryOptio
       return { events, coordination, unreachable: DECIMAL_END, holds: everything, close: () => events.close() };
     }
     case 'eventstoredb': {
-      const { url } = location;
+      const { url, prefix } = location;
       const days = kind === 'operations' && options.retentionDays;
       const events = await openEventStoreDb({
         url,
+        prefix,
         timeoutMs: TIMEOUT_MS,
         onFailure: () => undefined,
         ...(days && { retentionDays: days }),

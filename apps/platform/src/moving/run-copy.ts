@@ -42,7 +42,7 @@ class Usage extends UsageError {
   }
 }
 
-const readArguments = (words: readonly string[]) => {
+const readArguments = (words: readonly string[], prefix: string | undefined) => {
   let values;
   try {
     ({ values } = parseArgs({ args: [...words], options: OPTIONS }));
@@ -50,9 +50,12 @@ const readArguments = (words: readonly string[]) => {
     throw new Usage((error as Error).message);
   }
   const location = (name: 'from-checkpoints' | 'to-checkpoints' | 'keys-from' | 'keys-to') =>
-    values[name] === undefined ? undefined : parseLocation(values[name]);
+    values[name] === undefined ? undefined : parseLocation(values[name], prefix);
   if (!values.from || !values.to) throw new Usage('--from and --to are required');
-  const [from, to] = [parseLocation(values.from), parseLocation(values.to)];
+  const [from, to] = [values.from, values.to].map((text) => parseLocation(text, prefix)) as [
+    StoreLocation,
+    StoreLocation,
+  ];
   const { only } = values;
   if (only !== undefined && only !== 'events' && only !== 'operations')
     throw new Usage(`--only must be events or operations, not ${only}`);
@@ -113,7 +116,8 @@ export const runCopy = async (
   signal: AbortSignal,
   report: (line: string) => void,
 ): Promise<Summary> => {
-  const { values, from, to, kinds, keys, fromCheckpoints, toCheckpoints } = readArguments(words);
+  const { eventStorePrefix, operationEventsDays } = parseConfig(env, undefined, 'migrate');
+  const { values, from, to, kinds, keys, fromCheckpoints, toCheckpoints } = readArguments(words, eventStorePrefix);
   const begun = Date.now();
   for (const location of [from, keys.from])
     if (location && 'folder' in location && !existsSync(location.folder))
@@ -141,7 +145,7 @@ export const runCopy = async (
           tenantId: values.tenant,
           live: values.live,
           leaveUnpublished: values['leave-unpublished'],
-          retentionDays: parseConfig(env, undefined, 'migrate').operationEventsDays,
+          retentionDays: operationEventsDays,
           signal,
           onProgress: progressReporter(kind, report),
         });
