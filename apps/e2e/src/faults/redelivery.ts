@@ -8,10 +8,10 @@ const CONSUMER = 'analytics.operations';
 
 /** The operation events as they are stored, with the row of every call checked. */
 export const operationEvents = async (stage: Stage, faults: string[]): Promise<StoredEvent[]> => {
-  // EventStoreDB keeps them beside the others.
-  const all = await readCheckedEvents(stage.stores.operationEvents, faults);
-  const events = all.filter(({ stream }) => stream.startsWith('operation-'));
-  const domain = await readCheckedEvents(stage.stores.events, faults);
+  // EventStoreDB stores both kinds together.
+  const isOperation = ({ stream }: StoredEvent) => stream.startsWith('operation-');
+  const events = (await readCheckedEvents(stage.stores.operationEvents, faults)).filter(isOperation);
+  const domain = (await readCheckedEvents(stage.stores.events, faults)).filter((event) => !isOperation(event));
   const rows = await stage.tables.rows('analytics', 'analytics.events');
   checkOperations(rows['analytics_operations']!, domain, events, faults);
   return events;
