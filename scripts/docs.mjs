@@ -30,7 +30,7 @@ const ts = (await import('typescript')).default;
 const prettier = await import('prettier');
 const { getMetadataStorage } = await import('class-validator');
 const { OPERATIONS, ROLES, PERMISSIONS, NO_MESSAGE, openApiDocument } = await built('libs/contracts/dist/index.js');
-const { SETTINGS } = await built('libs/service-kit/dist/config.js');
+const { MIGRATION_VARIABLES, SETTINGS } = await built('libs/service-kit/dist/config.js');
 const { METRICS } = await built('libs/service-kit/dist/metrics/metric-definitions.js');
 
 const { createGenerator } = await import('ts-json-schema-generator');
@@ -50,6 +50,7 @@ const pages = {
   'docs/reference/events.md': await eventsPage(),
   'deploy/nats/users.conf': await natsUsers('attestry'),
   'deploy/helm/attestry/files/secret-settings.json': secretSettings(),
+  'deploy/helm/attestry/files/migration-settings.json': JSON.stringify([...MIGRATION_VARIABLES].sort()),
   'libs/service-kit/src/engines/state-versions.generated.ts': stateVersions(),
   ...(await interfaceFiles()),
 };

@@ -2,7 +2,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rm
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PARTICIPANTS } from '@attestry/contracts';
-import { inspectConfig, SETTINGS, parseConfig } from '@attestry/service-kit';
+import { inspectConfig, MIGRATION_VARIABLES, SETTINGS, parseConfig } from '@attestry/service-kit';
 import { skipSuite } from '@attestry/testing';
 import { faultsOf, isBuiltIn } from './kubernetes-schemas.js';
 import {
@@ -146,7 +146,8 @@ const expectAccepted = async (manifests: Manifest[], workload: Manifest) => {
 /** The environment of a pod's only container, as the kubelet would make it. */
 const environmentOf = (manifests: Manifest[], workload: Manifest): Record<string, string> => {
   const [container] = podOf(workload).containers as [Manifest];
-  const maps = container['envFrom'].map(
+  const own = container['envFrom'].filter((it: object) => 'configMapRef' in it);
+  const maps = own.map(
     (it: { configMapRef: { name: string } }) =>
       ofKind(manifests, 'ConfigMap').find(({ metadata }) => metadata.name === it.configMapRef.name)!['data'],
   );
@@ -340,6 +341,18 @@ else
         expect(container.command).toEqual(['node', '--no-warnings', 'apps/platform/dist/migrate.js']);
       });
 
+      it('gives the migration the value of each of its settings that a service has', () => {
+        const job = environmentOf(manifests, one(manifests, 'Job', 'migrate'));
+        // Its own user on the bus; with `serviceRole` it does not need the password of that role.
+        const own = ['NATS_USER', 'NATS_PASSWORD', ...('DATABASE_SERVICE_ROLE' in job ? ['DATABASE_URL'] : [])];
+        for (const service of Object.keys(SERVICES)) {
+          const environment = environmentOf(manifests, one(manifests, 'Deployment', service));
+          const shared = MIGRATION_VARIABLES.filter((it) => it in environment && !own.includes(it));
+          expect(shared.length).toBeGreaterThan(3);
+          for (const variable of shared) expect([variable, job[variable]]).toEqual([variable, environment[variable]]);
+        }
+      });
+
       it('lets a pod finish (unready, SHUTDOWN_DELAY, 15 s) and never reduces the number of pods during a rollout', () => {
         for (const deployment of ofKind(manifests, 'Deployment')) {
           const { terminationGracePeriodSeconds, containers, topologySpreadConstraints } = podOf(deployment);
@@ -371,6 +384,114 @@ else
         expect(new Set(scaled).size).toBe(scaled.length);
         for (const deployment of ofKind(manifests, 'Deployment'))
           expect('replicas' in deployment['spec']).toBe(!scaled.includes(deployment.metadata.name));
+      });
+    });
+
+    describe('the migration', () => {
+      const minimal = VARIANTS['minimal']!;
+      const jobOf = (words: string[]) => {
+        const manifests = render([...minimal, ...words]);
+        return { manifests, job: one(manifests, 'Job', 'migrate') };
+      };
+      const dataOf = (words: string[]) => one(jobOf(words).manifests, 'ConfigMap', 'migrate')['data'];
+      const json = (path: string, value: unknown) => ['--set-json', `${path}=${JSON.stringify(value)}`];
+
+      it('is given every setting that it reads, from values or from the Secret', () => {
+        const secrets = Object.values(SETTINGS).flatMap(({ env, secret }) => (secret ? [env] : []));
+        const free = MIGRATION_VARIABLES.filter((it) => !MADE_BY_THE_CHART.includes(it) && !secrets.includes(it));
+        expect(free.sort()).toEqual(['MIGRATION_ALLOWS', 'NATS_REPLICAS', 'OPERATION_EVENTS_DAYS']);
+        const values = Object.fromEntries(free.map((it, n) => [it, `${n}`]));
+        for (const path of ['config', 'defaults.config', 'services.analytics.config', 'migrate.config'])
+          expect(dataOf(json(path, values))).toMatchObject(values);
+        const given = Object.values(rendered).flatMap((manifests) =>
+          Object.keys(environmentOf(manifests, one(manifests, 'Job', 'migrate'))),
+        );
+        expect([...given, ...free]).toEqual(expect.arrayContaining([...MIGRATION_VARIABLES]));
+      });
+
+      it('is given settings that are no settings of the platform, but not those of single services', () => {
+        expect(dataOf(json('config', { UV_THREADPOOL_SIZE: '8' }))).toHaveProperty('UV_THREADPOOL_SIZE', '8');
+        expect(dataOf(json('services.dids.config', { NONCE_SECONDS: '60' }))).not.toHaveProperty('NONCE_SECONDS');
+      });
+
+      it('has the more specific value of a setting', () => {
+        const days = (...paths: string[]) =>
+          dataOf(paths.flatMap((path, n) => ['--set-string', `${path}.OPERATION_EVENTS_DAYS=${n + 1}`]));
+        const last = (...paths: string[]) =>
+          expect(days(...paths)).toHaveProperty('OPERATION_EVENTS_DAYS', `${paths.length}`);
+        last('config', 'defaults.config');
+        last('config', 'defaults.config', 'services.analytics.config');
+        last('config', 'services.analytics.config', 'migrate.config');
+        last('services.dids.config', 'services.analytics.config', 'migrate.config');
+        expect(
+          refusal(
+            ...minimal,
+            ...json('services.dids.config', { OPERATION_EVENTS_DAYS: '1' }),
+            ...json('services.analytics.config', { OPERATION_EVENTS_DAYS: '2' }),
+          ),
+        ).toMatch(/services\.dids\.config\.OPERATION_EVENTS_DAYS differs from .*: set it in migrate\.config/);
+      });
+
+      it.each(['secrets.settings', 'defaults.secretSettings', 'services.dids.secretSettings'])(
+        'is given its settings among %s',
+        (path) => {
+          const { job } = jobOf(json(path, ['NATS_REPLICAS', 'MAIL_FROM']));
+          const names = podOf(job).containers[0].env.map((it: { name: string }) => it.name);
+          expect(names).toContain('NATS_REPLICAS');
+          expect(names).not.toContain('MAIL_FROM');
+        },
+      );
+
+      const scheduling = {
+        nodeSelector: { pool: 'jobs' },
+        tolerations: [{ key: 'jobs', operator: 'Exists' }],
+        affinity: { nodeAffinity: {} },
+        priorityClassName: 'high',
+      };
+      it('runs where its own values say, and otherwise where the services run', async () => {
+        const { job, manifests } = jobOf(json('defaults', { ...scheduling, podAnnotations: { of: 'defaults' } }));
+        expect(podOf(job)).toMatchObject(scheduling);
+        expect(job['spec'].template.metadata.annotations).toEqual({ of: 'defaults' });
+        expect((await Promise.all(manifests.map(faultsOf))).flat()).toEqual([]);
+        const own = {
+          ...scheduling,
+          nodeSelector: {},
+          podAnnotations: { of: 'job' },
+          annotations: { owner: 'operations' },
+          timeout: 3600,
+          backoffLimit: 0,
+          resources: { requests: { cpu: '2', memory: '3Gi' }, limits: { cpu: '3', memory: '4Gi' } },
+        };
+        const other = jobOf([...json('defaults.nodeSelector', { pool: 'services' }), ...json('migrate', own)]);
+        const { nodeSelector: _, ...rest } = scheduling;
+        expect(podOf(other.job)).toMatchObject({ ...rest, containers: [{ resources: own.resources }] });
+        expect(podOf(other.job)).not.toHaveProperty('nodeSelector');
+        expect(other.job['spec']).toMatchObject({ activeDeadlineSeconds: 3600, backoffLimit: 0 });
+        expect(other.job['spec'].template.metadata.annotations).toEqual({ of: 'job' });
+        expect(other.job.metadata.annotations).toMatchObject({ owner: 'operations', 'helm.sh/hook-weight': '0' });
+        expect((await Promise.all(other.manifests.map(faultsOf))).flat()).toEqual([]);
+      });
+
+      it('has further variables, which do not replace those of the chart', async () => {
+        const env = [
+          { name: 'PGOPTIONS', value: '-c lock_timeout=60s' },
+          { name: 'NODE_OPTIONS', valueFrom: { configMapKeyRef: { name: 'node', key: 'options' } } },
+        ];
+        const envFrom = [{ secretRef: { name: 'more' } }];
+        const { job, manifests } = jobOf([...json('migrate.env', env), ...json('migrate.envFrom', envFrom)]);
+        const [container] = podOf(job).containers;
+        expect(container.env).toEqual(expect.arrayContaining(env));
+        expect(container.envFrom).toEqual([...envFrom, { configMapRef: { name: 'attestry-migrate' } }]);
+        expect((await Promise.all(manifests.map(faultsOf))).flat()).toEqual([]);
+        for (const [variable, message] of [
+          [{ name: 'NATS_URL', value: 'nats://other:4222' }, /migrate\/env\/0\/name/],
+          [{ name: 'MIGRATION_DATABASE_URL', valueFrom: {} }, /MIGRATION_DATABASE_URL is a variable of the chart/],
+          [{ name: 'PGPASSWORD', value: 'word' }, /migrate\.env\.PGPASSWORD is secret/],
+        ] as const)
+          expect(refusal(...minimal, ...json('migrate.env', [variable]))).toMatch(message);
+        expect(refusal(...minimal, '--set-string', 'migrate.config.SMTP_URL=smtp://mail')).toMatch(
+          /migrate\.config\.SMTP_URL is secret/,
+        );
       });
     });
 

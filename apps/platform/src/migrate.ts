@@ -7,9 +7,10 @@ import { runCommand } from './run-command.js';
 const main = async (): Promise<void> => {
   const { json } = parseArgs({ options: { json: { type: 'boolean' } } }).values;
   const config = await loadConfig(process.env, { purpose: 'migrate', busUser: 'migrate' });
-  const done = await migrateEngines(config, (reason) => console.error(`waiting for NATS: ${reason}`));
-  if (json) return console.log(JSON.stringify({ ok: true, migrated: done }));
+  const { done, left } = await migrateEngines(config, (reason) => console.error(`waiting for NATS: ${reason}`));
+  if (json) return console.log(JSON.stringify({ ok: true, migrated: done, left }));
   for (const line of done) console.log(line);
+  for (const line of left) console.log(`left as it was: ${line}`);
   console.log(done.length ? 'migrated' : 'nothing to migrate: embedded engines are migrated when the platform starts');
 };
 

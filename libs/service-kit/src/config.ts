@@ -261,10 +261,9 @@ export const SETTINGS = {
     'attestry',
     (s) => (/^[A-Za-z0-9_-]+$/.test(s) ? s : fail('must contain only letters, digits, - and _')),
   ),
-  natsReplicas: setting(
+  natsReplicas: optional(
     'NATS_REPLICAS',
-    'Replicas of streams and buckets in a NATS cluster; used by `npm run migrate`.',
-    '1',
+    'Replicas of streams and buckets in a NATS cluster; used by `npm run migrate`, which lowers them only with `MIGRATION_ALLOWS`. Default: 1 for new ones, and no change of existing ones.',
     integer(1, 5),
   ),
   eventStoreUrl: secret(
@@ -321,6 +320,12 @@ export const SETTINGS = {
   databaseServiceRole: optional(
     'DATABASE_SERVICE_ROLE',
     'PostgreSQL role of the services, to which `npm run migrate` grants their privileges. Default: the user of `DATABASE_URL`, unless it is also the user that migrates.',
+  ),
+  migrationAllows: setting(
+    'MIGRATION_ALLOWS',
+    'Comma-separated list of what `npm run migrate` may do although it loses redundancy, or keeps personal data longer: `fewer-replicas` lowers the replicas of streams and buckets to `NATS_REPLICAS`, `longer-retention` lengthens the retention of the audit trail in PostgreSQL to `OPERATION_EVENTS_DAYS`. Default: neither; the migration prints what it left as it was.',
+    '',
+    list(oneOf('fewer-replicas', 'longer-retention')),
   ),
   baseDomain: optional(
     'BASE_DOMAIN',
@@ -585,10 +590,9 @@ export const SETTINGS = {
     '250',
     integer(0, 10_000),
   ),
-  operationEventsDays: setting(
+  operationEventsDays: optional(
     'OPERATION_EVENTS_DAYS',
-    'Days for which analytics events are kept.',
-    '400',
+    'Days for which analytics events are kept. If it is set, `npm run migrate` shortens the retention in PostgreSQL to this value, and lengthens it only with `MIGRATION_ALLOWS`. Default: 400; an existing retention in PostgreSQL is not changed.',
     integer(1, 36500),
   ),
   loggingLevels: setting(
@@ -629,12 +633,45 @@ export const SETTINGS = {
   ),
 } as const;
 
+/**
+ * What `npm run migrate` reads; the Helm chart gives the migration these settings wherever they are configured. A test compares the list with
+ * what the migration reads.
+ */
+export const MIGRATION_SETTINGS = [
+  'nodeEnv',
+  'natsServers',
+  'natsUser',
+  'natsPassword',
+  'natsCredentialsFile',
+  'natsCaFile',
+  'natsCertFile',
+  'natsKeyFile',
+  'natsNamespace',
+  'natsReplicas',
+  'eventStoreUrl',
+  'databaseUrl',
+  'databaseSchema',
+  'databasePool',
+  'keysDatabaseUrl',
+  'plaintextEngines',
+  'migrationDatabaseUrl',
+  'databaseServiceRole',
+  'migrationAllows',
+  'operationEventsDays',
+] as const satisfies readonly (keyof typeof SETTINGS)[];
+
+/** Environment variables of {@link MIGRATION_SETTINGS}. */
+export const MIGRATION_VARIABLES: readonly string[] = MIGRATION_SETTINGS.map((name) => SETTINGS[name].env);
+
 type Parsed = { [K in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[K]['parse']> };
 
 export interface PlatformConfigValues extends Omit<
   Parsed,
-  'baseDomain' | 'managementDomain' | 'environments' | 'contextUrl' | 'invitationUrl' | 'signIn'
+  'baseDomain' | 'managementDomain' | 'environments' | 'contextUrl' | 'invitationUrl' | 'signIn' | 'operationEventsDays'
 > {
+  operationEventsDays: number;
+  /** `undefined`: `operationEventsDays` is the default. A migration applies only what was set. */
+  operationEventsDaysGiven: number | undefined;
   baseDomain: string;
   managementDomain: string;
   environments: EnvironmentConfig[];
@@ -762,6 +799,8 @@ const configOf = (parsed: Parsed, port: number | undefined): PlatformConfig => {
     environments,
     contextUrl: parsed.contextUrl ?? `${parsed.publicScheme}://contexts.${baseDomain}/v1`,
     signIn,
+    operationEventsDays: parsed.operationEventsDays ?? 400,
+    operationEventsDaysGiven: parsed.operationEventsDays,
     invitationUrl:
       parsed.invitationUrl ??
       `${parsed.publicScheme}://${environments[0]!.authorizationServerDomain}${signIn === 'built-in' ? '/people' : ''}/invitation`,

@@ -27,6 +27,7 @@
 {{- end -}}
 {{- if eq .name "migrate" -}}
 {{- with $v.database.serviceRole -}}{{- $_ := set $c "DATABASE_SERVICE_ROLE" . -}}{{- end -}}
+{{- $c = merge $c $v.migrate.config (include "attestry.ownMigrationSettings" .root | fromJson) $v.defaults.config $v.config -}}
 {{- else -}}
 {{- $_ := set $c "SERVICE" .name -}}
 {{- $_ := set $c "HOST" "0.0.0.0" -}}
@@ -46,6 +47,25 @@
 {{- toJson $c -}}
 {{- end -}}
 
+{{/* Settings that the migration reads, of single services: one value for each, because the engines are shared. */}}
+{{- define "attestry.ownMigrationSettings" -}}
+{{- $found := dict -}}
+{{- $from := dict -}}
+{{- $read := .Files.Get "files/migration-settings.json" | fromJsonArray -}}
+{{- range $name, $own := .Values.services -}}
+{{- range $variable, $value := ($own | default dict).config -}}
+{{- if has $variable $read -}}
+{{- if and (hasKey $found $variable) (ne (get $found $variable) $value) (not (hasKey $.Values.migrate.config $variable)) -}}
+{{- fail (printf "services.%s.config.%s differs from services.%s.config.%s, and the migration reads it too: set it in migrate.config" $name $variable (get $from $variable) $variable) -}}
+{{- end -}}
+{{- $_ := set $found $variable $value -}}
+{{- $_ := set $from $variable $name -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $found -}}
+{{- end -}}
+
 {{/* Variable: key in the Secret, as JSON. Nothing here is optional: a pod without one of them does not start. */}}
 {{- define "attestry.secretKeys" -}}
 {{- $v := .root.Values -}}
@@ -60,6 +80,11 @@
 {{- if eq .name "migrate" -}}
 {{- $_ := set $k "MIGRATION_DATABASE_URL" "MIGRATION_DATABASE_URL" -}}
 {{- if not $v.database.serviceRole -}}{{- $_ := set $k "DATABASE_URL" "DATABASE_URL" -}}{{- end -}}
+{{- $listed := concat $v.secrets.settings ($v.defaults.secretSettings | default list) -}}
+{{- range $_, $own := $v.services -}}{{- $listed = concat $listed (($own | default dict).secretSettings | default list) -}}{{- end -}}
+{{- range $.root.Files.Get "files/migration-settings.json" | fromJsonArray -}}
+{{- if has . $listed -}}{{- $_ := set $k . . -}}{{- end -}}
+{{- end -}}
 {{- else -}}
 {{- if has "database" $engines -}}{{- $_ := set $k "DATABASE_URL" "DATABASE_URL" -}}{{- end -}}
 {{- range list "MASTER_KEY" "MANAGEMENT_CLIENT_ID" "MANAGEMENT_CLIENT_SECRET" -}}{{- $_ := set $k . . -}}{{- end -}}
@@ -91,7 +116,12 @@
 
 {{- define "attestry.env" -}}
 {{- $secret := include "attestry.secretName" . -}}
+{{- $isJob := eq .name "migrate" -}}
 envFrom:
+  {{- if $isJob }}{{- with .root.Values.migrate.envFrom }}
+  # First: what the chart renders wins over variables of the same name.
+  {{- toYaml . | nindent 2 }}
+  {{- end }}{{- end }}
   - configMapRef:
       name: {{ include "attestry.fullname" .root }}-{{ .name }}
 env:
@@ -102,6 +132,25 @@ env:
         name: {{ $secret }}
         key: {{ $key }}
   {{- end }}
+  {{- if $isJob }}{{- with .root.Values.migrate.env }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}{{- end }}
+{{- end -}}
+
+{{/* Where the pods of `settings` run: of a service, or of the Job. */}}
+{{- define "attestry.scheduling" -}}
+{{- with .priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end -}}
 
 {{- define "attestry.podSecurity" -}}

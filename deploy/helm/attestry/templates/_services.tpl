@@ -46,6 +46,15 @@ analytics: { engines: [database, eventStore] }
 {{- toJson (mergeOverwrite (deepCopy .root.Values.defaults) (deepCopy $own)) -}}
 {{- end -}}
 
+{{/* Of the Job: `migrate`, and where it has no member of the name, `defaults`. */}}
+{{- define "attestry.migrateSettings" -}}
+{{- $found := dict -}}
+{{- range list "podAnnotations" "nodeSelector" "tolerations" "affinity" "priorityClassName" -}}
+{{- $_ := set $found . (hasKey $.Values.migrate . | ternary (index $.Values.migrate .) (index $.Values.defaults .)) -}}
+{{- end -}}
+{{- toJson $found -}}
+{{- end -}}
+
 {{/* What a schema of values cannot say. */}}
 {{- define "attestry.check" -}}
 {{- $known := include "attestry.services" . | fromYaml -}}
@@ -66,15 +75,24 @@ analytics: { engines: [database, eventStore] }
 {{- end -}}
 {{- include "attestry.checkConfig" (dict "root" . "path" "config" "config" .Values.config) -}}
 {{- include "attestry.checkConfig" (dict "root" . "path" "defaults.config" "config" .Values.defaults.config) -}}
+{{- include "attestry.checkConfig" (dict "root" . "path" "migrate.config" "config" .Values.migrate.config) -}}
+{{- $variables := dict -}}
+{{- range .Values.migrate.env -}}
+{{- if hasKey . "value" -}}{{- $_ := set $variables .name .value -}}{{- end -}}
+{{- if hasKey (include "attestry.secretKeys" (dict "root" $ "name" "migrate") | fromJson) .name -}}
+{{- fail (printf "migrate.env: %s is a variable of the chart, from the Secret" .name) -}}
+{{- end -}}
+{{- end -}}
+{{- include "attestry.checkConfig" (dict "root" . "path" "migrate.env" "config" $variables) -}}
 {{- range $name, $own := .Values.services -}}
 {{- include "attestry.checkConfig" (dict "root" $ "path" (printf "services.%s.config" $name) "config" ($own | default dict).config) -}}
 {{- end -}}
-{{- range $name, $_ := $known -}}
+{{- range $name := append (keys $known) "migrate" -}}
 {{- $ctx := dict "root" $ "name" $name -}}
 {{- $config := include "attestry.config" $ctx | fromJson -}}
 {{- range $variable, $_ := include "attestry.secretKeys" $ctx | fromJson -}}
 {{- if hasKey $config $variable -}}
-{{- fail (printf "services.%s: %s is among the settings and among those of the Secret; remove one" $name $variable) -}}
+{{- fail (printf "%s%s: %s is among the settings and among those of the Secret; remove one" (ternary "" "services." (eq $name "migrate")) $name $variable) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

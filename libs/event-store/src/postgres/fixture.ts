@@ -2,6 +2,7 @@ import pg from 'pg';
 import { anEvent as makeEvent } from '../testing.js';
 import type { EventStore, NewEvent, Position, RecordedEvent, Subscription } from '../event-store.js';
 import { migratePostgresEvents, openPostgresEvents } from './load-postgres.js';
+import type { Retention } from './partitioned-schema.js';
 import type { PostgresEventStore } from './postgres-event-store.js';
 
 export const anEvent = (id?: string): NewEvent => makeEvent(id === undefined ? {} : { id });
@@ -18,16 +19,13 @@ export class Fixture {
 
   constructor(private readonly url: (role?: string) => string) {}
 
-  migrate(options: { serviceRole?: string; retentionDays?: number } = {}): Promise<void> {
-    const { serviceRole, retentionDays } = options;
-    return migratePostgresEvents(
-      { url: this.url(), schema: this.schema, serviceRole },
-      { events: true, retentionDays },
-    );
+  migrate(options: { serviceRole?: string; retention?: Retention } = {}): Promise<number | undefined> {
+    const { serviceRole, retention } = options;
+    return migratePostgresEvents({ url: this.url(), schema: this.schema, serviceRole }, { events: true, retention });
   }
 
-  migrateLeases(): Promise<void> {
-    return migratePostgresEvents({ url: this.url(), schema: this.schema }, { events: false });
+  async migrateLeases(): Promise<void> {
+    await migratePostgresEvents({ url: this.url(), schema: this.schema }, { events: false });
   }
 
   async open(options: { url?: string; timeoutMs?: number } = {}): Promise<PostgresEventStore> {

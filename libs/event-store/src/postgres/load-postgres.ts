@@ -2,6 +2,7 @@ import type { PostgresOptions } from '@attestry/postgres';
 import type { Leases } from '../event-store.js';
 import type { ListedCheckpoints } from '../subscriptions.js';
 import type { Snapshots } from '../snapshots.js';
+import type { Retention } from './partitioned-schema.js';
 import type { PostgresEventStore } from './postgres-event-store.js';
 
 // Loaded on demand: the embedded platform does not load the client.
@@ -41,19 +42,28 @@ export const openPostgresCoordination = async (options: PostgresOptions): Promis
 /**
  * Creates the tables of leases, checkpoints and snapshots, and with `events` those of events; or adds what this release needs.
  *
- * @param retentionDays keeps events in partitions by time, which are dropped this many days after their last event or at most a twelfth of
+ * @param retention keeps events in partitions by time, which are dropped that many days after their last event or at most a twelfth of
  * that later; may be changed by migrating again. Default: kept forever. A schema keeps its kind.
+ * @returns days for which events are kept, if there is a retention
  */
 export const migratePostgresEvents = async (
   options: { url: string; schema: string; serviceRole?: string },
-  { events, retentionDays }: { events: boolean; retentionDays?: number },
-): Promise<void> => {
-  const [{ EVENT_TABLES, LEASE_TABLES }, { partitionedEventTables }, { migrateSchema }] = await Promise.all([
+  { events, retention }: { events: boolean; retention?: Retention },
+): Promise<number | undefined> => {
+  const [{ EVENT_TABLES, LEASE_TABLES }, { partitionedEventTables }, { migrateSchema, openPool }] = await Promise.all([
     import('./schema.js'),
     import('./partitioned-schema.js'),
     import('@attestry/postgres'),
   ]);
   await migrateSchema(options, LEASE_TABLES);
-  if (events)
-    await migrateSchema(options, retentionDays === undefined ? EVENT_TABLES : partitionedEventTables(retentionDays));
+  if (!events) return undefined;
+  await migrateSchema(options, retention ? partitionedEventTables(retention) : EVENT_TABLES);
+  if (!retention) return undefined;
+  const pool = openPool({ ...options, connections: 1, onFailure: () => undefined });
+  try {
+    const { rows } = await pool.query<{ days: number }>(`SELECT days FROM ${options.schema}.retention`);
+    return rows[0]!.days;
+  } finally {
+    await pool.end();
+  }
 };

@@ -160,15 +160,25 @@ export const PARTITIONED_EVENTS: Pick<Migrations, 'component' | 'steps'> = {
   steps: [events, tenantsInPartitions, (schema) => appendUnits(schema, appendSql(schema))],
 };
 
-/** @param retentionDays events are kept this long, and at most a twelfth of it longer */
-export const partitionedEventTables = (retentionDays: number): Migrations => {
+export interface Retention {
+  /** Events are kept this long, and at most a twelfth of it longer. `undefined`: {@link DEFAULT_RETENTION_DAYS}, or what is stored. */
+  days: number | undefined;
+  /** A stored retention that is shorter becomes `days`. Default: it stays. */
+  mayLengthen?: boolean;
+}
+
+export const DEFAULT_RETENTION_DAYS = 400;
+
+/** The retention is stored beside the events, so that it is the same for all processes. */
+export const partitionedEventTables = ({ days, mayLengthen = false }: Retention): Migrations => {
+  const retentionDays = days ?? DEFAULT_RETENTION_DAYS;
   if (!Number.isInteger(retentionDays) || retentionDays < 1)
     throw new RangeError(`retention of ${retentionDays} days, expected a whole number from 1 on`);
   return {
     ...PARTITIONED_EVENTS,
     settings: (schema) => `
     INSERT INTO ${schema}.retention (days) SELECT ${retentionDays} WHERE NOT EXISTS (SELECT FROM ${schema}.retention);
-    UPDATE ${schema}.retention SET days = ${retentionDays};`,
+    ${days === undefined ? '' : `UPDATE ${schema}.retention SET days = ${days}${mayLengthen ? '' : ` WHERE days > ${days}`};`}`,
     grants: () => [
       ...EVENT_GRANTS,
       { on: 'retention', privileges: 'SELECT' },

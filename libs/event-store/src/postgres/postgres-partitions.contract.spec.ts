@@ -2,6 +2,7 @@ import { describeOnPostgres, waitUntil } from '@attestry/testing';
 import type pg from 'pg';
 import { WrongExpectedRevision } from '../event-store.js';
 import { anEvent, Collector, Fixture } from './fixture.js';
+import type { Retention } from './partitioned-schema.js';
 import { statementsOf } from './statements.js';
 
 describeOnPostgres('event store: partitions on PostgreSQL', (server) => {
@@ -10,7 +11,7 @@ describeOnPostgres('event store: partitions on PostgreSQL', (server) => {
   beforeEach(async () => {
     fixture = new Fixture((role) => server().url(role));
     owner = await fixture.connect();
-    await fixture.migrate({ retentionDays: 10 });
+    await fixture.migrate({ retention: { days: 10 } });
   });
   afterEach(async () => {
     await fixture.close();
@@ -115,12 +116,30 @@ describeOnPostgres('event store: partitions on PostgreSQL', (server) => {
     await onDay(2);
     await Promise.all([1, 2, 3, 4].map(() => fixture.open()));
     expect(await partitions()).toEqual(['events_0', 'events_1', 'events_2']);
-    await fixture.migrate({ retentionDays: 20 });
+    await fixture.migrate({ retention: { days: 20, mayLengthen: true } });
     await onDay(12.5);
     expect(await exists('events_0')).toBe(true);
     await onDay(22.5);
     expect(await exists('events_0')).toBe(false);
-    await expect(fixture.migrate({ retentionDays: 0.5 })).rejects.toThrow(RangeError);
+    await expect(fixture.migrate({ retention: { days: 0.5 } })).rejects.toThrow(RangeError);
+  });
+
+  it.each<[string, Retention, number]>([
+    ['without a number', { days: undefined }, 10],
+    ['without a number, allowed to lengthen', { days: undefined, mayLengthen: true }, 10],
+    ['with more days', { days: 11 }, 10],
+    ['with more days, allowed to lengthen', { days: 11, mayLengthen: true }, 11],
+    ['with fewer days', { days: 9 }, 9],
+    ['with the same days', { days: 10 }, 10],
+  ])('keep their days through a migration %s', async (_, retention, days) => {
+    expect(await fixture.migrate({ retention })).toBe(days);
+    expect(await fixture.migrate({ retention: { days: undefined } })).toBe(days);
+  });
+
+  it('have 400 days where the first migration gets no number', async () => {
+    const other = new Fixture((role) => server().url(role));
+    expect(await other.migrate({ retention: { days: undefined } })).toBe(400);
+    await other.close();
   });
 
   it('wait for a slow reader, which does not block appends for long', async () => {

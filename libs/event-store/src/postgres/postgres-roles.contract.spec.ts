@@ -2,6 +2,7 @@ import { describeOnPostgres, waitUntil } from '@attestry/testing';
 import type pg from 'pg';
 import { WrongExpectedRevision } from '../event-store.js';
 import { anEvent, Collector, Fixture } from './fixture.js';
+import type { Retention } from './partitioned-schema.js';
 
 const DENIED = { code: '42501' };
 
@@ -65,14 +66,14 @@ describeOnPostgres('event store: roles of PostgreSQL', (server) => {
     `SELECT ${schema}.make_partition(90000000000)`,
     `CREATE OR REPLACE FUNCTION ${schema}.now_ms() RETURNS bigint LANGUAGE sql AS 'SELECT 9e15::bigint'`,
   ];
-  const kinds: [string, number | undefined, (schema: string) => string[]][] = [
+  const kinds: [string, Retention | undefined, (schema: string) => string[]][] = [
     ['kept for ever', undefined, changes],
-    ['in partitions', 10, (schema) => [...changes(schema), ...changesOfPartitions(schema)]],
+    ['in partitions', { days: 10 }, (schema) => [...changes(schema), ...changesOfPartitions(schema)]],
   ];
 
-  describe.each(kinds)('events %s', (_, retentionDays, attempts) => {
+  describe.each(kinds)('events %s', (_, retention, attempts) => {
     it('can be appended, read and subscribed to by a service, which can use leases and checkpoints', async () => {
-      await fixture.migrate({ serviceRole: 'service', retentionDays });
+      await fixture.migrate({ serviceRole: 'service', retention });
       const store = await fixture.open({ url: server().url('service') });
       const collector = new Collector(store);
       const { position } = await store.append('a-1', [anEvent('1'), anEvent('2')], -1);
@@ -87,7 +88,7 @@ describeOnPostgres('event store: roles of PostgreSQL', (server) => {
     });
 
     it('cannot be changed by a service in any way', async () => {
-      await fixture.migrate({ serviceRole: 'service', retentionDays });
+      await fixture.migrate({ serviceRole: 'service', retention });
       await (await fixture.open()).append('a-1', [anEvent('1'), anEvent('2')], -1);
       const before = await stored();
       const service = await fixture.connect('service');
@@ -105,9 +106,9 @@ describeOnPostgres('event store: roles of PostgreSQL', (server) => {
     });
 
     it('cannot be changed by the owner by mistake', async () => {
-      await fixture.migrate({ retentionDays });
+      await fixture.migrate({ retention });
       await (await fixture.open()).append('a-1', [anEvent('1')], -1);
-      const tables = ['events', ...(retentionDays ? ['events_0', 'events_1'] : [])];
+      const tables = ['events', ...(retention ? ['events_0', 'events_1'] : [])];
       for (const table of tables.map((name) => `${fixture.schema}.${name}`)) {
         await expect(owner.query(`UPDATE ${table} SET type = 'Other'`)).rejects.toMatchObject(DENIED);
         await expect(owner.query(`DELETE FROM ${table}`)).rejects.toMatchObject(DENIED);
@@ -117,14 +118,14 @@ describeOnPostgres('event store: roles of PostgreSQL', (server) => {
     });
 
     it('are not accessible to a role without grants', async () => {
-      await fixture.migrate({ serviceRole: 'service', retentionDays });
+      await fixture.migrate({ serviceRole: 'service', retention });
       const outsider = await fixture.connect('stranger');
       await expect(outsider.query(`SELECT FROM ${fixture.schema}.events`)).rejects.toMatchObject(DENIED);
       await expect(fixture.appendOn(outsider, 'a-1', '1', -1)).rejects.toMatchObject(DENIED);
     });
 
     it('are appended by the functions of the owner, even if a service defines others', async () => {
-      await fixture.migrate({ serviceRole: 'service', retentionDays });
+      await fixture.migrate({ serviceRole: 'service', retention });
       const service = await fixture.connect('service');
       await service.query(
         `CREATE TEMP TABLE events (stream text, revision bigint);

@@ -4,17 +4,18 @@ import { describeEventStore } from '../event-store.contract.js';
 import { describeSnapshots } from '../snapshots.contract.js';
 import { describeLeasedWorker } from '../worker/leased-worker.contract.js';
 import { migratePostgresEvents, openPostgresCoordination, openPostgresEvents } from './load-postgres.js';
+import type { Retention } from './partitioned-schema.js';
 
 describeOnPostgres('PostgreSQL', (server) => {
   let tests = 0;
-  const kinds: [string, number | undefined][] = [
+  const kinds: [string, Retention | undefined][] = [
     ['kept for ever', undefined],
-    ['in partitions', 400],
+    ['in partitions', { days: 400 }],
   ];
-  describe.each(kinds)('%s', (name, retentionDays) => {
+  describe.each(kinds)('%s', (name, retention) => {
     describeEventStore(`PostgreSQL, ${name}`, async () => {
       const options = { url: server().url(), schema: `test${++tests}` };
-      await migratePostgresEvents(options, { events: true, retentionDays });
+      await migratePostgresEvents(options, { events: true, retention });
       const failures: Error[] = [];
       const open = () => openPostgresEvents({ ...options, onFailure: (error) => void failures.push(error) });
       let store = await open();

@@ -1,7 +1,7 @@
 import type { MessageBus } from '../message-bus.js';
 import type { NatsOptions } from './connect-nats.js';
 import type { NatsUsersInspection } from './inspect-nats-users.js';
-import type { NatsFeedOptions } from './migrate-nats.js';
+import type { KeptReplicas, NatsFeedOptions } from './migrate-nats.js';
 import type { NatsBusOptions } from './nats-bus.js';
 
 // Loaded on demand: the embedded platform does not load the client.
@@ -13,14 +13,14 @@ export const openNatsBus = async (options: NatsBusOptions): Promise<MessageBus> 
 };
 
 /** Creates what the bus needs on a NATS server, or updates it; see `migrateNats`. */
-export const migrateNatsServer = async (options: NatsOptions & NatsFeedOptions): Promise<void> => {
+export const migrateNatsServer = async (options: NatsOptions & NatsFeedOptions): Promise<KeptReplicas[]> => {
   const [{ connectNats }, { migrateNats }] = await Promise.all([
     import('./connect-nats.js'),
     import('./migrate-nats.js'),
   ]);
   const connection = await connectNats(options);
   try {
-    await migrateNats(connection, options.namespace, options);
+    return await migrateNats(connection, options.namespace, options);
   } finally {
     await connection.close();
   }

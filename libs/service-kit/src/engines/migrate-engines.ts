@@ -24,26 +24,45 @@ const ownerUrl = (url: string, owner: string): string => {
   return use.host === as.host ? as.href : url;
 };
 
+export interface Migrated {
+  /** What was created, or found complete. */
+  done: string[];
+  /** What differs from the settings, and why it was not changed. */
+  left: string[];
+}
+
+const ALLOW = {
+  replicas: 'MIGRATION_ALLOWS=fewer-replicas lowers them',
+  retention: 'MIGRATION_ALLOWS=longer-retention lengthens it',
+};
+
 /**
  * Creates what the configured engines must have before a service starts, or adds what this release needs: tables, streams, buckets. May run
  * twice and in several places concurrently.
  *
  * @param onWaiting called with the reason for waiting for NATS
- * @returns what was done, as text
  */
 export const migrateEngines = async (
   config: PlatformConfig,
   onWaiting: (reason: string) => void = () => undefined,
-): Promise<string[]> => {
+): Promise<Migrated> => {
   const done: string[] = [];
+  const left: string[] = [];
+  const allowed = new Set(config.migrationAllows);
   const database = databases(config);
   if (database) {
     const events = config.eventStoreUrl === undefined;
     await migratePostgresEvents(asOwner(config, database.events), { events });
-    await migratePostgresEvents(asOwner(config, database.operations), {
-      events,
-      retentionDays: config.operationEventsDays,
-    });
+    const wanted = config.operationEventsDaysGiven;
+    const retention = { days: wanted, mayLengthen: allowed.has('longer-retention') };
+    const days = await migratePostgresEvents(asOwner(config, database.operations), { events, retention });
+    if (days !== undefined && days !== config.operationEventsDays)
+      left.push(
+        `PostgreSQL: the retention of ${database.operations.schema} is ${days} days, ` +
+          (wanted === undefined
+            ? 'OPERATION_EVENTS_DAYS is not set'
+            : `OPERATION_EVENTS_DAYS is ${wanted}: ${ALLOW.retention}`),
+      );
     await migratePostgresReadModels(asOwner(config, database['read-models']));
     await migratePostgresReadModels(asOwner(config, database.analytics));
     await migratePostgresKeys(asOwner(config, database.keys));
@@ -56,15 +75,21 @@ export const migrateEngines = async (
   if (config.natsServers) {
     const owners = consumerOwners();
     const options = natsOptions(config);
-    await migrateNatsServer({
+    const kept = await migrateNatsServer({
       ...options,
       name: 'migrate',
       owners,
-      replicas: config.natsReplicas,
+      ...(config.natsReplicas !== undefined && { replicas: config.natsReplicas }),
+      fewerReplicas: allowed.has('fewer-replicas'),
       onWaiting,
     });
+    for (const { stream, has, wanted } of kept)
+      left.push(
+        `NATS: ${stream} has ${has} replicas, ` +
+          (wanted === undefined ? 'NATS_REPLICAS is not set' : `NATS_REPLICAS is ${wanted}: ${ALLOW.replicas}`),
+      );
     await refuseOpenNats(config, 'migrate', options);
     done.push(`NATS: the stream and buckets of ${config.natsNamespace}`);
   }
-  return done;
+  return { done, left };
 };

@@ -1,0 +1,87 @@
+import { findNatsServer, findPostgres, NatsServer, PostgresServer, skipSuite } from '@attestry/testing';
+import pg from 'pg';
+import { MIGRATION_SETTINGS, parseConfig, type PlatformConfig } from '../config.js';
+import { EngineInspector } from './inspect-engines.js';
+import { migrateEngines } from './migrate-engines.js';
+import { natsOptions } from './nats-options.js';
+
+const [nats, postgres] = [findNatsServer(), findPostgres()];
+
+if (!nats || !postgres) {
+  skipSuite('migration of the engines', 'needs nats-server and PostgreSQL (Debian: apt install them)');
+  // Jest wants a test in each file.
+  it.skip('migration of the engines', () => undefined);
+} else
+  describe('migration of the engines', () => {
+    let servers: [NatsServer, PostgresServer];
+    let tests = 0;
+    let env: Record<string, string>;
+    beforeAll(async () => {
+      servers = await Promise.all([NatsServer.start(nats), PostgresServer.start(postgres)]);
+    }, 60_000);
+    afterAll(() => Promise.all(servers.map((server) => server.stop())));
+    beforeEach(() => {
+      const [bus, database] = servers;
+      env = {
+        NATS_URL: bus.url,
+        NATS_NAMESPACE: `m${++tests}`,
+        DATABASE_URL: database.url(),
+        DATABASE_SCHEMA: `m${tests}`,
+      };
+    });
+    const migrate = (more: Record<string, string> = {}) =>
+      migrateEngines(parseConfig({ ...env, ...more }, undefined, 'migrate'));
+    const days = async () => {
+      const client = new pg.Client(servers[1].url());
+      await client.connect();
+      try {
+        const { rows } = await client.query<{ days: number }>(`SELECT days FROM m${tests}_operations.retention`);
+        return rows[0]!.days;
+      } finally {
+        await client.end();
+      }
+    };
+
+    it('never lengthens the retention of the audit trail without MIGRATION_ALLOWS, and says so', async () => {
+      expect((await migrate({ OPERATION_EVENTS_DAYS: '90' })).left).toEqual([]);
+      expect(await days()).toBe(90);
+
+      const retention = `PostgreSQL: the retention of m${tests}_operations is 90 days`;
+      expect((await migrate()).left).toEqual([`${retention}, OPERATION_EVENTS_DAYS is not set`]);
+      const longer = { OPERATION_EVENTS_DAYS: '400' };
+      for (const more of [longer, { ...longer, MIGRATION_ALLOWS: 'fewer-replicas' }])
+        expect((await migrate(more)).left).toEqual([
+          `${retention}, OPERATION_EVENTS_DAYS is 400: MIGRATION_ALLOWS=longer-retention lengthens it`,
+        ]);
+      expect(await days()).toBe(90);
+
+      expect((await migrate({ ...longer, MIGRATION_ALLOWS: 'longer-retention' })).left).toEqual([]);
+      expect(await days()).toBe(400);
+      expect((await migrate({ OPERATION_EVENTS_DAYS: '30' })).left).toEqual([]);
+      expect(await days()).toBe(30);
+    });
+
+    it('begins with one replica and 400 days where nothing is set', async () => {
+      expect(await migrate()).toEqual({
+        done: [expect.stringMatching(/^PostgreSQL: schemas /), expect.stringMatching(/^NATS: the stream and buckets /)],
+        left: [],
+      });
+      expect(await days()).toBe(400);
+    });
+
+    it('reads the settings that the chart gives it, and no others', async () => {
+      const read = new Set<string>();
+      const recorded = (more: Record<string, string> = {}): PlatformConfig =>
+        new Proxy(parseConfig({ ...env, ...more }, undefined, 'migrate'), {
+          get(config, name: string) {
+            // The value beside the default, of the same setting.
+            read.add(name.replace(/Given$/, ''));
+            return config[name as keyof PlatformConfig];
+          },
+        });
+      await migrateEngines(recorded());
+      natsOptions(recorded({ NATS_CA_FILE: 'ca', NATS_CERT_FILE: 'cert', NATS_KEY_FILE: 'key', NATS_USER: 'user' }));
+      new EngineInspector(recorded(), 'migrate');
+      expect([...read].sort()).toEqual([...MIGRATION_SETTINGS].sort());
+    });
+  });
