@@ -82,6 +82,19 @@ const one = (manifests: Manifest[], kind: string, of: string): Manifest => {
 const pods = (manifests: Manifest[]) => manifests.filter(({ kind }) => ['Deployment', 'Job'].includes(kind));
 const podOf = (manifest: Manifest) => manifest['spec'].template.spec;
 
+/** How replicas are added and removed, where values do not change it. */
+const behavior = {
+  scaleUp: {
+    stabilizationWindowSeconds: 30,
+    policies: [
+      { type: 'Percent', value: 100, periodSeconds: 60 },
+      { type: 'Pods', value: 2, periodSeconds: 60 },
+    ],
+    selectPolicy: 'Max',
+  },
+  scaleDown: { stabilizationWindowSeconds: 300, policies: [{ type: 'Pods', value: 1, periodSeconds: 60 }] },
+};
+
 /** A value that the settings take, for each key of the Secret. */
 const DUMMIES: Record<string, string> = {
   MASTER_KEY: Buffer.alloc(32, 1).toString('base64url'),
@@ -512,21 +525,80 @@ else
       });
     });
 
-    it('scales gateway and issuance on CPU, and with KEDA on lag as well, never by two scalers at once', () => {
+    it('scales gateway and issuance on CPU, and with KEDA on requests in flight as well, never by two scalers at once', () => {
       expect(ofKind(variant('minimal'), 'HorizontalPodAutoscaler').map(name)).toEqual([
         'HorizontalPodAutoscaler attestry-gateway',
         'HorizontalPodAutoscaler attestry-issuance',
       ]);
       const operators = variant('operators');
-      expect(ofKind(operators, 'HorizontalPodAutoscaler').map(name)).toEqual([
-        'HorizontalPodAutoscaler attestry-gateway',
+      expect(ofKind(operators, 'HorizontalPodAutoscaler')).toEqual([]);
+      const scaled = ofKind(operators, 'ScaledObject');
+      expect(scaled.map(name)).toEqual(['ScaledObject attestry-gateway', 'ScaledObject attestry-issuance']);
+      for (const { spec } of scaled) {
+        expect(spec.triggers).toMatchObject([
+          { type: 'cpu', metricType: 'AverageValue', metadata: { value: '700m' } },
+          { type: 'prometheus', metricType: 'AverageValue' },
+        ]);
+        expect(spec.advanced.horizontalPodAutoscalerConfig.behavior).toEqual(behavior);
+      }
+    });
+
+    it('queries what further replicas share in every example of KEDA, with existing metrics', () => {
+      const reference = readFileSync(join(repository, 'docs/reference/metrics.md'), 'utf8');
+      const examples = Object.values(rendered).flatMap((manifests) => ofKind(manifests, 'ScaledObject'));
+      expect(examples.length).toBeGreaterThan(0);
+      for (const { spec } of examples)
+        for (const { metadata } of spec.triggers.filter((it: { type: string }) => it.type === 'prometheus')) {
+          const used = [...metadata.query.matchAll(/attestry_\w+/g)].map(([metric]) => metric);
+          for (const metric of used) expect(reference).toContain(`| \`${metric}\` |`);
+          expect(used[0]).toMatch(/_in_flight$/);
+          expect(metadata.query).toMatch(/^sum\(/);
+        }
+    });
+
+    it('scales on CPU of a whole core, whatever is requested', () => {
+      const targetOf = (words: string[]) =>
+        ofKind(render([...VARIANTS['minimal']!, ...words]), 'HorizontalPodAutoscaler').map(
+          ({ spec }) => spec.metrics[0].resource.target,
+        );
+      const whole = { type: 'AverageValue', averageValue: '700m' };
+      expect(targetOf([])).toEqual([whole, whole]);
+      expect(targetOf(['--set', 'defaults.resources.requests.cpu=50m'])).toEqual([whole, whole]);
+      expect(targetOf(['--set', 'services.issuance.autoscaling.targetCPU=55'])).toEqual([
+        whole,
+        { ...whole, averageValue: '550m' },
       ]);
-      expect(ofKind(operators, 'ScaledObject').map(name).sort()).toEqual([
-        'ScaledObject attestry-issuance',
-        'ScaledObject attestry-webhooks',
+      const [hpa] = ofKind(variant('minimal'), 'HorizontalPodAutoscaler');
+      expect(hpa!['spec'].behavior).toEqual(behavior);
+      const slower = render([
+        ...VARIANTS['minimal']!,
+        '--set',
+        'services.issuance.autoscaling.behavior.scaleDown.stabilizationWindowSeconds=900',
       ]);
-      for (const scaled of ofKind(operators, 'ScaledObject'))
-        expect(scaled['spec'].triggers.map((it: { type: string }) => it.type)).toEqual(['cpu', 'prometheus']);
+      expect(one(slower, 'HorizontalPodAutoscaler', 'issuance')['spec'].behavior).toMatchObject({
+        scaleUp: behavior.scaleUp,
+        scaleDown: { ...behavior.scaleDown, stabilizationWindowSeconds: 900 },
+      });
+    });
+
+    it('gives each alert the address of its section, under the address of the docs if that is given', () => {
+      const urls = (words: string[]) =>
+        one(render([...VARIANTS['production']!, ...words]), 'PrometheusRule', 'attestry')['spec'].groups.flatMap(
+          (group: { rules: { annotations: { runbook_url: string } }[] }) =>
+            group.rules.map(({ annotations }) => annotations.runbook_url),
+        );
+      const paths = urls([]) as string[];
+      const headings = [
+        ...readFileSync(join(repository, 'docs/guides/operations.md'), 'utf8').matchAll(/^### (\w+)$/gm),
+      ];
+      const sections = headings.map(([, title]) => `docs/guides/operations.md#${title!.toLowerCase()}`);
+      expect(paths.length).toBeGreaterThan(20);
+      for (const path of paths) expect(sections).toContain(path);
+      const base = 'https://git.example.org/attestry/blob/main';
+      expect(urls(['--set', `prometheusRule.runbookBase=${base}`])).toEqual(paths.map((path) => `${base}/${path}`));
+      expect(refusal(...VARIANTS['minimal']!, '--set', 'prometheusRule.runbookBase=git.example.org')).toMatch(
+        /runbookBase/,
+      );
     });
 
     it('routes every public host to the API port of the gateway, over TLS', () => {

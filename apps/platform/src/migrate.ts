@@ -10,7 +10,7 @@ const main = async (): Promise<void> => {
   const { done, left } = await migrateEngines(config, (reason) => console.error(`waiting for NATS: ${reason}`));
   if (json) return console.log(JSON.stringify({ ok: true, migrated: done, left }));
   for (const line of done) console.log(line);
-  for (const line of left) console.log(`left as it was: ${line}`);
+  for (const line of left) console.log(`not changed: ${line}`);
   console.log(done.length ? 'migrated' : 'nothing to migrate: embedded engines are migrated when the platform starts');
 };
 

@@ -323,7 +323,7 @@ export const SETTINGS = {
   ),
   migrationAllows: setting(
     'MIGRATION_ALLOWS',
-    'Comma-separated list of what `npm run migrate` may do although it loses redundancy, or keeps personal data longer: `fewer-replicas` lowers the replicas of streams and buckets to `NATS_REPLICAS`, `longer-retention` lengthens the retention of the audit trail in PostgreSQL to `OPERATION_EVENTS_DAYS`. Default: neither; the migration prints what it left as it was.',
+    'Comma-separated list of what `npm run migrate` may do although it loses redundancy, or keeps personal data longer: `fewer-replicas` lowers the replicas of streams and buckets to `NATS_REPLICAS`, `longer-retention` lengthens the retention of the audit trail in PostgreSQL to `OPERATION_EVENTS_DAYS`. Default: neither; the migration prints what it did not change.',
     '',
     list(oneOf('fewer-replicas', 'longer-retention')),
   ),

@@ -33,6 +33,8 @@ export class Connections {
   private readonly proxies: TrustedProxies;
   private readonly refused;
   private readonly open = new Map<Socket, WriteProgress>();
+  /** Requests that are not answered completely. */
+  private inFlight = 0;
 
   constructor(
     private readonly limits: Limits,
@@ -40,7 +42,10 @@ export class Connections {
   ) {
     this.proxies = new TrustedProxies(limits.trustedProxies);
     this.refused = metrics.counter('httpRefused');
-    metrics.onScrape(() => metrics.gauge('httpConnections').set(this.open.size));
+    metrics.onScrape(() => {
+      metrics.gauge('httpConnections').set(this.open.size);
+      metrics.gauge('httpInFlight').set(this.inFlight);
+    });
   }
 
   watch(server: Server): void {
@@ -53,7 +58,11 @@ export class Connections {
       const exchange = { request, response };
       const exchanges = this.exchanges.get(socket) ?? new Set();
       this.exchanges.set(socket, exchanges.add(exchange));
-      response.once('close', exchanges.delete.bind(exchanges, exchange));
+      this.inFlight++;
+      response.once('close', () => {
+        exchanges.delete(exchange);
+        this.inFlight--;
+      });
     });
   }
 

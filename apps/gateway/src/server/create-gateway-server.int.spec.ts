@@ -1,4 +1,4 @@
-import type { RequestListener, Server } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Metrics } from '@attestry/service-kit';
@@ -56,6 +56,22 @@ const count = async (name: string): Promise<number> => {
   const line = (await metrics.text()).split('\n').find((text) => text.startsWith(`${name} `));
   return Number(line?.split(' ').at(-1) ?? 0);
 };
+
+describe('requests in flight', () => {
+  it('are counted until they are answered or their connection ends', async () => {
+    const answers: ServerResponse[] = [];
+    await listen({}, (_request, answer) => void answers.push(answer));
+    const inFlight = () => count('attestry_http_requests_in_flight');
+    expect(await inFlight()).toBe(0);
+    const waiting = [await open(), await open()];
+    for (const { socket } of waiting) socket.write(GET);
+    while ((await inFlight()) < 2) await pause(10);
+    answers[0]!.end();
+    while ((await inFlight()) > 1) await pause(10);
+    for (const { socket } of waiting) socket.destroy();
+    while ((await inFlight()) > 0) await pause(10);
+  });
+});
 
 describe('connections', () => {
   it('of one peer are limited; those of other peers and closed ones are not counted', async () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PARTICIPANTS } from '@attestry/contracts';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
 import { METRICS } from './metric-definitions.js';
@@ -12,7 +13,7 @@ interface Rule {
   alert: string;
   expr: string;
   labels: { severity: string };
-  annotations: { summary: string; runbook: string };
+  annotations: { summary: string; runbook_url: string };
 }
 interface Panel {
   id: number;
@@ -94,10 +95,16 @@ describe('dashboards and alerts', () => {
     const entries = [...read(GUIDE).matchAll(/^### (Attestry\w+)$/gm)].map(([, name]) => name!);
     expect([...entries].sort()).toEqual(rules.map(({ alert }) => alert).sort());
     for (const { alert, labels, annotations } of rules) {
-      expect(annotations.runbook).toBe(`${GUIDE}#${alert.toLowerCase()}`);
+      expect(annotations.runbook_url).toBe(`${GUIDE}#${alert.toLowerCase()}`);
       expect(annotations.summary).toMatch(/\.$/);
       expect(['page', 'ticket']).toContain(labels.severity);
     }
+  });
+
+  it('have an alert for each service of which no process is scraped', () => {
+    const { expr } = rules.find(({ alert }) => alert === 'AttestryServiceAbsent')!;
+    const watched = [...expr.matchAll(/absent\(attestry_info\{runs="([a-z-]+)"\}\)/g)].map(([, service]) => service);
+    expect(watched).toEqual(Object.keys(PARTICIPANTS));
   });
 
   it('have a remedy in each guide entry', () => {

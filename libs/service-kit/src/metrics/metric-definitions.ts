@@ -72,6 +72,18 @@ export const METRICS = {
     help: 'Open connections of the HTTP server.',
     labels: [],
   },
+  httpInFlight: {
+    name: 'attestry_http_requests_in_flight',
+    type: 'gauge',
+    help: 'HTTP requests that are not answered completely. Further gateways share them, so autoscalers may use it.',
+    labels: [],
+  },
+  operationsInFlight: {
+    name: 'attestry_operations_in_flight',
+    type: 'gauge',
+    help: 'Operations that the services of this process are handling. Further replicas share them, so autoscalers may use it.',
+    labels: [],
+  },
   operations: {
     name: 'attestry_operations_total',
     type: 'counter',

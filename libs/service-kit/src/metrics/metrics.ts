@@ -11,11 +11,14 @@ import { observeMainThread } from './main-thread.js';
 export class Metrics extends Instruments {
   readonly leases = new LeaseStates(this);
   readonly lag = new Lag(this, this.leases);
+  /** Operations that are being handled. */
+  operationsInFlight = 0;
 
   /** @param runs what the process runs: a service's name, or `platform` */
   constructor(runs = 'platform') {
     super();
     this.gauge('info').set({ runs }, 1);
+    this.onScrape(() => this.gauge('operationsInFlight').set(this.operationsInFlight));
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { Reply } from '@attestry/messaging';
 import type { Metrics } from '../metrics/metrics.js';
 import type { OperationHandler } from '../operation-handler.js';
 import { isSampled, type Tracing } from '../tracing/tracing.js';
@@ -16,7 +17,13 @@ export const observedOperation = (
   const seconds = metrics.bindHistogram('operationSeconds', { operation });
   const counted: OperationHandler = async (request, context, from, isChecked) => {
     const startedAt = performance.now();
-    const reply = await handle(request, context, from, isChecked);
+    metrics.operationsInFlight++;
+    let reply: Reply;
+    try {
+      reply = await handle(request, context, from, isChecked);
+    } finally {
+      metrics.operationsInFlight--;
+    }
     seconds((performance.now() - startedAt) / 1000);
     if (reply.ok) succeeded.since++;
     else metrics.counter('operations').inc({ operation, outcome: reply.error.kind });
