@@ -742,7 +742,7 @@ export type ParsedSettings = Partial<Parsed>;
 export const parseConfig = (env: Environment, port?: number, purpose: Purpose = 'run'): PlatformConfig => {
   const { faults, parsed } = readSettings(env, purpose);
   if (faults.length) throw new ConfigError(faults);
-  return configOf(parsed as Parsed, port);
+  return configOf(parsed as Parsed, port, purpose);
 };
 
 /** Every fault that can be found in the environment alone. */
@@ -787,7 +787,7 @@ export const readSettings = (env: Environment, purpose: Purpose): { faults: stri
 };
 
 /** Adds the defaults that derive from other settings. */
-const configOf = (parsed: Parsed, port: number | undefined): PlatformConfig => {
+const configOf = (parsed: Parsed, port: number | undefined, purpose: Purpose): PlatformConfig => {
   const baseDomain = parsed.baseDomain ?? `localhost:${port ?? parsed.port}`;
   const environments = parsed.environments ?? [defaultEnvironment(baseDomain)];
   const signIn = parsed.signIn ?? defaultSignIn(parsed);
@@ -799,6 +799,8 @@ const configOf = (parsed: Parsed, port: number | undefined): PlatformConfig => {
     environments,
     contextUrl: parsed.contextUrl ?? `${parsed.publicScheme}://contexts.${baseDomain}/v1`,
     signIn,
+    // The chart gives the migration no password of the services' role.
+    databaseUrl: parsed.databaseUrl ?? (purpose === 'migrate' ? parsed.migrationDatabaseUrl : undefined),
     operationEventsDays: parsed.operationEventsDays ?? 400,
     operationEventsDaysGiven: parsed.operationEventsDays,
     invitationUrl:

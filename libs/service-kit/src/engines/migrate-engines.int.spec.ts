@@ -69,6 +69,26 @@ if (!nats || !postgres) {
       expect(await days()).toBe(400);
     });
 
+    it('needs no DATABASE_URL with MIGRATION_DATABASE_URL and DATABASE_SERVICE_ROLE, as the chart gives them', async () => {
+      const { DATABASE_URL, ...others } = env;
+      const client = new pg.Client(DATABASE_URL);
+      await client.connect();
+      try {
+        const role = `r${tests}`;
+        await client.query(`CREATE ROLE ${role} LOGIN`);
+        const chart = { ...others, MIGRATION_DATABASE_URL: DATABASE_URL!, DATABASE_SERVICE_ROLE: role };
+        const { done } = await migrateEngines(parseConfig(chart, undefined, 'migrate'));
+        expect(done[0]).toMatch(/^PostgreSQL: schemas /);
+        const { rows } = await client.query(`SELECT has_table_privilege($1, $2, 'SELECT') AS may`, [
+          role,
+          `m${tests}.events`,
+        ]);
+        expect(rows).toEqual([{ may: true }]);
+      } finally {
+        await client.end();
+      }
+    });
+
     it('reads the settings that the chart gives it, and no others', async () => {
       const read = new Set<string>();
       const recorded = (more: Record<string, string> = {}): PlatformConfig =>
