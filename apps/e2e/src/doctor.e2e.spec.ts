@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findNatsServer, NatsServer, ownEnvironment, repository, skipSuite } from '@attestry/testing';
+import { findNatsServer, freePort, NatsServer, ownEnvironment, repository, skipSuite } from '@attestry/testing';
 
 const folder = mkdtempSync(join(tmpdir(), 'attestry-doctor-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -61,6 +61,28 @@ describe('npm run doctor', () => {
     const development = runProgram('doctor', {});
     expect(development.status).toBe(0);
     expect(development.stdout).toContain('NODE_ENV is development: what only production refuses was not checked');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('connects to the engines of valid settings: one that is dead is named, and exits with 1', async () => {
+    const port = await freePort();
+    const env = {
+      DATABASE_URL: `postgres://attestry:database-word@127.0.0.1:${port}/attestry`,
+      REDIS_URL: `redis://:redis-word@127.0.0.1:${port}`,
+    };
+    const { status, stdout, stderr } = runProgram('doctor', env);
+    expect({ status, stderr }).toEqual({ status: 1, stderr: '' });
+    for (const setting of ['DATABASE_URL', 'REDIS_URL'])
+      expect(stdout).toMatch(
+        new RegExp(`refused  ${setting} names a server that cannot be used \\(ECONNREFUSED\\): start the server`),
+      );
+    expect(stdout).not.toMatch(/-word/);
+    const migration = runProgram('doctor', env, '--migrate', '--json');
+    expect(migration.status).toBe(1);
+    expect(JSON.parse(migration.stdout)).toMatchObject({
+      ok: false,
+      refused: [expect.stringMatching(/^DATABASE_URL names a server that cannot be used/)],
+    });
     expect(readdirSync(folder)).toEqual([]);
   });
 

@@ -1,17 +1,27 @@
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
-import { inspectConfig } from '@attestry/service-kit';
+import { inspectConfig, parseConfig, reachEngines } from '@attestry/service-kit';
 import { runCommand } from './run-command.js';
 
 const OPTIONS = { migrate: { type: 'boolean' }, json: { type: 'boolean' } } as const;
 
-/** Prints what prevents a process with this environment from starting. Starts, creates and changes nothing. */
+/**
+ * Prints what prevents a process with this environment from starting, and what its engines lack: connects to them when the settings are valid.
+ * Starts, creates and changes nothing.
+ */
 const main = async (): Promise<void> => {
   const { migrate, json } = parseArgs({ options: OPTIONS }).values;
-  const { faults, passed, skipped } = await inspectConfig(
-    process.env,
-    migrate ? { purpose: 'migrate', busUser: 'migrate' } : {},
-  );
+  const purpose = migrate ? 'migrate' : 'run';
+  const { faults, passed, skipped } = await inspectConfig(process.env, {
+    purpose,
+    ...(migrate && { busUser: 'migrate' }),
+  });
+  if (faults.length) skipped.push('connections to the engines: the settings are refused');
+  else {
+    const reached = await reachEngines(parseConfig(process.env, undefined, purpose), purpose);
+    faults.push(...reached.faults);
+    passed.push(...reached.passed);
+  }
   const { NODE_ENV = 'development' } = process.env;
   if (json)
     console.log(JSON.stringify({ ok: !faults.length, passed, skipped, refused: faults, environment: NODE_ENV }));

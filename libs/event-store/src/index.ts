@@ -53,6 +53,7 @@ export { EmbeddedEventStore, EVENT_PRAGMAS, type EmbeddedEventStoreOptions } fro
 export { EmbeddedLeases } from './embedded/embedded-leases.js';
 export { EmbeddedCheckpoints } from './embedded/embedded-checkpoints.js';
 export {
+  loadEventTables,
   migratePostgresEvents,
   openPostgresCoordination,
   openPostgresEvents,

@@ -61,5 +61,5 @@ export {
 } from './jwk.js';
 export { inspectRedisServer, openRedisReplayGuard } from './redis/load-redis.js';
 export type { RedisReplayGuardOptions } from './redis/redis-replay-guard.js';
-export { migratePostgresKeys, openPostgresKeyVault } from './postgres/load-postgres.js';
+export { loadKeyTables, migratePostgresKeys, openPostgresKeyVault } from './postgres/load-postgres.js';
 export type { PostgresKeyVaultOptions } from './postgres/postgres-key-store.js';

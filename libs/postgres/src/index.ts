@@ -7,5 +7,6 @@ export {
   type Grant,
   type Migrations,
 } from './migrate-schema.js';
+export { inspectOwner, inspectSchema, type SchemaFault } from './inspect-schema.js';
 export { engineOf, openPool, poolSettings, type PostgresOptions } from './open-pool.js';
 export { postgresTarget, type PostgresTarget } from './connection-target.js';

@@ -22,8 +22,11 @@ export interface Migrations {
 }
 
 /** Version of a component's tables, 0 without tables. */
-export const schemaVersion = (pool: Pool, schema: string, component: string): Promise<number> =>
-  versionOf(pool as unknown as ClientBase, schema, component).catch(absent);
+export const schemaVersion = (
+  client: Pick<Pool, 'query'> | Pick<ClientBase, 'query'>,
+  schema: string,
+  component: string,
+): Promise<number> => versionOf(client as ClientBase, schema, component).catch(absent);
 
 const versionOf = async (client: Pick<ClientBase, 'query'>, schema: string, component: string): Promise<number> => {
   const { rows } = await client.query<{ version: number }>(

@@ -18,7 +18,7 @@ export { EmbeddedReadModels } from './embedded/embedded-read-models.js';
 export type { EmbeddedReadModelsOptions } from './embedded/embedded-read-models.js';
 export { openSqliteDatabase } from './embedded/sqlite-dialect.js';
 export type { SqliteDatabaseOptions } from './embedded/sqlite-dialect.js';
-export { migratePostgresReadModels, openPostgresReadModels } from './postgres/load-postgres.js';
+export { loadReadModelTables, migratePostgresReadModels, openPostgresReadModels } from './postgres/load-postgres.js';
 export type { PostgresReadModelsOptions } from './postgres/postgres-read-models.js';
 export { requestRebuild } from './request-rebuild.js';
 export type { AnyProjection, ReadModelDatabase } from './request-rebuild.js';

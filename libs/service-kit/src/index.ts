@@ -1,5 +1,6 @@
 export * from './config.js';
 export * from './platform-domains.js';
+export { reachEngines, type EnginesReached } from './engines/reach-engines.js';
 export { inspectConfig, loadConfig, type ConfigInspection, type InspectOptions } from './load-config.js';
 export * from './tokens.js';
 export * from './logger.js';

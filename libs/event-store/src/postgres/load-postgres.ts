@@ -1,4 +1,4 @@
-import type { PostgresOptions } from '@attestry/postgres';
+import type { Migrations, PostgresOptions } from '@attestry/postgres';
 import type { Leases } from '../event-store.js';
 import type { ListedCheckpoints } from '../subscriptions.js';
 import type { Snapshots } from '../snapshots.js';
@@ -50,15 +50,9 @@ export const migratePostgresEvents = async (
   options: { url: string; schema: string; serviceRole?: string },
   { events, retention }: { events: boolean; retention?: Retention },
 ): Promise<number | undefined> => {
-  const [{ EVENT_TABLES, LEASE_TABLES }, { partitionedEventTables }, { migrateSchema, openPool }] = await Promise.all([
-    import('./schema.js'),
-    import('./partitioned-schema.js'),
-    import('@attestry/postgres'),
-  ]);
-  await migrateSchema(options, LEASE_TABLES);
-  if (!events) return undefined;
-  await migrateSchema(options, retention ? partitionedEventTables(retention) : EVENT_TABLES);
-  if (!retention) return undefined;
+  const { migrateSchema, openPool } = await import('@attestry/postgres');
+  for (const component of await loadEventTables({ events, retention })) await migrateSchema(options, component);
+  if (!events || !retention) return undefined;
   const pool = openPool({ ...options, connections: 1, onFailure: () => undefined });
   try {
     const { rows } = await pool.query<{ days: number }>(`SELECT days FROM ${options.schema}.retention`);
@@ -66,4 +60,20 @@ export const migratePostgresEvents = async (
   } finally {
     await pool.end();
   }
+};
+
+/** The components of a schema, as {@link migratePostgresEvents} creates them. */
+export const loadEventTables = async ({
+  events,
+  retention,
+}: {
+  events: boolean;
+  retention?: Retention | undefined;
+}): Promise<Migrations[]> => {
+  const [{ EVENT_TABLES, LEASE_TABLES }, { partitionedEventTables }] = await Promise.all([
+    import('./schema.js'),
+    import('./partitioned-schema.js'),
+  ]);
+  if (!events) return [LEASE_TABLES];
+  return [LEASE_TABLES, retention ? partitionedEventTables(retention) : EVENT_TABLES];
 };

@@ -1,3 +1,4 @@
+import type { Migrations } from '@attestry/postgres';
 import type { KeyVault } from '../key-vault.js';
 import type { PostgresKeyVaultOptions } from './postgres-key-store.js';
 
@@ -25,4 +26,10 @@ export const migratePostgresKeys = async (options: {
 }): Promise<void> => {
   const [{ KEY_TABLES }, { migrateSchema }] = await Promise.all([import('./schema.js'), import('@attestry/postgres')]);
   await migrateSchema(options, KEY_TABLES);
+};
+
+/** The component of a schema, as {@link migratePostgresKeys} creates it. */
+export const loadKeyTables = async (): Promise<Migrations[]> => {
+  const { KEY_TABLES } = await import('./schema.js');
+  return [KEY_TABLES];
 };

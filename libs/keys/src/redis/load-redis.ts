@@ -2,9 +2,9 @@ import type { ReplayGuard } from '../key-vault.js';
 import type { RedisReplayGuardOptions } from './redis-replay-guard.js';
 
 /** {@link inspectRedis}, loaded on demand. */
-export const inspectRedisServer = async (url: string): Promise<void> => {
+export const inspectRedisServer = async (url: string, isProbed = false): Promise<void> => {
   const { inspectRedis } = await import('./redis-replay-guard.js');
-  return inspectRedis(url);
+  return inspectRedis(url, isProbed);
 };
 
 /** A replay guard on Redis or Valkey. Loaded on demand: the embedded platform does not load the client. */

@@ -75,8 +75,15 @@ const refuseEviction = async (client: { info(section: string): Promise<string> }
   if (policy !== 'noeviction') throw new EvictingReplayStore(policy ?? 'unknown');
 };
 
-/** Whether the server keeps what is spent, without waiting for it. @throws EvictingReplayStore, or the error of the connection */
-export const inspectRedis = async (url: string, timeoutMs = 2000): Promise<void> => {
+/** Sets a key that does not exist only if it exists: changes nothing, and fails without the rights that a spend needs. */
+const PROBE = "return redis.call('SET', KEYS[1], '1', 'PX', 1, 'XX')";
+
+/**
+ * Whether the server keeps what is spent, without waiting for it.
+ * @param isProbed also tries the rights of the user
+ * @throws EvictingReplayStore, or the error of the connection
+ */
+export const inspectRedis = async (url: string, isProbed = false, timeoutMs = 2000): Promise<void> => {
   const client = createClient({
     url,
     socket: { connectTimeout: timeoutMs, socketTimeout: timeoutMs, reconnectStrategy: false },
@@ -86,6 +93,7 @@ export const inspectRedis = async (url: string, timeoutMs = 2000): Promise<void>
   try {
     await client.connect();
     await refuseEviction(client);
+    if (isProbed) await client.eval(PROBE, { keys: ['attestry:{doctor}:probe'] });
   } finally {
     if (client.isOpen) client.destroy();
   }

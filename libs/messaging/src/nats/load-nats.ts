@@ -1,5 +1,6 @@
 import type { MessageBus } from '../message-bus.js';
 import type { NatsOptions } from './connect-nats.js';
+import type { NatsFault } from './inspect-nats-streams.js';
 import type { NatsUsersInspection } from './inspect-nats-users.js';
 import type { KeptReplicas, NatsFeedOptions } from './migrate-nats.js';
 import type { NatsBusOptions } from './nats-bus.js';
@@ -33,4 +34,14 @@ export const inspectNatsServers = async (
 ): Promise<NatsUsersInspection> => {
   const { inspectNatsUsers } = await import('./inspect-nats-users.js');
   return inspectNatsUsers(options, others);
+};
+
+/** Whether the servers answer and have what the bus needs; see `inspectNatsStreams`. */
+export const inspectNatsBus = async (
+  options: NatsOptions,
+  owners: readonly string[],
+  isMigration: boolean,
+): Promise<NatsFault[]> => {
+  const { inspectNatsStreams } = await import('./inspect-nats-streams.js');
+  return inspectNatsStreams(options, owners, isMigration);
 };

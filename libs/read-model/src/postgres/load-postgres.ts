@@ -1,3 +1,4 @@
+import type { Migrations } from '@attestry/postgres';
 import type { ReadModels } from '../read-model.js';
 import type { PostgresReadModelsOptions } from './postgres-read-models.js';
 
@@ -20,4 +21,10 @@ export const migratePostgresReadModels = async (options: {
     import('@attestry/postgres'),
   ]);
   await migrateSchema(options, READ_MODEL_TABLES);
+};
+
+/** The component of a schema, as {@link migratePostgresReadModels} creates it. */
+export const loadReadModelTables = async (): Promise<Migrations[]> => {
+  const { READ_MODEL_TABLES } = await import('./schema.js');
+  return [READ_MODEL_TABLES];
 };

@@ -18,7 +18,7 @@ const asOwner = (config: PlatformConfig, { url, schema }: { url: string; schema:
 };
 
 /** Keys may have a separate database, on the same server and with the same owner. */
-const ownerUrl = (url: string, owner: string): string => {
+export const ownerUrl = (url: string, owner: string): string => {
   const [use, as] = [new URL(url), new URL(owner)];
   if (use.host === as.host) as.pathname = use.pathname;
   return use.host === as.host ? as.href : url;
