@@ -69,6 +69,7 @@ describe('a tenant that restricts which roles change its identity', () => {
             ['POST', '/v1/users/authentication-providers', { ...provider, clientId: '' }],
             ['PUT', `/v1/users/authentication-providers/${NO_SUCH}`, provider],
             ['DELETE', `/v1/users/authentication-providers/${NO_SUCH}`, undefined],
+            ['PUT', '/v1/openid/configuration', { interactionHook: { sessionTimeoutInSec: 1 } }],
           ] as const
         ).map(async ([method, path, body]) => (await client.request(method, path, body && { body })).status),
       );
@@ -79,7 +80,7 @@ describe('a tenant that restricts which roles change its identity', () => {
       const mayChangeProviders = role === 'issuer' || role === 'managed-issuer';
       expect([role, statuses.map((status) => status === 403)]).toEqual([
         role,
-        [...Array<boolean>(6).fill(false), ...Array<boolean>(3).fill(!mayChangeProviders)],
+        [...Array<boolean>(6).fill(false), ...Array<boolean>(4).fill(!mayChangeProviders)],
       ]);
     }
     const set = async (restrictIdentityRoles: boolean) =>

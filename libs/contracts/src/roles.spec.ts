@@ -249,9 +249,10 @@ describe('restrictIdentityRoles', () => {
     ...['create', 'update', 'delete', 'verify'].map((action) => `tenant-config.${action}-custom-domain`),
     ...['create', 'update', 'delete'].map((action) => `tenant-config.${action}-authentication-provider`),
     ...['create', 'delete'].map((action) => `dids.${action}-did`),
+    'issuance.update-openid-configuration',
   ];
 
-  it('restricts changes of domain, DIDs and provider to admin and issuer, and nothing else', () => {
+  it('restricts changes of domain, DIDs, provider and interaction hook to admin and issuer, and nothing else', () => {
     expect(roles.map(({ name }) => name)).toEqual(expect.arrayContaining(CHANGES));
     for (const { name, access } of roles)
       for (const role of ROLES) {

@@ -112,8 +112,8 @@ export const PERMISSIONS = Object.fromEntries(
   ROLES.map((role) => [role, granted.flatMap(([permission, roles]) => (roles.includes(role) ? [permission] : []))]),
 ) as unknown as Readonly<Record<Role, readonly Permission[]>>;
 
-/** Resources that define the identity of a tenant and how its users are authenticated. */
-const IDENTITY_RESOURCES: readonly Resource[] = ['custom-domain', 'dids', 'authentication-providers'];
+/** Resources that define the identity of a tenant, how its users are authenticated, and where their claims are from. */
+const IDENTITY_RESOURCES: readonly Resource[] = ['custom-domain', 'dids', 'authentication-providers', 'interaction-hook'];
 /** Roles that may change it while the tenant's `restrictIdentityRoles` is on. */
 export const IDENTITY_ROLES: readonly Role[] = ISSUER;
 

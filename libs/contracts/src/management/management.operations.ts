@@ -69,7 +69,10 @@ export class Tenant {
   subdomain: string;
   environmentId: string;
   environment: Environment;
-  /** True if only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication providers. */
+  /**
+   * True if only clients with the role `admin` or `issuer` may change the custom domain, DIDs, authentication providers and the interaction
+   * hook.
+   */
   restrictIdentityRoles: boolean;
   membership: Membership;
 }
@@ -285,8 +288,8 @@ export class UpdateTenantRequest {
   @Optional() @Name() name?: string;
 
   /**
-   * Whether only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication providers. Takes
-   * effect within a second, also for access tokens that are already issued.
+   * Whether only clients with the role `admin` or `issuer` may change the custom domain, DIDs, authentication providers and the
+   * interaction hook. Takes effect within a second, also for access tokens that are already issued.
    */
   @Optional()
   @IsBoolean({ message: 'must be a boolean' })

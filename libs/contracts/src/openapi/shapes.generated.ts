@@ -687,7 +687,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       restrictIdentityRoles: {
         type: 'boolean',
         description:
-          'True if only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication providers.',
+          'True if only clients with the role `admin` or `issuer` may change the custom domain, DIDs, authentication providers and the interaction hook.',
       },
       membership: { $ref: '#/components/schemas/Membership' },
       client: {
@@ -3134,7 +3134,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       restrictIdentityRoles: {
         type: 'boolean',
         description:
-          'True if only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication providers.',
+          'True if only clients with the role `admin` or `issuer` may change the custom domain, DIDs, authentication providers and the interaction hook.',
       },
       membership: { $ref: '#/components/schemas/Membership' },
     },
@@ -3303,7 +3303,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       restrictIdentityRoles: {
         type: 'boolean',
         description:
-          'Whether only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication providers. Takes effect within a second, also for access tokens that are already issued.',
+          'Whether only clients with the role `admin` or `issuer` may change the custom domain, DIDs, authentication providers and the interaction hook. Takes effect within a second, also for access tokens that are already issued.',
       },
     },
     description: 'At least one member is required. Absent members keep their value.',

@@ -448,7 +448,7 @@ export interface components {
       id: string;
       membership: components['schemas']['Membership'];
       name: string;
-      /** @description True if only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication providers. */
+      /** @description True if only clients with the role `admin` or `issuer` may change the custom domain, DIDs, authentication providers and the interaction hook. */
       restrictIdentityRoles: boolean;
       /** @description Full host of the tenant, with its domain. */
       subdomain: string;
@@ -464,7 +464,7 @@ export interface components {
       readonly membership?: components['schemas']['Membership'];
       /** @description Display name. Default: the subdomain. Must not contain control characters. Must be well-formed Unicode. */
       name?: string;
-      /** @description True if only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication providers. */
+      /** @description True if only clients with the role `admin` or `issuer` may change the custom domain, DIDs, authentication providers and the interaction hook. */
       readonly restrictIdentityRoles?: boolean;
       /** @description First label of the tenant's host. Cannot be changed later. */
       subdomain: string;
@@ -1131,7 +1131,7 @@ export interface components {
       id: string;
       membership: components['schemas']['Membership'];
       name: string;
-      /** @description True if only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication providers. */
+      /** @description True if only clients with the role `admin` or `issuer` may change the custom domain, DIDs, authentication providers and the interaction hook. */
       restrictIdentityRoles: boolean;
       /** @description Full host of the tenant, with its domain. */
       subdomain: string;
@@ -1186,7 +1186,7 @@ export interface components {
       readonly membership?: components['schemas']['Membership'];
       /** @description Must not contain control characters. Must be well-formed Unicode. */
       name?: string;
-      /** @description Whether only clients with the role `admin` or `issuer` may change the custom domain, DIDs and authentication providers. Takes effect within a second, also for access tokens that are already issued. */
+      /** @description Whether only clients with the role `admin` or `issuer` may change the custom domain, DIDs, authentication providers and the interaction hook. Takes effect within a second, also for access tokens that are already issued. */
       restrictIdentityRoles?: boolean;
       /** @description Full host of the tenant, with its domain. */
       readonly subdomain?: string;
