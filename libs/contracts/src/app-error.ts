@@ -1,3 +1,5 @@
+import { mayHavePassword } from './addresses.js';
+
 /**
  * The one error value of all services (architecture, One error value). Thrown once, sent over the bus unchanged, rendered once by the gateway
  * in the error shape the operation declares. `cause`, `check` and `claim` stay private: they go to the log, never to a caller.
@@ -59,7 +61,7 @@ const PLATFORM_CODE: Record<ErrorKind, string> = {
 
 /** One fault of a request. */
 export interface ErrorDetail {
-  /** The rejected value. Absent for secrets and for long values. */
+  /** The rejected value. Absent for secrets, addresses that may contain one, and long values. */
   value?: unknown;
   /** What is wrong with the parameter, for example `must be at most 10 minutes`. */
   msg: string;
@@ -81,6 +83,16 @@ export interface AppErrorOptions {
   headers?: Record<string, string>;
 }
 
+/** Whether a text in a JSON value may contain a password. */
+const holdsPassword = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? mayHavePassword(value)
+    : typeof value === 'object' && value !== null && Object.values(value).some(holdsPassword);
+
+/** Without the value of an address that may contain a password. */
+const shownDetail = ({ value, ...detail }: ErrorDetail): ErrorDetail =>
+  value === undefined || holdsPassword(value) ? detail : { value, ...detail };
+
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: string;
@@ -96,7 +108,7 @@ export class AppError extends Error {
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = options.code ?? PLATFORM_CODE[kind];
-    this.details = options.details;
+    this.details = options.details?.map(shownDetail);
     this.check = options.check;
     this.claim = options.claim;
     this.headers = options.headers;

@@ -1,3 +1,4 @@
+export * from './addresses.js';
 export * from './app-error.js';
 export * from './identifiers.js';
 export * from './json-size.js';

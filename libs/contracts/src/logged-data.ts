@@ -1,3 +1,4 @@
+import { mayHavePassword } from './addresses.js';
 import { isUuid } from './identifiers.js';
 import type { Operation, OperationRequest } from './operation.js';
 
@@ -96,7 +97,10 @@ const mapMembers = (value: object, rules: Rules, show: (member: unknown, name: s
 };
 
 const shown = (value: unknown, rules: Rules): unknown => {
-  if (typeof value === 'string') return rules.level === 2 && !PLAIN_TEXT.test(value) ? HIDDEN : shownText(value);
+  if (typeof value === 'string') {
+    const isHidden = mayHavePassword(value) || (rules.level === 2 && !PLAIN_TEXT.test(value));
+    return isHidden ? HIDDEN : shownText(value);
+  }
   if (typeof value !== 'object' || value === null) return value;
   const isList = Array.isArray(value);
   return mapMembers(value, rules, (member, name) => (isList ? shown(member, rules) : memberOf(name, member, rules)));

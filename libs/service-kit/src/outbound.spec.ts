@@ -84,13 +84,16 @@ describe('checkTargetUrl', () => {
   ])('refuses %s', (url, fault) => expect(checkTargetUrl(url, false)).toEqual({ fault }));
 
   it.each([
-    ['https://hooks.acme.com', 'https://hooks.acme.com/'],
-    ['https://HOOKS.acme.com:8443/Path', 'https://hooks.acme.com:8443/Path'],
+    ['https://hooks.acme.com', 'https://hooks.acme.com'],
+    ['https://HOOKS.acme.com:443/a/../Path%2f+%20', 'https://HOOKS.acme.com:443/a/../Path%2f+%20'],
+    ['https:hooks.acme.com', 'https://hooks.acme.com/'],
+    ['https:\\\\hooks.acme.com\\a', 'https://hooks.acme.com/a'],
+    [' https://hooks.acme.com', 'https://hooks.acme.com/'],
     ['https://bücher.de/füße', 'https://xn--bcher-kva.de/f%C3%BC%C3%9Fe'],
     ['https://hooks.acme.com./', 'https://hooks.acme.com./'],
     ['https://hooks.test.acme.com/', 'https://hooks.test.acme.com/'],
     ['https://acme.latest/', 'https://acme.latest/'],
-  ])('accepts %s', (url, ascii) => expect(checkTargetUrl(url, false)).toEqual({ url: ascii }));
+  ])('accepts %s byte for byte or in ASCII [T606]', (url, ascii) => expect(checkTargetUrl(url, false)).toEqual({ url: ascii }));
 
   it('accepts private targets only when they are allowed', () => {
     expect(checkTargetUrl('http://127.0.0.1:8080/hook', true)).toEqual({ url: 'http://127.0.0.1:8080/hook' });

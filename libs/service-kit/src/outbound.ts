@@ -1,7 +1,7 @@
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { jsonSize } from '@attestry/contracts';
+import { asciiAddress, hasUserInformation, jsonSize } from '@attestry/contracts';
 import { LRUCache } from 'lru-cache';
 import { Agent, errors, request, type Dispatcher } from 'undici';
 import ipaddr from 'ipaddr.js';
@@ -25,12 +25,12 @@ export const isPublicAddress = (address: string): boolean => {
 
 /**
  * Rules for the text of an outbound URL (specification notes, Outbound targets): https, no IP literal, no credentials, no query, no
- * fragment, a name with a dot that is not a private suffix. Returns the ASCII form, or what is wrong with it.
+ * fragment, a name with a dot that is not a private suffix. Returns the address byte for byte, or its ASCII form, or what is wrong with it.
  */
 export const checkTargetUrl = (text: string, allowPrivate: boolean): { url: string } | { fault: string } => {
   if (!URL.canParse(text)) return { fault: 'must be a valid URL' };
   const url = new URL(text);
-  if (url.username || url.password) return { fault: 'must not contain credentials' };
+  if (hasUserInformation(text)) return { fault: 'must not contain credentials' };
   if (text.includes('?')) return { fault: 'must not have a query' };
   if (text.includes('#')) return { fault: 'must not have a fragment' };
   if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')) return { fault: 'must use https' };
@@ -40,7 +40,7 @@ export const checkTargetUrl = (text: string, allowPrivate: boolean): { url: stri
     if (!host.includes('.') || /\.(?:localhost|local|internal|invalid|test|example|onion|arpa)$/.test(host))
       return { fault: 'must have a public host name' };
   }
-  return { url: url.href };
+  return { url: asciiAddress(text) };
 };
 
 type LookupCallback = (error: Error | null, addresses: LookupAddress[]) => void;

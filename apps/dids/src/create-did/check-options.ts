@@ -57,8 +57,7 @@ export const checkOptions = (
 };
 
 const fault = (param: string, msg: string, value: unknown): ErrorDetail => {
-  // An address with user information may hold a password.
-  const isEchoed = typeof value !== 'string' || (value.length <= MAX_ECHO && !value.includes('@'));
+  const isEchoed = typeof value !== 'string' || value.length <= MAX_ECHO;
   return { ...(value !== undefined && isEchoed && { value }), msg, param, location: 'body' };
 };
 

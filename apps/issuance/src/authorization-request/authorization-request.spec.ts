@@ -208,14 +208,31 @@ describe('a redirection to the wallet', () => {
       'location'
     ];
 
-  it('keeps the query of the address, and overwrites parameters of the response', () => {
-    expect(locationOf('https://wallet.example/back?a=1&code=theirs', { code: 'ours' }, 'x y')).toBe(
-      'https://wallet.example/back?a=1&code=ours&state=x+y&iss=https%3A%2F%2Facme.example',
-    );
-    expect(locationOf('org.example.wallet:/back', { error: 'access_denied' })).toBe(
-      'org.example.wallet:/back?error=access_denied&iss=https%3A%2F%2Facme.example',
-    );
-  });
+  const ISS = 'iss=https%3A%2F%2Facme.example';
+  it.each([
+    ['https://wallet.example/back?a=1&code=theirs', `https://wallet.example/back?a=1&code=ours&state=x+y&${ISS}`],
+    [
+      'https://wallet.example/b%20ck?q=a%20b&flag&x=',
+      `https://wallet.example/b%20ck?q=a%20b&flag&x=&code=ours&state=x+y&${ISS}`,
+    ],
+    ['HTTPS://Wallet.example:443/a/../b', `HTTPS://Wallet.example:443/a/../b?code=ours&state=x+y&${ISS}`],
+    ['https://wallet.example', `https://wallet.example?code=ours&state=x+y&${ISS}`],
+    ['https://wallet.example/?', `https://wallet.example/?code=ours&state=x+y&${ISS}`],
+    ['https://wallet.example/?a&', `https://wallet.example/?a&code=ours&state=x+y&${ISS}`],
+    ['https://wallet.example/?a?b=%zz', `https://wallet.example/?a?b=%zz&code=ours&state=x+y&${ISS}`],
+    [
+      'https://wallet.example/?c%6fde=1&st%61te&iss=x&error=e&error_description=d&error_uri=u&codes=1',
+      `https://wallet.example/?codes=1&code=ours&state=x+y&${ISS}`,
+    ],
+    ['org.example.wallet:/back', `org.example.wallet:/back?code=ours&state=x+y&${ISS}`],
+  ])('keeps the address byte for byte, without parameters of a response: %s [T605]', (redirectUri, location) =>
+    expect(locationOf(redirectUri, { code: 'ours' }, 'x y')).toBe(location),
+  );
+
+  it('never has parameters of a response that the address brought', () =>
+    expect(locationOf('org.example.wallet:/back?code=a&state=b', { error: 'access_denied' })).toBe(
+      `org.example.wallet:/back?error=access_denied&${ISS}`,
+    ));
 });
 
 describe('the cookie', () => {

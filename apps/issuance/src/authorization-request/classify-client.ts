@@ -4,7 +4,7 @@ import { effectiveSettings } from '../openid-settings/openid-settings.decisions.
 import { checkEnabled } from '../wallets/check-wallet.js';
 import type { RegisteredWallet } from '../wallets/wallets.events.js';
 import type { WalletsState } from '../wallets/wallets.state.js';
-import { isRegisteredRedirect, isUsableRedirect, REDIRECT_FAULT } from './redirect-policy.js';
+import { isRegisteredRedirect, redirectFault } from './redirect-policy.js';
 
 /** How a client may use the authorization code flow. */
 export type ClientClass =
@@ -33,7 +33,8 @@ export const classifyClient = (
   { clientId, redirectUri }: { clientId: string; redirectUri: string },
   { wallets, settings, config, isPushed }: ClientRules,
 ): ClientClass => {
-  if (!isUsableRedirect(redirectUri)) throw refused(`redirect_uri ${REDIRECT_FAULT}`);
+  const fault = redirectFault(redirectUri);
+  if (fault) throw refused(`redirect_uri ${fault}`);
   const isHaip = settings.profile === 'haip';
   const wallet = wallets.find((one) => one.clientId === clientId);
   if (wallet) {

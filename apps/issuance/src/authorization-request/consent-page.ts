@@ -1,4 +1,4 @@
-import { httpAnswer, type HttpAnswer, type VerifiedBrand } from '@attestry/contracts';
+import { asciiAddress, httpAnswer, type HttpAnswer, type VerifiedBrand } from '@attestry/contracts';
 import { escaped, pageHeaders, renderPage } from './browser-page.js';
 import { CONSENT_TEXTS } from './consent-texts.js';
 import { bestEntry, type PageLanguages } from './page-languages.js';
@@ -89,7 +89,7 @@ ${Object.entries(hidden)
 const brandHtml = (name: string, host: string, logoUrl: string | undefined): string =>
   [
     // The name follows as text.
-    ...(logoUrl === undefined ? [] : [`<img src="${escaped(new URL(logoUrl).href)}" alt="">`]),
+    ...(logoUrl === undefined ? [] : [`<img src="${escaped(asciiAddress(logoUrl))}" alt="">`]),
     `${isolated(name)}<small>${escaped(host)}</small>`,
   ].join('\n');
 
@@ -116,7 +116,7 @@ export const endedConsentPage = (page: IssuerPage): HttpAnswer => {
  */
 export const continuePage = (page: IssuerPage, url: string, headers: Record<string, string> = {}): HttpAnswer => {
   const texts = CONSENT_TEXTS[page.languages.language];
-  const target = escaped(new URL(url).href);
+  const target = escaped(asciiAddress(url));
   return textPage(200, page, texts.continueTitle, `<p><a href="${target}">${escaped(texts.continue)}</a></p>`, {
     headers,
     head: `<meta http-equiv="refresh" content="0;url=${target}">`,

@@ -1,11 +1,11 @@
-import { isRegisteredRedirect, isUsableRedirect, REFUSED_SCHEMES } from './redirect-policy.js';
+import { isRegisteredRedirect, redirectFault, REFUSED_SCHEMES } from './redirect-policy.js';
 
 describe('a redirect URI', () => {
   it.each([
     ...['https://wallet.example/back', 'HTTPS://wallet.example', 'http://127.0.0.1:3000/', 'http://[::1]/x'],
     ...['http://localhost/back', 'org.example.wallet:/back', 'openid-credential-offer://', 'haip://authorize'],
     ...['eudi-openid4ci://authorize', 'msal-wallet://back', 'edgewallet://back'],
-  ])('can be of a wallet: %s', (redirectUri) => expect(isUsableRedirect(redirectUri)).toBe(true));
+  ])('can be of a wallet: %s', (redirectUri) => expect(redirectFault(redirectUri)).toBeUndefined());
 
   it.each([
     ...[
@@ -29,7 +29,29 @@ describe('a redirect URI', () => {
     ],
     ...['https://user@wallet.example/', 'https://wallet.example/#x', 'wallet.example', '', '//wallet.example'],
     ...[`https://wallet.example/${'x'.repeat(2048)}`, 'https://wallet.example/ ', '\tjavascript:alert(1)'],
-  ])('never: %s', (redirectUri) => expect(isUsableRedirect(redirectUri)).toBe(false));
+  ])('never: %s', (redirectUri) => expect(redirectFault(redirectUri)).toEqual(expect.any(String)));
+
+  it.each([
+    'https://wallet.example/ü',
+    'https://bücher.example/',
+    'https://wallet.example/a b',
+    '\u0000',
+    'https://w.example/\n',
+  ])('that is not printable ASCII is named as such: %j [T605]', (redirectUri) =>
+    expect(redirectFault(redirectUri)).toBe(
+      'must have only printable ASCII characters, without spaces: others must be percent-encoded',
+    ),
+  );
+
+  it.each([
+    'https:wallet.example/',
+    'https:///wallet.example/',
+    'https:\\\\wallet.example/',
+    'https://wallet.example\\@evil.example/',
+    'http:127.0.0.1/',
+  ])('names one host for every reader, as it is sent byte for byte: %s [T605]', (redirectUri) =>
+    expect(redirectFault(redirectUri)).toContain('must be an https URL'),
+  );
 
   it('is compared with the registered ones as a string [T212]', () => {
     const registered = ['https://wallet.example/back', 'org.example.wallet:/back', 'https://wallet.example:8443/back'];

@@ -1,4 +1,4 @@
-import { MAX_REDIRECT_URI } from '@attestry/contracts';
+import { hasUserInformation, MAX_REDIRECT_URI } from '@attestry/contracts';
 
 /** RFC 8252 §7.3; `localhost` too, although §8.3 advises wallets against it. */
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
@@ -38,18 +38,28 @@ const isRefusedScheme = (scheme: string): boolean =>
     refused.endsWith('*') ? scheme.startsWith(refused.slice(0, -1)) : scheme === refused,
   );
 
-export const REDIRECT_FAULT =
+const REDIRECT_FAULT =
   'must be an https URL, an http URL of a loopback host, or a URL with a private-use scheme of the wallet, without a fragment';
 
-/** RFC 3986 §2, RFC 8252 §7: https, http to the machine itself, or a scheme that a wallet can have registered. */
-export const isUsableRedirect = (redirectUri: string): boolean => {
-  if (redirectUri.length > MAX_REDIRECT_URI || !/^[\x21-\x7e]+$/.test(redirectUri)) return false;
-  if (redirectUri.includes('#') || !URL.canParse(redirectUri)) return false;
-  const { protocol, hostname, username, password } = new URL(redirectUri);
-  if (username || password) return false;
+/**
+ * Why an address cannot be a redirect URI: RFC 3986 §2, RFC 8252 §7: https, http to the machine itself, or a scheme that a wallet can have
+ * registered.
+ */
+export const redirectFault = (redirectUri: string): string | undefined => {
+  if (!/^[\x21-\x7e]*$/.test(redirectUri))
+    return 'must have only printable ASCII characters, without spaces: others must be percent-encoded';
+  return isUsable(redirectUri) ? undefined : REDIRECT_FAULT;
+};
+
+const isUsable = (redirectUri: string): boolean => {
+  if (redirectUri.length > MAX_REDIRECT_URI || redirectUri.includes('#') || !URL.canParse(redirectUri)) return false;
+  if (hasUserInformation(redirectUri)) return false;
+  const { protocol, hostname } = new URL(redirectUri);
   const scheme = protocol.slice(0, -1);
-  if (scheme === 'http') return LOOPBACK.has(hostname);
-  return scheme === 'https' || !isRefusedScheme(scheme);
+  if (scheme !== 'http' && scheme !== 'https') return !isRefusedScheme(scheme);
+  // The address is sent as it is: browsers alone find a host after other slashes than these two, or a path after a backslash.
+  if (!/^https?:\/\/[^/\\][^\\]*$/i.test(redirectUri)) return false;
+  return scheme === 'https' || LOOPBACK.has(hostname);
 };
 
 const LOOPBACK_PORT = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):[0-9]{1,5}(?=[/?]|$)/;

@@ -1,4 +1,4 @@
-import { httpAnswer, type HttpAnswer } from '@attestry/contracts';
+import { httpAnswer, withParameters, type HttpAnswer } from '@attestry/contracts';
 
 /** Where the wallet receives the outcome of its authorization request. */
 export interface ClientAddress {
@@ -8,16 +8,19 @@ export interface ClientAddress {
   issuer: string;
 }
 
-/** The wallet's address with the parameters of the response; its own query is kept. RFC 6749 §4.1.2 */
+/** Parameters of a response (RFC 6749 §4.1.2, RFC 9207 §2): in the wallet's address they would contradict ours. */
+const OWN_NAMES = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'];
+
+/** The wallet's address, byte for byte, with the parameters of the response. RFC 6749 §3.1.2 */
 export const clientUrl = (
   { redirectUri, state, issuer }: ClientAddress,
   parameters: Record<string, string>,
-): string => {
-  const url = new URL(redirectUri);
-  const all = { ...parameters, ...(state !== undefined && { state }), iss: issuer };
-  for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);
-  return url.href;
-};
+): string =>
+  withParameters(
+    redirectUri,
+    new URLSearchParams({ ...parameters, ...(state !== undefined && { state }), iss: issuer }),
+    OWN_NAMES,
+  );
 
 export const redirectToClient = (
   client: ClientAddress,

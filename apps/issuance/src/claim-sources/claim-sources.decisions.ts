@@ -65,8 +65,7 @@ export const parseSource = (id: string, request: ClaimSourceRequest, checkTarget
   const fault = (param: string, msg: string, value?: unknown) =>
     faults.push({ ...(value !== undefined && { value }), msg, param, location: 'body' });
   const target = checkTarget(url);
-  // A refused address may contain credentials.
-  if ('fault' in target) fault('url', target.fault, url.includes('@') ? undefined : url);
+  if ('fault' in target) fault('url', target.fault, url);
   for (const [parameter, mapping] of Object.entries(requestParameters)) {
     const msg = mappingFault(parameter, mapping);
     if (msg) fault(`requestParameters.${parameter}`, msg);

@@ -88,9 +88,9 @@ const faultsOf = (more: object) => {
 };
 
 describe('a request for a claims source [T410, T412]', () => {
-  it('has defaults, and its addresses in ASCII', () => {
+  it('has defaults, and its addresses byte for byte', () => {
     const source = {
-      ...{ id: 's1', name: 'Register', url: 'https://register.example.com/claims', requestMethod: 'GET' },
+      ...{ id: 's1', name: 'Register', url: request.url, requestMethod: 'GET' },
       requestParameters: {},
     };
     expect(parse({})).toEqual({ source });

@@ -2,6 +2,7 @@ import {
   CLAIM_BOUNDS,
   jsonFault,
   mediaTypeOf,
+  withParameters,
   type ClaimSourceMethod,
   type ParameterMapping,
 } from '@attestry/contracts';
@@ -51,12 +52,15 @@ export const sourceRequest = (
       headers: { ...accept, 'content-type': 'application/json' },
       body: JSON.stringify(parameters),
     };
-  const address = new URL(url);
-  for (const [name, value] of Object.entries(parameters))
-    address.searchParams.append(name, typeof value === 'string' ? value : JSON.stringify(value));
-  if (address.href.length > MAX_ADDRESS)
-    throw new SourceFailed(`the parameters of GET exceed ${MAX_ADDRESS} characters`);
-  return { url: address.href, method: 'GET', headers: accept };
+  const query = new URLSearchParams(
+    Object.entries(parameters).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  );
+  const address = query.size === 0 ? url : withParameters(url, query);
+  if (address.length > MAX_ADDRESS) throw new SourceFailed(`the parameters of GET exceed ${MAX_ADDRESS} characters`);
+  return { url: address, method: 'GET', headers: accept };
 };
 
 /**

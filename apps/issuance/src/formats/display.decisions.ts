@@ -1,5 +1,6 @@
 import {
   canonicalLanguageTag,
+  hasUserInformation,
   MAX_DISPLAY_ENTRIES,
   type ClaimDisplay,
   type ClaimMapping,
@@ -36,8 +37,14 @@ type PublishedDisplay = DisplayDefaults & Pick<CredentialDisplay, 'locale'>;
 /** Characters of `display` as JSON: entries without images of their own repeat those of the configuration. */
 const MAX_DISPLAY_LENGTH = 262_144;
 
-export const IMAGE_URL_FAULT = 'must be an https URL or a data URL of an image';
-export const httpsOrDataUrl = (url: string): boolean =>
+/** What is wrong with the address of an image, which metadata and credentials publish. */
+export const imageUrlFault = (url: string | undefined): string | undefined => {
+  if (url === undefined) return undefined;
+  if (!isHttpsOrDataUrl(url)) return 'must be an https URL or a data URL of an image';
+  return hasUserInformation(url) ? 'must not contain credentials' : undefined;
+};
+
+const isHttpsOrDataUrl = (url: string): boolean =>
   /^data:image\/[a-z0-9.+-]+(?:;[a-z0-9-]+=[\w.+-]+)*(?:;base64)?,[\x21-\x7e]*$/i.test(url) ||
   (/^https:\/\/[\x21-\x7e]+$/i.test(url) && URL.canParse(url));
 
@@ -77,9 +84,13 @@ export const displayFaults = (
 ): ErrorDetail[] => {
   if (!entries) return [];
   const fault = (param: string, msg: string): ErrorDetail => ({ msg, param: `display${param}`, location: 'body' });
+  const imageFaults = (param: string, image: { uri: string } | undefined): ErrorDetail[] => {
+    const msg = imageUrlFault(image?.uri);
+    return msg ? [fault(param, msg)] : [];
+  };
   const details = entries.flatMap(({ logo, background_image: image }, index) => [
-    ...(logo && !httpsOrDataUrl(logo.uri) ? [fault(`.${index}.logo.uri`, IMAGE_URL_FAULT)] : []),
-    ...(image && !httpsOrDataUrl(image.uri) ? [fault(`.${index}.background_image.uri`, IMAGE_URL_FAULT)] : []),
+    ...imageFaults(`.${index}.logo.uri`, logo),
+    ...imageFaults(`.${index}.background_image.uri`, image),
   ]);
   const repeated = repeatedLocale(entries);
   if (repeated) details.push(fault(`.${repeated[0]}.locale`, repeated[1]));

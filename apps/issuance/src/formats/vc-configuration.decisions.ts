@@ -12,7 +12,7 @@ import type { PinnedContexts } from '../contexts/context-loader.js';
 import type { PinnedConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { ConfigurationContent } from '../credential-configuration/credential-configuration.events.js';
 import { claimMappingFaults, type ClaimRules } from './claim-mappings.decisions.js';
-import { displayDefaults, displayFaults, httpsOrDataUrl, IMAGE_URL_FAULT } from './display.decisions.js';
+import { displayDefaults, displayFaults, imageUrlFault } from './display.decisions.js';
 
 /** What is stored of a configuration whose credentials follow the W3C Verifiable Credentials Data Model. */
 export interface VcContent extends ConfigurationContent {
@@ -74,8 +74,10 @@ export const vcFaults = (
     ['issuer.logoUrl', request.issuer.logoUrl],
     ['issuer.iconUrl', request.issuer.iconUrl],
     ['credentialBranding.watermarkImageUrl', request.credentialBranding?.watermarkImageUrl],
-  ] as const)
-    if (url !== undefined && !httpsOrDataUrl(url)) fault(param, IMAGE_URL_FAULT);
+  ] as const) {
+    const msg = imageUrlFault(url);
+    if (msg) fault(param, msg);
+  }
 
   details.push(...displayFaults(request.display, displayDefaults(request)));
 

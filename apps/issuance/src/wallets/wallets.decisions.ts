@@ -1,5 +1,5 @@
 import { conflict, invalid, invalidBody, notFound } from '@attestry/contracts';
-import { isUsableRedirect, REDIRECT_FAULT } from '../authorization-request/redirect-policy.js';
+import { redirectFault } from '../authorization-request/redirect-policy.js';
 import type { RegisteredWallet, WalletsEvent } from './wallets.events.js';
 import type { WalletsState } from './wallets.state.js';
 
@@ -16,11 +16,10 @@ const checkWallet = (state: WalletsState, wallet: RegisteredWallet): void => {
   const { id, clientId, redirectUris, rootCertificates } = wallet;
   if (!redirectUris && !rootCertificates)
     throw invalidBody('redirectUris', 'is required for a wallet without rootCertificates');
-  const faults = (redirectUris ?? []).flatMap((value, index) =>
-    isUsableRedirect(value)
-      ? []
-      : [{ value, msg: REDIRECT_FAULT, param: `redirectUris.${index}`, location: 'body' as const }],
-  );
+  const faults = (redirectUris ?? []).flatMap((value, index) => {
+    const msg = redirectFault(value);
+    return msg ? [{ value, msg, param: `redirectUris.${index}`, location: 'body' as const }] : [];
+  });
   if (faults.length) throw invalid(...faults);
   if (state.some((other) => other.clientId === clientId && other.id !== id))
     throw invalidBody('clientId', 'must be unique: another wallet of the tenant has it', clientId);

@@ -36,7 +36,7 @@ export const tokenEndpointOriginOf = ({ token_endpoint: endpoint }: DiscoveryDoc
   new URL(endpoint).origin;
 
 const refused = (msg: string, value?: string): AppError =>
-  invalidBody('url', msg, value !== undefined && value.length <= 200 && !value.includes('@') ? value : undefined);
+  invalidBody('url', msg, value !== undefined && value.length <= 200 ? value : undefined);
 
 const withoutSlash = (url: string): string => (url.endsWith('/') ? url.slice(0, -1) : url);
 
@@ -53,8 +53,10 @@ export class Discovery {
 
   /** @throws 400 on `url`; 503 when the tenant's DNS look-ups took too long */
   async discoverProvider(tenantId: string, text: string): Promise<Discovered> {
-    const url = this.accepted(text);
-    const document = await this.document(tenantId, url, text);
+    const address = this.accepted(text);
+    const document = await this.document(tenantId, address, text);
+    // As the document spells it (§4.3): the text of the request, or its ASCII form.
+    const url = withoutSlash(document.issuer);
     return { url, issuer: document.issuer, tokenEndpointOrigin: tokenEndpointOriginOf(document) };
   }
 
@@ -65,7 +67,9 @@ export class Discovery {
    */
   async document(tenantId: string, url: string, given = url): Promise<DiscoveryDocument> {
     const document = await this.fetch(tenantId, url);
-    const fault = faultOf(document, url, (endpoint) => this.faultOfEndpoint(endpoint));
+    // The same address may be spelled in another way; one of which port or fragment was dropped is another address.
+    const isSame = withoutSlash(new URL(given).href) === url;
+    const fault = faultOf(document, isSame ? [url, withoutSlash(given)] : [url], (endpoint) => this.faultOfEndpoint(endpoint));
     if (fault !== undefined) throw refused(fault, given);
     return document as DiscoveryDocument;
   }
@@ -132,14 +136,14 @@ const listed = (value: unknown): value is unknown[] => Array.isArray(value);
 /** What is wrong with a discovery document (§3 and §4.3), as an error message for the tenant. */
 const faultOf = (
   document: Record<string, unknown>,
-  url: string,
+  urls: readonly string[],
   isBadEndpoint: (endpoint: unknown) => boolean,
 ): string | undefined => {
   for (const name of ['authorization_endpoint', 'token_endpoint', 'scopes_supported'])
     if (document[name] === undefined) return `the discovery document has no ${name}`;
   // §4.3: exactly this address; a trailing slash makes another one.
   const { issuer } = document;
-  if (typeof issuer !== 'string' || withoutSlash(issuer) !== url)
+  if (typeof issuer !== 'string' || !urls.includes(withoutSlash(issuer)))
     return 'the issuer in the discovery document must be this URL';
   for (const name of ['authorization_endpoint', 'token_endpoint'])
     if (isBadEndpoint(document[name])) return `${name} in the discovery document must be a public https URL`;

@@ -1,4 +1,4 @@
-import { invalid, type CustomDomainRequest, type ErrorDetail } from '@attestry/contracts';
+import { hasUserInformation, invalid, type CustomDomainRequest, type ErrorDetail } from '@attestry/contracts';
 
 /** RFC 1123 §2.1: letters, digits and inner hyphens, 63 at most. */
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -21,9 +21,9 @@ const faultOfDomain = (domain: string, platform: readonly string[]): string | un
 
 const faultOfLogo = (text: string): string | undefined => {
   if (!URL.canParse(text)) return 'must be a valid URL';
-  const { protocol, username, password, hostname } = new URL(text);
+  const { protocol, hostname } = new URL(text);
   if (protocol !== 'https:') return 'must use https';
-  if (username || password) return 'must not contain credentials';
+  if (hasUserInformation(text)) return 'must not contain credentials';
   return hostname.includes('.') ? undefined : 'must have a public host name';
 };
 
@@ -35,8 +35,7 @@ export const acceptedDomain = (request: CustomDomainRequest, platform: readonly 
   const domain = request.domain.toLowerCase();
   const faults: ErrorDetail[] = [];
   const addFault = (param: 'logoUrl' | 'domain', msg: string | undefined) => {
-    // An address with user information may hold a password.
-    const isEchoed = !request[param].includes('@') && request[param].length <= MAX_HOST;
+    const isEchoed = request[param].length <= MAX_HOST;
     if (msg) faults.push({ ...(isEchoed && { value: request[param] }), msg, param, location: 'body' });
   };
   addFault('logoUrl', faultOfLogo(request.logoUrl));

@@ -1,17 +1,18 @@
-import type {
-  ClaimMapping,
-  CredentialIssuer,
-  Duration,
-  ErrorDetail,
-  SdJwtConfiguration,
-  SdJwtConfigurationRequest,
+import {
+  hasUserInformation,
+  type ClaimMapping,
+  type CredentialIssuer,
+  type Duration,
+  type ErrorDetail,
+  type SdJwtConfiguration,
+  type SdJwtConfigurationRequest,
 } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import type { ConfigurationContent } from '../../credential-configuration/credential-configuration.events.js';
 import { typeAddressFault } from '../../published-type/type-address.js';
 import { claimMappingFaults } from '../claim-mappings.decisions.js';
 import { expiresTooSoon } from '../credential-times.js';
-import { displayDefaults, displayFaults, httpsOrDataUrl, IMAGE_URL_FAULT } from '../display.decisions.js';
+import { displayDefaults, displayFaults, imageUrlFault } from '../display.decisions.js';
 import { present, storedApproval } from '../vc-configuration.decisions.js';
 import { claimFault } from './claim-fault.js';
 
@@ -44,12 +45,15 @@ export const sdJwtFaults = (request: SdJwtConfigurationRequest): ErrorDetail[] =
     if (msg) fault('type', msg, type);
   } else if (!ABSOLUTE_URI.test(vct))
     fault('vct', 'must be an absolute URI such as https://example.com/types/degree or urn:example:degree', vct);
+  else if (URL.canParse(vct) && hasUserInformation(vct)) fault('vct', 'must not contain credentials');
 
   for (const [param, url] of [
     ['issuer.logoUrl', issuer.logoUrl],
     ['issuer.iconUrl', issuer.iconUrl],
-  ] as const)
-    if (url !== undefined && !httpsOrDataUrl(url)) fault(param, IMAGE_URL_FAULT);
+  ] as const) {
+    const msg = imageUrlFault(url);
+    if (msg) fault(param, msg);
+  }
   details.push(...displayFaults(request.display, displayDefaults(request)));
 
   details.push(

@@ -14,7 +14,7 @@ import type { ActiveConfiguration } from '../../credential-configuration/credent
 import type { ConfigurationContent } from '../../credential-configuration/credential-configuration.events.js';
 import { namespaceMappingFaults, PATH_FAULT } from '../claim-mappings.decisions.js';
 import { expiresTooSoon } from '../credential-times.js';
-import { displayFaults, httpsOrDataUrl, IMAGE_URL_FAULT, type DisplayDefaults } from '../display.decisions.js';
+import { displayFaults, imageUrlFault, type DisplayDefaults } from '../display.decisions.js';
 import { present, storedApproval } from '../vc-configuration.decisions.js';
 
 /** Mapping by element identifier, by namespace. */
@@ -69,8 +69,8 @@ export const mdocFaults = (request: MobileConfigurationRequest): ErrorDetail[] =
   if (type === 'VerifiableCredential') fault('type', 'must not be VerifiableCredential', type);
 
   for (const image of ['watermarkImage', 'issuerLogo', 'issuerIcon'] as const) {
-    const url = branding?.[image];
-    if (url !== undefined && !httpsOrDataUrl(url)) fault(`branding.${image}`, IMAGE_URL_FAULT);
+    const msg = imageUrlFault(branding?.[image]);
+    if (msg) fault(`branding.${image}`, msg);
   }
   details.push(...displayFaults(request.display, mdocDisplayDefaults(type, branding)));
 
