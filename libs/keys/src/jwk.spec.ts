@@ -73,6 +73,50 @@ describe('did:key', () => {
     expect(encodeDidKey(jwk)).toBe(did);
   });
 
+  describe('as jwk_jcs-pub', () => {
+    // Published by EBSI (did:key method for natural persons).
+    const did =
+      'did:key:z2dmzD81cgPx8Vki7JbuuMmFYrWPgYoytykUZ3eyqht1j9KbsEYvdrjxMjQ4tpnje9BDBTzuNDP3knn6qLZErzd4bJ5go2CChoPjd5GAH3zpFJP5fuwSk66U5Pq6EhF4nKnHzDnznEP8fX99nZGgwbAh1o7Gj1X52Tdhf7U4KTk66xsA5r';
+    const x = 'ngy44T1vxAT6Di4nr-UaM9K3Tlnz9pkoksDokKFkmNc';
+    const y = 'QCRfOKlSM31GTkb4JHx3nXB4G_jSPMsbdjzlkT_UpPc';
+    const holding = (text: string, prefix = [0xd1, 0xd6, 0x03]) =>
+      `did:key:z${base58.encode(Uint8Array.from([...prefix, ...Buffer.from(text)]))}`;
+    const canonical = `{"crv":"P-256","kty":"EC","x":"${x}","y":"${y}"}`;
+
+    it('is read for a P-256 key [T636]', () => {
+      const publicJwk = { kty: 'EC', crv: 'P-256', x, y };
+      expect(holding(canonical)).toBe(did);
+      expect(decodeDidKey(did)).toEqual(publicJwk);
+      expect(keyOfDidUrl(`${did}#${did.slice('did:key:'.length)}`)).toEqual({ did, publicJwk });
+      for (let i = 0; i < 20; i++) {
+        const own = generated('P-256');
+        expect(decodeDidKey(holding(JSON.stringify(own, ['crv', 'kty', 'x', 'y'])))).toEqual(own);
+      }
+    });
+
+    const form = 'the did:key must hold the members crv, kty, x and y of a P-256 key in canonical form (RFC 8785)';
+    const ed25519 = { kty: 'OKP', crv: 'Ed25519', x: 'O2onvM62pC1io6jQKm8Nc2UyFXcd4kOmOsBIoYtZ2ik' };
+    it.each([
+      ['members in another order', `{"kty":"EC","crv":"P-256","x":"${x}","y":"${y}"}`, form],
+      ['white space', canonical.replace(',', ', '), form],
+      ['an escaped character', canonical.replace('P-256', 'P\\u002d256'), form],
+      ['another member', canonical.replace('}', ',"z":1}'), form],
+      ['a repeated member', canonical.replace('{', '{"y":1,'), form],
+      ['text behind it', `${canonical}\n`, form],
+      ['a key of another curve', `${JSON.stringify(ed25519, ['crv', 'kty', 'x'])}${' '.repeat(40)}`, form],
+      ['a private key', canonical.replace('{', '{"d":"AA",'), 'a public key must not contain the private member d'],
+      ['a point off the curve', canonical.replace(y, x), 'the P-256 key is not on its curve'],
+      ['text that is no JSON', canonical.replace('{', '['), 'the did:key does not hold JSON'],
+    ])('is refused with %s', (_, text, fault) => expect(faultOf(() => decodeDidKey(holding(text)))).toBe(fault));
+
+    it('is refused with another prefix, and when it is too long', () => {
+      expect(faultOf(() => decodeDidKey(holding(canonical, [0xd1, 0xd6, 0x04])))).toBe(
+        'a multikey of this length must be a P-256 key as jwk_jcs-pub',
+      );
+      expect(faultOf(() => decodeDidKey(`did:key:z${'2'.repeat(4000)}`))).toMatch(/^a multikey must be z/);
+    });
+  });
+
   it('derives the X25519 key of the vector with the zero seed, public and private', () => {
     const ed25519 = decodeDidKey('did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp');
     const x25519 = x25519PublicOf(ed25519);

@@ -131,10 +131,38 @@ const decompressP256 = (compressed: Uint8Array): PublicJwk => {
 /** did:key Method v0.7 §3.1. */
 export const encodeDidKey = (jwk: PublicJwk): string => `did:key:${encodeMultikey(jwk)}`;
 
-/** @throws InvalidKey */
+/** A multikey, or a P-256 key as a JWK. @throws InvalidKey */
 export const decodeDidKey = (did: string): PublicJwk => {
   if (!did.startsWith('did:key:')) throw new InvalidKey('not a did:key');
-  return decodeMultikey(did.slice('did:key:'.length));
+  const multikey = did.slice('did:key:'.length);
+  return multikey.length > LONGEST_MULTIKEY ? decodeJwkMultikey(multikey) : decodeMultikey(multikey);
+};
+
+const LONGEST_MULTIKEY = 60;
+/** jwk_jcs-pub 0xeb51. */
+const JWK_JCS = Buffer.from([0xd1, 0xd6, 0x03]);
+
+/** `jwk_jcs-pub`: the JWK in its canonical form (RFC 8785), so that one key has one such DID. @throws InvalidKey */
+const decodeJwkMultikey = (multikey: string): PublicJwk => {
+  // The canonical JWK of a P-256 key has 126 bytes; base58 takes quadratic time.
+  if (!/^z[1-9A-HJ-NP-Za-km-z]{150,190}$/.test(multikey))
+    throw new InvalidKey('a multikey must be z followed by base58btc characters');
+  const bytes = Buffer.from(base58.decode(multikey.slice(1)));
+  if (!bytes.subarray(0, JWK_JCS.length).equals(JWK_JCS))
+    throw new InvalidKey('a multikey of this length must be a P-256 key as jwk_jcs-pub');
+  const text = bytes.toString('utf8', JWK_JCS.length);
+  let jwk: unknown;
+  try {
+    jwk = JSON.parse(text);
+  } catch (cause) {
+    throw new InvalidKey('the did:key does not hold JSON', { cause });
+  }
+  const { publicJwk } = importPublicJwk(jwk);
+  if (publicJwk.crv !== 'P-256' || JSON.stringify(publicJwk, CANONICAL) !== text)
+    throw new InvalidKey(
+      'the did:key must hold the members crv, kty, x and y of a P-256 key in canonical form (RFC 8785)',
+    );
+  return publicJwk;
 };
 
 // --- did:jwk

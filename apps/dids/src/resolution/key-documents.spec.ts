@@ -37,6 +37,23 @@ describe('did:key', () => {
     expect(document).not.toHaveProperty('keyAgreement');
   });
 
+  it('of a key that is encoded as a JWK has that JWK for every signing purpose', () => {
+    const did =
+      'did:key:z2dmzD81cgPx8Vki7JbuuMmFYrWPgYoytykUZ3eyqht1j9KbsEYvdrjxMjQ4tpnje9BDBTzuNDP3knn6qLZErzd4bJ5go2CChoPjd5GAH3zpFJP5fuwSk66U5Pq6EhF4nKnHzDnznEP8fX99nZGgwbAh1o7Gj1X52Tdhf7U4KTk66xsA5r';
+    const id = `${did}#${did.slice('did:key:'.length)}`;
+    const publicKeyJwk = {
+      ...{ kty: 'EC', crv: 'P-256', x: 'ngy44T1vxAT6Di4nr-UaM9K3Tlnz9pkoksDokKFkmNc' },
+      y: 'QCRfOKlSM31GTkb4JHx3nXB4G_jSPMsbdjzlkT_UpPc',
+    };
+    const document = didKeyDocument(did);
+    expect(document).toMatchObject({
+      id: did,
+      verificationMethod: [{ id, type: 'JsonWebKey2020', controller: did, publicKeyJwk }],
+    });
+    for (const purpose of ['authentication', 'assertionMethod', 'capabilityDelegation', 'capabilityInvocation'])
+      expect(document[purpose]).toEqual([id]);
+  });
+
   it('of X25519 has that key only for key agreement', () => {
     const did = 'did:key:z6LShs9GGnqk85isEBzzshkuVWrVKsRp24GnDuHk8QWkARMW';
     expect(didKeyDocument(did)).toMatchObject({

@@ -8,6 +8,7 @@ import { didKeyOf } from '../did/did-document.js';
 type Document = Record<string, unknown>;
 
 const DID_V1 = 'https://www.w3.org/ns/did/v1';
+const JWS_2020_V1 = 'https://w3id.org/security/suites/jws-2020/v1';
 const SIGNING = ['authentication', 'assertionMethod', 'capabilityDelegation', 'capabilityInvocation'];
 const allOf = (purposes: readonly string[], id: string) =>
   Object.fromEntries(purposes.map((purpose) => [purpose, [id]]));
@@ -24,7 +25,8 @@ const LONGEST_MULTIKEY = 140;
 /** did:key Method v0.7 §3.1: the document is derived from the DID. @throws InvalidKey */
 export const didKeyDocument = (did: string): Document => {
   const multikey = did.slice('did:key:'.length);
-  if (!/^z[1-9A-HJ-NP-Za-km-z]+$/.test(multikey) || multikey.length > LONGEST_MULTIKEY)
+  if (multikey.length > LONGEST_MULTIKEY) return jwkKeyDocument(did, `${did}#${multikey}`);
+  if (!/^z[1-9A-HJ-NP-Za-km-z]+$/.test(multikey))
     throw new InvalidKey('a multikey must be z followed by base58btc characters');
   const [first, second, ...key] = base58.decode(multikey.slice(1));
   const curve = FOREIGN_CURVES.find(([a, b]) => a === first && b === second);
@@ -46,6 +48,14 @@ export const didKeyDocument = (did: string): Document => {
   return didKeyOf({ keyId: '', algorithm: publicJwk.crv, publicJwk }).document;
 };
 
+/** Of a key that is encoded as a JWK (`jwk_jcs-pub`). @throws InvalidKey */
+const jwkKeyDocument = (did: string, id: string): Document => ({
+  '@context': [DID_V1, JWS_2020_V1],
+  id: did,
+  verificationMethod: [{ id, type: 'JsonWebKey2020', controller: did, publicKeyJwk: decodeDidKey(did) }],
+  ...allOf(SIGNING, id),
+});
+
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 
 /** did:jwk Method, section Read: the JWK is the DID; `use` names its purpose. @throws InvalidKey */
@@ -53,7 +63,7 @@ export const didJwkDocument = (did: string): Document => {
   const jwk = jwkOf(did.slice('did:jwk:'.length));
   const id = `${did}#0`;
   return {
-    '@context': [DID_V1, 'https://w3id.org/security/suites/jws-2020/v1'],
+    '@context': [DID_V1, JWS_2020_V1],
     id: did,
     verificationMethod: [{ id, type: 'JsonWebKey2020', controller: did, publicKeyJwk: jwk }],
     ...(jwk['use'] !== 'enc' && allOf(['assertionMethod', ...SIGNING], id)),
