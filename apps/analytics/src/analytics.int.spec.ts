@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  exportEvents,
   listEvents,
   operationSubject,
   recordSubject,
@@ -250,6 +251,39 @@ describe('analytics', () => {
     });
   });
 
+  it('ends a page and a part of an export before it has 512 KB of recorded data, and continues there [T557]', async () => {
+    const data = 'x'.repeat(60_000);
+    for (let n = 0; n < 12; n++)
+      await publish(message('START', `r${n}`, { data }), message('SUCCESS', `r${n}`, { data }));
+    const context: ClientContext = {
+      tenant: { id: T1, host: 'h', baseUrl: 'http://h' },
+      caller: { kind: 'client', clientId: 'c1' },
+      requestId: 'q',
+      operation: exportEvents.name,
+      deadline: Date.now() + 10_000,
+    };
+    const period = { dateFrom: '2026-01-01', dateTo: '2027-01-01' };
+    const exported = (cursor?: string) =>
+      new ServiceClient(engines.bus, 'gateway').call(
+        exportEvents,
+        { query: period, page: cursor === undefined ? {} : { cursor } } as never,
+        context,
+      ) as unknown as ReturnType<typeof list>;
+    const listed = (cursor?: string) => list({ limit: 1000, ...(cursor !== undefined && { cursor }) });
+    for (const pageOf of [listed, exported]) {
+      const sizes: number[] = [];
+      const seen = new Set<string>();
+      let cursor: string | undefined;
+      do {
+        const page = await pageOf(cursor);
+        sizes.push(page.data.length);
+        for (const { requestId, type } of page.data) seen.add(`${requestId} ${type}`);
+        cursor = page.nextCursor;
+      } while (cursor !== undefined && sizes.length < 10);
+      expect([sizes, seen.size]).toEqual([[8, 8, 8], 24]);
+    }
+  });
+
   it('records exactly one outcome per START: a second is discarded, a missing one becomes a FAIL', async () => {
     await publish(message('START', 'r1'), message('SUCCESS', 'r1'), message('FAIL', 'r1'), message('START', 'r2'));
     expect(await types({ requestIds: ['r2'] })).toEqual(['DID_CREATE_START']);
@@ -454,7 +488,15 @@ describe('analytics', () => {
       const large = Array.from({ length: 20 }, (_, n) => record(`r${n}`, { data: `t.${'x'.repeat(60_000)}` }));
       const subject = recordSubject('record', 'gateway');
       await engines.bus.publish(large.map((data) => ({ id: randomUUID(), subject, data })));
-      expect((await list({ outcome: 'SUCCESS' })).data).toHaveLength(20);
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const found = await list({ outcome: 'SUCCESS', ...(cursor !== undefined && { cursor }) });
+        seen.push(...found.data.map(({ requestId }) => requestId));
+        cursor = found.nextCursor;
+      } while (cursor !== undefined);
+      expect(new Set(seen).size).toBe(20);
+      expect(seen).toHaveLength(20);
     });
 
     it('with data that cannot be opened are listed without it, and logged once', async () => {

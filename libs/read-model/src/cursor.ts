@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
 import type { SelectQueryBuilder } from 'kysely';
+import { countFitting, storedBytes } from './page-size.js';
 import type { Page } from './read-model.js';
 
 /** The cursor is malformed, edited, or belongs to another tenant or list. */
@@ -79,50 +80,57 @@ export class CursorCodec {
   }
 }
 
-export interface PageOptions<Row> {
+export interface PageOptions {
   /** 1 to 1000. */
   limit: number;
   cursor?: string;
   codec: CursorCodec;
+  /** Columns with text of any length, of which the page has at most {@link PAGE_SIZE} together; with their table where a join makes them ambiguous. */
+  contents: readonly string[];
   /** By time, then id. Default `asc`. */
   direction?: 'asc' | 'desc';
   /** Column of the time (RFC 3339 text), default `created_at`, with its table where a join makes it ambiguous. */
   timeColumn?: string;
   /** Column of the id, default `id`. */
   idColumn?: string;
-  /** The key of a selected row; default its `created_at` and `id`. */
-  key?: (row: Row) => CursorKey;
 }
 
-const rowKey = (row: unknown): CursorKey => {
-  const { created_at: time, id } = row as { created_at: string; id: string };
-  return { time, id };
-};
+interface Sized extends CursorKey {
+  bytes: number;
+}
 
 /**
- * One page by keyset on (time, id): rows inserted meanwhile neither repeat nor hide others. `nextCursor` names the last object of the page
- * and is omitted on the last page.
+ * One page by keyset on (time, id): rows inserted meanwhile neither repeat nor hide others. The sizes of the rows are read first, the contents
+ * only of those that make the page: it ends at its limit or before it exceeds {@link PAGE_SIZE} (ADR 0098). `nextCursor` names the last object
+ * of the page and is omitted on the last page.
  * @throws InvalidCursor
  */
 export const page = async <DB, TB extends keyof DB, Row>(
   query: SelectQueryBuilder<DB, TB, Row>,
-  options: PageOptions<Row>,
+  options: PageOptions,
 ): Promise<Page<Row>> => {
-  const { limit, codec, direction = 'asc', key = rowKey } = options;
-  const time = sql.ref(options.timeColumn ?? 'created_at');
-  const id = sql.ref(options.idColumn ?? 'id');
+  const { limit, codec, contents, direction = 'asc' } = options;
+  const time = sql.ref<string>(options.timeColumn ?? 'created_at');
+  const id = sql.ref<string>(options.idColumn ?? 'id');
   let ranged = query;
   if (options.cursor !== undefined) {
     const last = codec.decode(options.cursor);
     const beyond = sql.raw(direction === 'asc' ? '>' : '<');
     ranged = ranged.where(sql<boolean>`(${time}, ${id}) ${beyond} (${last.time}, ${last.id})`);
   }
-  const rows = await ranged
-    .orderBy(time, direction)
-    .orderBy(id, direction)
+  const ordered = ranged.orderBy(time, direction).orderBy(id, direction);
+  const sizes = (await ordered
+    .clearSelect()
+    .select([time.as('time'), id.as('id'), storedBytes(contents).as('bytes')])
     .limit(limit + 1)
+    .execute()) as unknown as Sized[];
+  const fitting = countFitting(sizes.slice(0, limit).map(({ bytes }) => Number(bytes)));
+  const last = sizes[fitting - 1];
+  if (!last) return { data: [] };
+  const upTo = sql.raw(direction === 'asc' ? '<=' : '>=');
+  const data = await ordered
+    .where(sql<boolean>`(${time}, ${id}) ${upTo} (${last.time}, ${last.id})`)
+    .limit(fitting)
     .execute();
-  const data = rows.slice(0, limit);
-  const last = rows.length > limit ? data.at(-1) : undefined;
-  return last === undefined ? { data } : { data, nextCursor: codec.encode(key(last)) };
+  return fitting === sizes.length ? { data } : { data, nextCursor: codec.encode({ time: last.time, id: last.id }) };
 };

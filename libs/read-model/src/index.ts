@@ -9,6 +9,7 @@ export type {
 } from './read-model.js';
 export { CursorCodec, InvalidCursor, page } from './cursor.js';
 export type { CursorCodecOptions, CursorKey, PageOptions } from './cursor.js';
+export { countFitting, countFittingEntries, PAGE_SIZE, storedBytes } from './page-size.js';
 export { BatchedRows } from './batched-rows.js';
 export { createTable } from './create-table.js';
 export { insertRows } from './insert-rows.js';

@@ -604,7 +604,7 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
           let pages = 0;
           do {
             const query = running.db.selectFrom('thing').select(['id', 'created_at']);
-            const got = await page(query, { limit: 7, cursor, codec, direction });
+            const got = await page(query, { limit: 7, cursor, codec, direction, contents: [] });
             expect(got.data.length).toBeGreaterThan(0);
             seen.push(...got.data.map((row) => row.id));
             cursor = got.nextCursor;
@@ -624,21 +624,27 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
           const running = await (await open()).start(things());
           expect(await running.waitForHead(5000)).toBe(true);
           const sorts = async <Row>(query: SelectQueryBuilder<ThingTables, 'thing', Row>, cursor?: string) => {
-            let compiled: CompiledQuery | undefined;
+            const compiled: CompiledQuery[] = [];
             const watch: KyselyPlugin = {
               transformQuery({ node, queryId }) {
-                compiled = running.db.withoutPlugins().getExecutor().compileQuery(node, queryId);
+                compiled.push(running.db.withoutPlugins().getExecutor().compileQuery(node, queryId));
                 return node;
               },
               transformResult: async ({ result }) => result,
             };
             await page(query.withPlugin(watch), {
               limit: 7,
+              contents: ['label'],
               codec,
               direction,
               ...(cursor !== undefined && { cursor }),
             });
-            return under.sorts(running.db.withoutPlugins() as Kysely<unknown>, compiled!);
+            // The sizes, then the contents.
+            expect(compiled).toHaveLength(2);
+            const db = running.db.withoutPlugins() as Kysely<unknown>;
+            const [sizes, contents] = [await under.sorts(db, compiled[0]!), await under.sorts(db, compiled[1]!)];
+            expect(sizes).toBe(contents);
+            return contents;
           };
           const query = running.db.selectFrom('thing').select(['id', 'created_at']);
           expect(await sorts(query)).toBe(false);
@@ -653,13 +659,13 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         const running = await (await open()).start(things());
         expect(await running.waitForHead(5000)).toBe(true);
         const query = () => running.db.selectFrom('thing').select(['id', 'created_at']);
-        const whole = await page(query(), { limit: 4, codec });
+        const whole = await page(query(), { limit: 4, contents: [], codec });
         expect(whole.data).toHaveLength(4);
         expect('nextCursor' in whole).toBe(false);
         const cursor = codec.encode({ time: whole.data[3]!.created_at, id: whole.data[3]!.id });
-        expect(await page(query(), { limit: 4, codec, cursor })).toEqual({ data: [] });
+        expect(await page(query(), { limit: 4, contents: [], codec, cursor })).toEqual({ data: [] });
         const foreign = new CursorCodec({ mac, scope: 't2 things' });
-        await expect(page(query(), { limit: 4, codec: foreign, cursor })).rejects.toThrow(InvalidCursor);
+        await expect(page(query(), { limit: 4, contents: [], codec: foreign, cursor })).rejects.toThrow(InvalidCursor);
       });
     });
   });

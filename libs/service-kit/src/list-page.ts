@@ -19,7 +19,7 @@ export const listCursors = (
   });
 
 /**
- * One page of a list, oldest first unless `direction` says otherwise.
+ * One page of a list, oldest first unless `direction` says otherwise. It ends before it has more than 512 KB, as they are stored (ADR 0098).
  * @throws InvalidCursor, which an endpoint returns as 400, `param: cursor`
  */
 export const listPage = <DB, TB extends keyof DB, Row>(
@@ -27,10 +27,7 @@ export const listPage = <DB, TB extends keyof DB, Row>(
   { limit = DEFAULT_LIMIT, cursor }: PageQuery,
   macs: Macs,
   list: readonly string[],
-  {
-    timeName,
-    ...options
-  }: Omit<PageOptions<Row>, 'codec' | 'limit' | 'cursor'> & Pick<CursorCodecOptions, 'timeName'> = {},
+  { timeName, ...options }: Omit<PageOptions, 'codec' | 'limit' | 'cursor'> & Pick<CursorCodecOptions, 'timeName'>,
 ): Promise<Page<Row>> =>
   page(query, {
     ...options,

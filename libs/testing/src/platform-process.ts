@@ -41,6 +41,9 @@ export interface ManagementClientFile {
   client_secret: string;
 }
 
+/** What a platform preloads whose bound on the bytes of pages a test changes, by {@link PlatformProcess.query}. */
+export const PAGE_SIZE_SWITCH = join(repository, 'libs/testing/dist/page-size-switch.js');
+
 /** High enough never to be met by a suite that is not about them, however busy the machine. */
 export const RAISED_LIMITS: Record<string, string> = {
   RATE_LIMIT_API: '1000000',
@@ -54,6 +57,7 @@ export const RAISED_LIMITS: Record<string, string> = {
   MAX_CONNECTIONS_PER_PEER: '100000',
   MAX_REQUESTS_IN_FLIGHT: '100000',
   MAX_BODY_BYTES_IN_FLIGHT: '1073741824',
+  MAX_CALLS_IN_FLIGHT: '100000',
   OWN_WRITE_WAIT_MS: '2000',
 };
 

@@ -2,13 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { AnalyticsEvent, EventFilters, ListEventsQuery, PageOf } from '@attestry/contracts';
 import { Macs } from '@attestry/keys';
 import { MessageBus } from '@attestry/messaging';
+import { countFitting } from '@attestry/read-model';
 import type { Clock } from '@attestry/event-store';
 import { CLOCK, DEFAULT_LIMIT, listCursors, OperationRecorders, PlatformConfig } from '@attestry/service-kit';
 import { LoggedDataKeys } from '../logged-data/logged-data-keys.js';
 import { RecordOperations } from '../record-operations/record-operations.js';
 import { namedActor } from './event-actors.js';
 import { EventsReadModel, retainedFrom } from './events.read-model.js';
-import { selectEvents, type EventRow } from './select-events.js';
+import { loadContents, selectEvents, type EventContents, type EventRow } from './select-events.js';
 
 export interface EventPageRequest {
   filters: EventFilters;
@@ -52,16 +53,22 @@ export class EventPages {
     const after = cursor === undefined ? undefined : codec.decode(cursor);
     const from = retainedFrom(this.clock.now(), this.config);
     const selection = { tenantId, filters, from, direction, limit: limit + 1, ...(after && { after }) };
-    const rows = await selectEvents(this.readModel.db, selection);
-    const shown = rows.slice(0, limit);
-    const last = rows.length > limit ? shown.at(-1) : undefined;
+    const { db } = this.readModel;
+    const rows = await selectEvents(db, selection);
+    const shown = rows.slice(0, countFitting(rows.slice(0, limit).map(({ bytes }) => Number(bytes))));
+    const last = rows.length > shown.length ? shown.at(-1) : undefined;
+    const contents = await loadContents(db, tenantId, shown);
+    const views = shown.flatMap((row) => {
+      const own = contents.get(row.id);
+      return own ? [this.viewOf({ ...row, ...own })] : [];
+    });
     return {
-      data: await Promise.all(shown.map((row) => this.viewOf(row))),
+      data: await Promise.all(views),
       ...(last && { nextCursor: codec.encode({ time: last.time, id: last.sort_key }) }),
     };
   }
 
-  private async viewOf(row: EventRow): Promise<AnalyticsEvent> {
+  private async viewOf(row: EventRow & EventContents): Promise<AnalyticsEvent> {
     return {
       id: row.id,
       type: `${row.prefix}_${row.outcome}`,

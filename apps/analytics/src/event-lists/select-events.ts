@@ -1,6 +1,6 @@
 import { sql, type Kysely, type SelectQueryBuilder } from 'kysely';
 import { eventTypes, type EventFilters, type Outcome } from '@attestry/contracts';
-import type { CursorKey } from '@attestry/read-model';
+import { storedBytes, type CursorKey } from '@attestry/read-model';
 import { idsOfRequest } from '../operation-stream/operation-event-id.js';
 import { chosenActors, type ActorSet, type Kind } from './event-actors.js';
 import { ONLY_IN, type EventTables } from './events.read-model.js';
@@ -15,7 +15,14 @@ export interface EventRow extends Pick<
   outcome: Outcome;
   time: string;
   sort_key: string;
+  /** Stored bytes, with those of metadata and data. */
+  bytes: number;
+}
+
+/** What an entry has beside its row, read only for those of the page (ADR 0098). */
+export interface EventContents {
   metadata: string | null;
+  /** Sealed; null at logging level 1. */
   data: string | null;
 }
 
@@ -217,8 +224,7 @@ export const selectEvents = async (db: Kysely<EventTables>, selection: Selection
         ref(id).as('id'),
         ref(time).as('time'),
         ref(key).as('sort_key'),
-        ref(metadata).as('metadata'),
-        ref(data).as('data'),
+        storedBytes([metadata, data, 'object_id']).as('bytes'),
         slot === 'start' ? sql<Outcome>`'START'`.as('outcome') : ref('outcome').as('outcome'),
       ])
       .orderBy(time, direction)
@@ -248,4 +254,26 @@ const merged = (one: EventRow[], other: EventRow[], direction: 'asc' | 'desc'): 
   const sign = direction === 'asc' ? 1 : -1;
   const text = ({ time, sort_key }: EventRow) => time + sort_key;
   return [...one, ...other].sort((a, b) => (text(a) < text(b) ? -sign : sign));
+};
+
+/** Contents of entries by id; those whose operation was discarded meanwhile are absent. */
+export const loadContents = async (
+  db: Kysely<EventTables>,
+  tenantId: string,
+  rows: readonly EventRow[],
+): Promise<ReadonlyMap<string, EventContents>> => {
+  const found = await Promise.all(
+    BOTH.map((slot) => {
+      const { id, metadata, data } = SLOTS[slot];
+      const ids = rows.filter(({ outcome }) => (outcome === 'START') === (slot === 'start')).map((row) => row.id);
+      if (ids.length === 0) return [];
+      return db
+        .selectFrom('analytics_operations')
+        .where('tenant_id', '=', tenantId)
+        .where(id, 'in', ids)
+        .select(({ ref }) => [ref(id).as('id'), ref(metadata).as('metadata'), ref(data).as('data')])
+        .execute();
+    }),
+  );
+  return new Map(found.flat().map(({ id, ...contents }) => [id, contents]));
 };

@@ -3,7 +3,7 @@ import type { SealDataRequest } from '@attestry/contracts';
 import { isErased, KeyNotFound, SealBroken, Sealing, type DataPurpose } from '@attestry/keys';
 import { LOGGER, type Logger } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
-import type { EventRow } from '../event-lists/select-events.js';
+import type { EventContents, EventRow } from '../event-lists/select-events.js';
 
 /** The tenant's key for logged requests and responses. */
 const TENANT_KEY = 'operation-data';
@@ -12,7 +12,7 @@ const PURPOSES: ReadonlyMap<string, DataPurpose> = new Map([
   ['u', 'user'],
 ]);
 
-type LoggedRow = Pick<EventRow, 'id' | 'tenant_id' | 'request_id' | 'data'>;
+type LoggedRow = Pick<EventRow & EventContents, 'id' | 'tenant_id' | 'request_id' | 'data'>;
 
 /**
  * Logged requests and responses, sealed under the key of the person they concern, or of the tenant when they concern no person. Destroying

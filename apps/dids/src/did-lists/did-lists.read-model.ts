@@ -29,7 +29,9 @@ export class DidListsReadModel extends ReadModel<DidListTables> {
       .selectFrom('did')
       .where('tenant_id', '=', tenantId)
       .select(['did', 'id', 'created_at', 'registered', 'keys', 'document']);
-    const rows = await listPage(query, request, this.macs, ['dids', tenantId]);
+    const rows = await listPage(query, request, this.macs, ['dids', tenantId], {
+      contents: ['did', 'keys', 'document'],
+    });
     return {
       ...rows,
       data: rows.data.map(({ did, keys, registered, document }) =>

@@ -29,12 +29,10 @@ export class ListCredentials {
     const scope = [userId, credentialConfigurationId, status, format, issuedFrom, issuedTo].map((one) => one ?? '');
     const codec = listCursors(this.macs, [tenant.id, 'credentials', ...scope]);
     const after = cursor === undefined ? undefined : codec.decode(cursor);
-    const rows = await selectCredentials(db, { tenantId: tenant.id, filters, limit: limit + 1, after });
-    const shown = rows.slice(0, limit);
-    const last = rows.length > limit ? shown.at(-1) : undefined;
+    const { rows, last } = await selectCredentials(db, { tenantId: tenant.id, filters, limit, after });
     return {
-      data: shown.map((row) => ({ ...credentialOfRow(row), userId: row.user_id })),
-      ...(last && { nextCursor: codec.encode({ time: last.issued_at, id: last.id }) }),
+      data: rows.map((row) => ({ ...credentialOfRow(row), userId: row.user_id })),
+      ...(last && { nextCursor: codec.encode(last) }),
     };
   }
 }

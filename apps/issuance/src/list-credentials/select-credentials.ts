@@ -1,17 +1,24 @@
 import { CREDENTIAL_STATUSES, type ListCredentialsQuery } from '@attestry/contracts';
-import type { CursorKey } from '@attestry/read-model';
+import { countFitting, storedBytes, type CursorKey } from '@attestry/read-model';
 import { sql, type Kysely } from 'kysely';
 import type { UserTables } from '../user/users.read-model.js';
 
 type CredentialRow = UserTables['issuance_credentials'];
+type SizedRow = Pick<CredentialRow, 'id' | 'issued_at' | 'format'> & { bytes: number };
 
 export interface Selection {
   tenantId: string;
   filters: Omit<ListCredentialsQuery, 'limit' | 'cursor'>;
-  /** Most rows. */
+  /** Most rows of the page. */
   limit: number;
   /** Only rows beyond this one. */
   after: CursorKey | undefined;
+}
+
+/** A page, which ends before it has more than 512 KB as they are stored, and the key of its last row where there are more. */
+export interface CredentialPage {
+  rows: CredentialRow[];
+  last?: CursorKey;
 }
 
 /** Times as they are stored: UTC with milliseconds. Those beyond the years of four digits, which no credential has, are the last one. */
@@ -24,16 +31,41 @@ const storedTime = (time: string): string => {
 const checked = (column: 'configuration_id' | 'format' | 'status', value: string) =>
   sql<boolean>`(${sql.ref(column)} || '') = ${value}`;
 
+/** The sizes are read first, the records only of those rows that make the page (ADR 0098). */
+export const selectCredentials = async (db: Kysely<UserTables>, selection: Selection): Promise<CredentialPage> => {
+  const { tenantId, limit } = selection;
+  const found = await selectSizes(db, { ...selection, limit: limit + 1 });
+  const shown = found.slice(0, countFitting(found.slice(0, limit).map(({ bytes }) => Number(bytes))));
+  const end = shown.at(-1);
+  if (!end) return { rows: [] };
+  const loaded = await db
+    .selectFrom('issuance_credentials')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where(
+      'id',
+      'in',
+      shown.map(({ id }) => id),
+    )
+    .execute();
+  const byId = new Map(loaded.map((row) => [row.id, row]));
+  const rows = shown.flatMap(({ id }) => byId.get(id) ?? []);
+  return { rows, ...(shown.length < found.length && { last: { time: end.issued_at, id: end.id } }) };
+};
+
 /**
  * Oldest first. Every index ends with status and time, so that without a status each one is read in its own branch, at most a page of it: the
  * cost does not grow with the number of credentials, whatever their statuses. Only those of one user are filtered row by row.
  */
-export const selectCredentials = async (
+const selectSizes = async (
   db: Kysely<UserTables>,
   { tenantId, filters, limit, after }: Selection,
-): Promise<CredentialRow[]> => {
+): Promise<SizedRow[]> => {
   const { userId, credentialConfigurationId, status, format, issuedFrom, issuedTo } = filters;
-  const ofTenant = db.selectFrom('issuance_credentials').selectAll().where('tenant_id', '=', tenantId);
+  const ofTenant = db
+    .selectFrom('issuance_credentials')
+    .select(['id', 'issued_at', 'format', storedBytes(['record']).as('bytes')])
+    .where('tenant_id', '=', tenantId);
   const page = (rows: typeof ofTenant) => {
     let ranged = rows;
     if (issuedFrom !== undefined) ranged = ranged.where('issued_at', '>=', storedTime(issuedFrom));

@@ -18,7 +18,7 @@ export class ListDeferredIssuances {
     { tenant }: ClientContext,
   ): Promise<PageOf<DeferredIssuance>> {
     const rows = this.deferred.rowsOf(tenant.id, this.clock.now());
-    const found = await listPage(rows, query, this.macs, [tenant.id, 'deferred']);
+    const found = await listPage(rows, query, this.macs, [tenant.id, 'deferred'], { contents: ['record'] });
     return { ...found, data: found.data.map(viewOfRow) };
   }
 }

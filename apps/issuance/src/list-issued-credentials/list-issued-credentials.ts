@@ -33,8 +33,8 @@ export class ListIssuedCredentials {
     if (query.type !== undefined) rows = rows.where('type', '=', query.type);
     const list = [tenantId, 'issued-credentials', format, query.type ?? ''];
     const found = await listPage(rows, query, this.macs, list, {
+      contents: ['record'],
       timeColumn: 'issued_at',
-      key: (row) => ({ time: row.issued_at, id: row.id }),
     });
     return { ...found, data: found.data.map(issuedCredentialView) };
   }

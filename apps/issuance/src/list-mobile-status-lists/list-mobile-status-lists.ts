@@ -7,8 +7,8 @@ import {
   type PageOf,
 } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
+import { countFitting } from '@attestry/read-model';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
-import { countFitting } from '../bounded-pages/count-fitting.js';
 import {
   statusListConfigurations,
   statusListConfigurationsStream,

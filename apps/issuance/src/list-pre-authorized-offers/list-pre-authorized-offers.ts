@@ -25,7 +25,7 @@ export class ListPreAuthorizedOffers {
   ): Promise<PageOf<PreAuthorizedOfferStatus>> {
     await this.offers.running.ownWrites();
     const rows = this.offers.running.db.selectFrom('issuance_offers').selectAll().where('tenant_id', '=', tenant.id);
-    const page = await listPage(rows, query, this.macs, [tenant.id, 'offers']);
+    const page = await listPage(rows, query, this.macs, [tenant.id, 'offers'], { contents: ['record'] });
     const now = this.clock.now();
     return { ...page, data: page.data.map(({ record }) => offerStatus(JSON.parse(record) as OfferRecord, now)) };
   }

@@ -26,9 +26,9 @@ export class ListRevocationLists {
     const tenantId = context.tenant.id;
     const rows = this.published.revocationLists(tenantId, profile);
     const found = await listPage(rows, query, this.macs, [tenantId, 'revocation-lists', profile], {
+      contents: ['issuer', 'revocation_uri'],
       timeColumn: 'opened_at',
       idColumn: 'list_id',
-      key: (row) => ({ time: row.opened_at, id: row.list_id }),
     });
     const data = found.data.map((row) => ({ id: row.list_id, issuer: row.issuer, url: row.revocation_uri }));
     return { ...found, data };

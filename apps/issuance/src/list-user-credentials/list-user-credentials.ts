@@ -26,8 +26,8 @@ export class ListUserCredentials {
       .where('tenant_id', '=', tenantId)
       .where('user_id', '=', id);
     const found = await listPage(rows, query, this.macs, [tenantId, 'user-credentials', id], {
+      contents: ['record'],
       timeColumn: 'issued_at',
-      key: (row) => ({ time: row.issued_at, id: row.id }),
     });
     return { ...found, data: found.data.map(credentialOfRow) };
   }

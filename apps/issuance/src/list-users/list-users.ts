@@ -15,7 +15,9 @@ export class ListUsers {
   async execute({ query }: RequestOf<typeof listUsers>, { tenant }: ClientContext): Promise<PageOf<User>> {
     const tenantId = tenant.id;
     const rows = this.users.running.db.selectFrom('issuance_users').selectAll().where('tenant_id', '=', tenantId);
-    const found = await listPage(rows, query, this.macs, [tenantId, 'users']);
+    const found = await listPage(rows, query, this.macs, [tenantId, 'users'], {
+      contents: ['sealed_claims', 'sealed_link'],
+    });
     const opened = await Promise.all(
       found.data.map((row) =>
         this.claims.viewOf(tenantId, { id: row.id, sealedClaims: row.sealed_claims, sealedLink: row.sealed_link }),

@@ -40,7 +40,6 @@ import type {
   StoredX509,
 } from './mobile-certificates.events.js';
 import { mobileCertificates } from './mobile-certificates.state.js';
-import { pageOf } from './page-of.js';
 
 const BEGIN = '2026-01-01T10:00:00.000Z';
 const END = '2036-01-01T10:00:00.000Z';
@@ -826,16 +825,5 @@ describe('signers of status lists', () => {
     expect(find([...documents, listed('l'), certified('l')])).toBe('u');
     // Under an older IACA that has one, or can have one made.
     expect(find([...active(managed('m')), ...documents])).toBe('m');
-  });
-});
-
-describe('a page of a short list', () => {
-  const entries = ['a', 'b', 'c'].map((id) => ({ id }));
-  it('continues behind its cursor', () => {
-    expect(pageOf(entries, {})).toEqual({ data: entries });
-    expect(pageOf(entries, { limit: 2 })).toEqual({ data: entries.slice(0, 2), nextCursor: 'b' });
-    expect(pageOf(entries, { limit: 2, cursor: 'b' })).toEqual({ data: entries.slice(2) });
-    expect(pageOf([], {})).toEqual({ data: [] });
-    expect(faultsOf(() => pageOf(entries, { cursor: 'x' }))).toEqual([['cursor', 'must be a nextCursor of this list']]);
   });
 });

@@ -8,8 +8,8 @@ import {
   type User,
 } from '@attestry/contracts';
 import { isErased, Macs } from '@attestry/keys';
-import { InvalidCursor } from '@attestry/read-model';
-import { listPage, Operation, type RequestOf } from '@attestry/service-kit';
+import { countFitting, InvalidCursor, storedBytes } from '@attestry/read-model';
+import { listCursors, listPage, Operation, type RequestOf } from '@attestry/service-kit';
 import { UserClaims } from '../user/user-claims.js';
 import { UsersReadModel } from '../user/users.read-model.js';
 import { hasValue, searchValues, type SearchValue } from '../user-search/search-values.js';
@@ -29,13 +29,13 @@ export class SearchUsers {
     const criteria = criteriaOf(body);
     const terms = criteria.map((value) => termOf(this.macs, tenant.id, value)).sort();
     await Promise.all([this.search.running.ownWrites(), this.users.running.ownWrites()]);
-    const { data, ...page } = await this.page(tenant.id, terms, body);
-    const found = await this.load(tenant.id, data);
+    const { data: ids, ...page } = await this.page(tenant.id, terms, body);
+    const found = await this.load(tenant.id, ids);
     // The user may have changed since the values were indexed.
     return { ...page, data: found.filter((one) => criteria.every((value) => hasValue(one, value))) };
   }
 
-  /** Ids of users; without terms, of all. */
+  /** Ids of users, as many as make a page; without terms, of all. */
   private async page(
     tenantId: string,
     terms: readonly string[],
@@ -47,14 +47,40 @@ export class SearchUsers {
     try {
       const { data, ...page } = terms.length
         ? await listPage(await selectUsers(this.search.running.db, tenantId, terms), asked, this.macs, list, {
+            contents: [],
             idColumn: 'user_id',
           })
-        : await listPage(users.where('tenant_id', '=', tenantId), asked, this.macs, list);
-      return { ...page, data: data.map(({ id }) => id) };
+        : await listPage(users.where('tenant_id', '=', tenantId), asked, this.macs, list, { contents: [] });
+      const sizes = await this.sizesOf(
+        tenantId,
+        data.map(({ id }) => id),
+      );
+      const fitting = countFitting(data.map(({ id }) => sizes.get(id) ?? 0));
+      const last = data[fitting - 1];
+      return {
+        ...page,
+        ...(last &&
+          fitting < data.length && {
+            nextCursor: listCursors(this.macs, list).encode({ time: last.created_at, id: last.id }),
+          }),
+        data: data.slice(0, fitting).map(({ id }) => id),
+      };
     } catch (error) {
       if (error instanceof InvalidCursor) throw invalidBody('cursor', 'must be a nextCursor of this search');
       throw error;
     }
+  }
+
+  /** Before the claims, which are in another projection than the terms. */
+  private async sizesOf(tenantId: string, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.users.running.db
+      .selectFrom('issuance_users')
+      .select(['id', storedBytes(['sealed_claims', 'sealed_link']).as('bytes')])
+      .where('tenant_id', '=', tenantId)
+      .where('id', 'in', ids)
+      .execute();
+    return new Map(rows.map(({ id, bytes }) => [id, Number(bytes)]));
   }
 
   /** In the order of the ids; users that were deleted meanwhile are left out. */

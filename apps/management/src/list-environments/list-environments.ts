@@ -1,6 +1,6 @@
 import { listEnvironments, type Environment, type ManagementContext, type PageOf } from '@attestry/contracts';
 import { Macs } from '@attestry/keys';
-import { InvalidCursor } from '@attestry/read-model';
+import { countFittingEntries, InvalidCursor } from '@attestry/read-model';
 import { DEFAULT_LIMIT, listCursors, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
 import { managementCaller } from '../caller/management-caller.js';
 
@@ -25,8 +25,9 @@ export class ListEnvironments {
       start = environments.findIndex((environment) => environment.id === id) + 1;
       if (start === 0) throw new InvalidCursor();
     }
-    const data = environments.slice(start, start + limit);
-    const last = start + limit < environments.length ? data.at(-1) : undefined;
+    const limited = environments.slice(start, start + limit);
+    const data = limited.slice(0, countFittingEntries(limited));
+    const last = start + data.length < environments.length ? data.at(-1) : undefined;
     return { data, ...(last && { nextCursor: codec.encode({ time: NO_TIME, id: last.id }) }) };
   }
 }

@@ -69,6 +69,7 @@ export class TenantListsReadModel extends ReadModel<TenantListTables> {
       ]);
     const owner = caller.kind === 'client' ? [caller.clientId] : ['user', caller.userId];
     const rows = await listPage(selected, request, this.macs, ['management', 'tenants', ...owner], {
+      contents: ['tenant.name', 'tenant.subdomain'],
       timeColumn: 'tenant.created_at',
       idColumn: 'tenant.id',
     });
@@ -112,6 +113,7 @@ export class TenantListsReadModel extends ReadModel<TenantListTables> {
       ]);
     const query = list === 'members' ? all : all.where('member.is_active', '=', 0);
     const rows = await listPage(query, request, this.macs, ['management', list, tenantId], {
+      contents: ['person.sealed_email', 'person.sealed_name'],
       timeColumn: 'member.created_at',
       idColumn: 'member.user_id',
     });
@@ -158,7 +160,9 @@ export class TenantListsReadModel extends ReadModel<TenantListTables> {
       .selectFrom('tenant_client')
       .where('tenant_id', '=', tenantId)
       .select(['id', 'name', 'roles', 'created_at']);
-    const rows = await listPage(query, request, this.macs, ['management', 'clients', tenantId]);
+    const rows = await listPage(query, request, this.macs, ['management', 'clients', tenantId], {
+      contents: ['name', 'roles'],
+    });
     return {
       ...rows,
       data: rows.data.map(({ id, name, roles }) => ({ id, name, roles: JSON.parse(roles) as Role[] })),

@@ -26,7 +26,7 @@ export class AttemptsReadModel extends ReadModel<AttemptTables> {
       .where('webhook_id', '=', webhookId)
       .where('created_at', '>=', since)
       .selectAll();
-    const options = { direction: 'desc' } as const;
+    const options = { direction: 'desc', contents: ['event_id', 'error'] } as const;
     const listed = await listPage(query, request, this.macs, ['webhook-attempts', tenantId, webhookId], options);
     return {
       ...listed,

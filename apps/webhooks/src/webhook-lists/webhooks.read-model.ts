@@ -21,7 +21,9 @@ export class WebhooksReadModel extends ReadModel<WebhookTables> {
       .selectFrom('webhook')
       .where('tenant_id', '=', tenantId)
       .select(['id', 'url', 'events', 'disabled', 'created_at']);
-    const listed = await listPage(query, request, this.macs, ['webhooks', tenantId]);
+    const listed = await listPage(query, request, this.macs, ['webhooks', tenantId], {
+      contents: ['url', 'events'],
+    });
     return {
       ...listed,
       data: listed.data.map(({ id, url, events, disabled }) => ({

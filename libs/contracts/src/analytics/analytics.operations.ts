@@ -53,7 +53,7 @@ export interface EventFilters extends EventsQuery {
 }
 
 export class ListEventsQuery extends EventsQuery implements PageQuery {
-  /** Maximum number of entries of the page. Default 100. */
+  /** Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
   @PageLimit() limit?: number;
   /** `nextCursor` of the previous page. Absent for the first page. */
   @PageCursor() cursor?: string;

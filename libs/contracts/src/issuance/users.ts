@@ -58,7 +58,7 @@ export class SearchUsersRequest {
   claims?: Record<string, unknown>;
   /** Identity at the authentication provider. */
   @Optional() @Nested(UserLinkCriteria, { message: 'must be an object' }) authenticationProvider?: UserLinkCriteria;
-  /** Maximum number of entries of the page. Default 100. */
+  /** Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
   @PageLimit() limit?: number;
   /** `nextCursor` of the previous page of the same search. Absent for the first page. */
   @PageCursor() cursor?: string;

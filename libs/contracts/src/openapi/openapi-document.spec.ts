@@ -97,7 +97,8 @@ describe('an operation in the interface definition', () => {
       name: 'limit',
       in: 'query',
       required: false,
-      description: 'Maximum number of entries of the page. Default 100.',
+      description:
+        'Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB.',
       schema: { type: 'integer', minimum: 1, maximum: 1000 },
     });
   });

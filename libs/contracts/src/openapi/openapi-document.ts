@@ -520,7 +520,7 @@ const MEANING: Record<ErrorKind, string> = {
   tooLarge: 'The body is too large.',
   unsupportedMediaType: 'The media type of the body is not supported.',
   tooManyRequests:
-    'A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`.',
+    'A rate limit is exceeded, or the client address or the tenant has too many requests in flight. Retry after the seconds in `Retry-After`.',
   internal: 'Internal error of the platform.',
   unavailable: 'Temporarily unavailable. Retry later.',
 };

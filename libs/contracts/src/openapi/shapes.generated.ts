@@ -1544,7 +1544,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   ListConfigurationsQuery: {
     type: 'object',
     properties: {
-      limit: { type: 'number', description: 'Maximum number of entries of the page. Default 100.' },
+      limit: {
+        type: 'number',
+        description:
+          'Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB.',
+      },
       cursor: { type: 'string', description: '`nextCursor` of the previous page. Absent for the first page.' },
       type: { type: 'string', description: 'Only the configuration with exactly this `type`.' },
     },
@@ -1552,7 +1556,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   ListCredentialsQuery: {
     type: 'object',
     properties: {
-      limit: { type: 'number', description: 'Maximum number of entries of the page. Default 100.' },
+      limit: {
+        type: 'number',
+        description:
+          'Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB.',
+      },
       cursor: { type: 'string', description: '`nextCursor` of the previous page. Absent for the first page.' },
       userId: { type: 'string', description: 'Only credentials of this user.' },
       credentialConfigurationId: {
@@ -1577,7 +1585,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   ListEventsQuery: {
     type: 'object',
     properties: {
-      limit: { type: 'number', description: 'Maximum number of entries of the page. Default 100.' },
+      limit: {
+        type: 'number',
+        description:
+          'Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB.',
+      },
       cursor: { type: 'string', description: '`nextCursor` of the previous page. Absent for the first page.' },
       ids: { type: 'array', items: { type: 'string' }, description: 'Only events with one of these ids.' },
       requestIds: {
@@ -1620,7 +1632,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   ListIssuedCredentialsQuery: {
     type: 'object',
     properties: {
-      limit: { type: 'number', description: 'Maximum number of entries of the page. Default 100.' },
+      limit: {
+        type: 'number',
+        description:
+          'Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB.',
+      },
       cursor: { type: 'string', description: '`nextCursor` of the previous page. Absent for the first page.' },
       type: { type: 'string', description: 'Only credentials with exactly this `type`.' },
       tag: {
@@ -2009,7 +2025,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   PageQuery: {
     type: 'object',
     properties: {
-      limit: { type: 'number', description: 'Maximum number of entries of the page. Default 100.' },
+      limit: {
+        type: 'number',
+        description:
+          'Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB.',
+      },
       cursor: { type: 'string', description: '`nextCursor` of the previous page. Absent for the first page.' },
     },
   },
@@ -3000,7 +3020,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         $ref: '#/components/schemas/UserLinkCriteria',
         description: 'Identity at the authentication provider.',
       },
-      limit: { type: 'number', description: 'Maximum number of entries of the page. Default 100.' },
+      limit: {
+        type: 'number',
+        description:
+          'Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB.',
+      },
       cursor: {
         type: 'string',
         description: '`nextCursor` of the previous page of the same search. Absent for the first page.',

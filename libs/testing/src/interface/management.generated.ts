@@ -1381,7 +1381,7 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
-    /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+    /** @description A rate limit is exceeded, or the client address or the tenant has too many requests in flight. Retry after the seconds in `Retry-After`. */
     ManagementTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1579,7 +1579,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+    /** @description A rate limit is exceeded, or the client address or the tenant has too many requests in flight. Retry after the seconds in `Retry-After`. */
     OAuthTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1709,7 +1709,7 @@ export interface components {
         'application/json': components['schemas']['TenantError'];
       };
     };
-    /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+    /** @description A rate limit is exceeded, or the client address or the tenant has too many requests in flight. Retry after the seconds in `Retry-After`. */
     TenantTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -1930,7 +1930,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -2043,7 +2043,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -2367,7 +2367,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -3126,7 +3126,7 @@ export interface operations {
         dateTo?: string;
         /** @description Only events with one of these ids. */
         ids?: string[];
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
         /** @description Only events caused by these users of the management API. `*` means any user, `none` means no user. */
         managementUserIds?: string[];
@@ -3202,7 +3202,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -3412,7 +3412,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {

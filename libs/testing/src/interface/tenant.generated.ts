@@ -4217,7 +4217,7 @@ export interface components {
       };
       /** @description `nextCursor` of the previous page of the same search. Absent for the first page. */
       cursor?: string;
-      /** @description Maximum number of entries of the page. Default 100. */
+      /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
       limit?: number;
     };
     SetCredentialStatusRequest: {
@@ -4758,7 +4758,7 @@ export interface components {
         'application/json': components['schemas']['OAuthError'];
       };
     };
-    /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+    /** @description A rate limit is exceeded, or the client address or the tenant has too many requests in flight. Retry after the seconds in `Retry-After`. */
     OAuthTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -5010,7 +5010,7 @@ export interface components {
         'application/json': components['schemas']['TenantError'];
       };
     };
-    /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+    /** @description A rate limit is exceeded, or the client address or the tenant has too many requests in flight. Retry after the seconds in `Retry-After`. */
     TenantTooManyRequests: {
       headers: {
         'cache-control': components['headers']['cache-control'];
@@ -6020,7 +6020,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -6556,7 +6556,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -6896,7 +6896,7 @@ export interface operations {
         dateTo?: string;
         /** @description Only events with one of these ids. */
         ids?: string[];
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
         /** @description Only events caused by these users of the management API. `*` means any user, `none` means no user. */
         managementUserIds?: string[];
@@ -7552,7 +7552,7 @@ export interface operations {
           'application/json': components['schemas']['OAuthError'];
         };
       };
-      /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+      /** @description A rate limit is exceeded, or the client address or the tenant has too many requests in flight. Retry after the seconds in `Retry-After`. */
       429: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -7779,7 +7779,7 @@ export interface operations {
           'application/json': components['schemas']['OAuthError'];
         };
       };
-      /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+      /** @description A rate limit is exceeded, or the client address or the tenant has too many requests in flight. Retry after the seconds in `Retry-After`. */
       429: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -8012,7 +8012,7 @@ export interface operations {
           'application/json': components['schemas']['OAuthError'];
         };
       };
-      /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+      /** @description A rate limit is exceeded, or the client address or the tenant has too many requests in flight. Retry after the seconds in `Retry-After`. */
       429: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -8410,7 +8410,7 @@ export interface operations {
           'application/json': components['schemas']['OAuthError'];
         };
       };
-      /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+      /** @description A rate limit is exceeded, or the client address or the tenant has too many requests in flight. Retry after the seconds in `Retry-After`. */
       429: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -8485,7 +8485,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -8720,7 +8720,7 @@ export interface operations {
           'application/json': components['schemas']['OAuthError'];
         };
       };
-      /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+      /** @description A rate limit is exceeded, or the client address or the tenant has too many requests in flight. Retry after the seconds in `Retry-After`. */
       429: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -9125,7 +9125,7 @@ export interface operations {
           'application/json': components['schemas']['OAuthError'];
         };
       };
-      /** @description A rate limit is exceeded, or the client address has too many requests in flight. Retry after the seconds in `Retry-After`. */
+      /** @description A rate limit is exceeded, or the client address or the tenant has too many requests in flight. Retry after the seconds in `Retry-After`. */
       429: {
         headers: {
           'cache-control': components['headers']['cache-control'];
@@ -9382,7 +9382,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -9653,7 +9653,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -9936,7 +9936,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -10217,7 +10217,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -10475,7 +10475,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -10542,7 +10542,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -10895,7 +10895,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -11158,7 +11158,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -11418,7 +11418,7 @@ export interface operations {
         issuedFrom?: string;
         /** @description End of the period of issuance, inclusive. A date alone is its first moment in UTC. Must be an ISO 8601 date or time. */
         issuedTo?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
         /** @description Only credentials with this status. Credentials without status are in no such list. */
         status?: components['schemas']['CredentialStatus'];
@@ -11630,7 +11630,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
         /** @description Only the configuration with exactly this `type`. */
         type?: string;
@@ -11930,7 +11930,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -12148,7 +12148,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
         /** @description Only the configuration with exactly this `type`. */
         type?: string;
@@ -12430,7 +12430,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -12612,7 +12612,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
         /** @description Only the configuration with exactly this `type`. */
         type?: string;
@@ -13060,7 +13060,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
         /** @description Only the configuration with exactly this `type`. */
         type?: string;
@@ -13422,7 +13422,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -13727,7 +13727,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -14175,7 +14175,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -14435,7 +14435,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -14566,7 +14566,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
       };
       header?: {
@@ -14985,7 +14985,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
         /** @description Only the configuration with exactly this `type`. */
         type?: string;
@@ -15373,7 +15373,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
         /** @description Only credentials with exactly this tag. Credentials that wallets collect have none. */
         tag?: string;
@@ -15699,7 +15699,7 @@ export interface operations {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
         cursor?: string;
-        /** @description Maximum number of entries of the page. Default 100. */
+        /** @description Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB. */
         limit?: number;
         /** @description Only the configuration with exactly this `type`. */
         type?: string;

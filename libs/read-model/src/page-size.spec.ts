@@ -1,4 +1,4 @@
-import { countFitting } from './count-fitting.js';
+import { countFitting } from './page-size.js';
 
 const KIB = 1024;
 
