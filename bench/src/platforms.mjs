@@ -14,6 +14,7 @@ const LIMITS = {
   RATE_LIMIT_WALLET_ADDRESS: raised,
   RATE_LIMIT_PUBLIC: raised,
   MAX_REQUESTS_IN_FLIGHT: '100000',
+  MAX_CALLS_IN_FLIGHT: '100000',
 };
 
 export const freePort = () =>

@@ -5,6 +5,7 @@ import { Authenticate } from './auth/authenticate.js';
 import { TokenVerifier } from './auth/token-verifier.js';
 import { UserTokenVerifier } from './auth/user-token-verifier.js';
 import { Directory } from './directory/directory.js';
+import { CallsInFlight } from './request/calls-in-flight.js';
 import { Hosts } from './request/hosts.js';
 import { ObserveRequests } from './request/observe-requests.js';
 import { RateLimits } from './request/rate-limits.js';
@@ -29,6 +30,7 @@ export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
     ObserveRequests,
     RateLimits,
     RequestsInFlight,
+    CallsInFlight,
     TokenVerifier,
     UserTokenVerifier,
     Authenticate,

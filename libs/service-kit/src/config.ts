@@ -572,6 +572,12 @@ export const SETTINGS = {
     '8388608',
     integer(1_048_576, 1_073_741_824),
   ),
+  maxCallsInFlight: setting(
+    'MAX_CALLS_IN_FLIGHT',
+    'Maximum calls with an access token in flight of one tenant, and of one client or user of the management API, per process. Further calls get 429. Calls of wallets do not count.',
+    '64',
+    integer(1, 1_000_000),
+  ),
   operationTimeoutMs: setting(
     'OPERATION_TIMEOUT_MS',
     'Deadline of an operation, in milliseconds.',

@@ -13,6 +13,7 @@ import {
 import { Authenticate } from '../auth/authenticate.js';
 import { InterfaceDocuments } from '../interface/interface-documents.js';
 import { OperationData } from '../operation/operation-data.js';
+import { CallsInFlight } from '../request/calls-in-flight.js';
 import { Hosts } from '../request/hosts.js';
 import { ObserveRequests } from '../request/observe-requests.js';
 import { RateLimits } from '../request/rate-limits.js';
@@ -28,6 +29,7 @@ export class Dependencies {
     readonly routes: Routes,
     readonly rates: RateLimits,
     readonly inFlight: RequestsInFlight,
+    readonly callsInFlight: CallsInFlight,
     readonly authenticate: Authenticate,
     readonly services: ServiceClient,
     readonly recorder: OperationRecorder,

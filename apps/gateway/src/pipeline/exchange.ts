@@ -41,6 +41,8 @@ export interface Call {
   checked?: OperationRequest;
   /** Set when the call is recorded. */
   recorded?: BegunRecord & { hasOutcome: boolean };
+  /** What the service does for the call; an aborted connection does not end it. */
+  work?: Promise<unknown>;
   /** What the service returned. */
   result?: unknown;
 }

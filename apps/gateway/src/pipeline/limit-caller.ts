@@ -3,7 +3,7 @@ import { applyRate } from './apply-rate.js';
 import type { Dependencies } from './dependencies.js';
 import type { Identified } from './exchange.js';
 
-const clientIdOf = (caller: Caller): string | undefined => {
+export const clientIdOf = (caller: Caller): string | undefined => {
   if (caller.kind === 'client' || caller.kind === 'management') return caller.clientId;
   return caller.kind === 'user' ? `user:${caller.userId}` : undefined;
 };

@@ -20,8 +20,8 @@ describe('the steps of an operation', () => {
     ['public', { access: publicAccess }, ['limitAddress']],
     ['wallet', { access: holderAccess }, ['limitAddress']],
     ['push', { access: holderAccess, rate: 'push' as const }, ['limitAddress']],
-    ['management', { access: managementAccess }, ['identifyCaller', 'limitCaller']],
-    ['roles', { access: roles }, ['identifyCaller', 'limitCaller', 'authorize']],
+    ['management', { access: managementAccess }, ['identifyCaller', 'limitCaller', 'reserveCall']],
+    ['roles', { access: roles }, ['identifyCaller', 'limitCaller', 'reserveCall', 'authorize']],
     ['token call', { access: publicAccess, rate: 'client-token' as const }, ['limitTokenFailures']],
   ])('before the body are those that its access needs: %s', (_what, declared, expected) => {
     expect(names(steps(declared).beforeBody)).toEqual(['startSpan', ...expected, 'openContext']);
@@ -72,6 +72,7 @@ describe('the steps of an operation', () => {
       expect(before.filter((name) => name.startsWith('limit'))).toHaveLength(1);
       const { kind } = operation.access;
       expect(before.includes('identifyCaller')).toBe(kind === 'management' || kind === 'roles');
+      expect(before.includes('reserveCall')).toBe(before.includes('identifyCaller'));
       expect(before.includes('authorize')).toBe(kind === 'roles');
       expect(planOf(operation, 5000).caller === undefined).toBe(before.includes('identifyCaller'));
     },

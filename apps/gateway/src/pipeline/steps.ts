@@ -18,6 +18,7 @@ import { limitTokenFailures } from './limit-token-failures.js';
 import { openContext } from './open-context.js';
 import { recordSuccess } from './record-outcome.js';
 import { renderResult } from './render-result.js';
+import { reserveCall } from './reserve-call.js';
 import { resolveHost } from './resolve-host.js';
 import { startSpan } from './start-span.js';
 import type { Step, StepOfOperation } from './step.js';
@@ -61,6 +62,7 @@ export const STEPS = {
     { step: limitAddress, when: isLimitedByAddress }, // public and wallet calls of the address
     { step: identifyCaller, when: hasCredentials }, // access token → client or user
     { step: limitCaller, when: isLimitedByCaller }, // calls of the client or user
+    { step: reserveCall, when: hasCredentials }, // calls that the tenant may have in flight
     { step: authorize, when: hasRoles }, // a role that the operation requires
     { step: openContext }, // context of the operation
   ],

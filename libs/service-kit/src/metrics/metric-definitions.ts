@@ -63,7 +63,7 @@ export const METRICS = {
   httpRefused: {
     name: 'attestry_http_refused_total',
     type: 'counter',
-    help: 'Connections and requests that a limit or the parser of the HTTP server rejected: `connections`, `connections-of-peer`, `requests-in-flight`, `body-bytes-in-flight`, `timeout`, `malformed` or `method`.',
+    help: 'Connections and requests that a limit or the parser of the HTTP server rejected: `connections`, `connections-of-peer`, `requests-in-flight`, `body-bytes-in-flight`, `calls-in-flight`, `timeout`, `malformed` or `method`.',
     labels: ['reason'],
   },
   httpConnections: {
