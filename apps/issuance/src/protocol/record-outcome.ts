@@ -1,4 +1,11 @@
-import { AppError, HTTP_STATUS, type Operation, type OperationContext, type TenantContext } from '@attestry/contracts';
+import {
+  AppError,
+  HTTP_STATUS,
+  type Operation,
+  type OperationContext,
+  type OperationRecordMessage,
+  type TenantContext,
+} from '@attestry/contracts';
 import type { Clock, EventContext } from '@attestry/event-store';
 import {
   CallRecord,
@@ -7,6 +14,7 @@ import {
   toAppError,
   type Logger,
   type OperationRecorder,
+  type Refusal,
 } from '@attestry/service-kit';
 import type { SessionFacts } from '../issuance-session/issuance-session.state.js';
 import type { RegisteredWallet } from '../wallets/wallets.events.js';
@@ -35,9 +43,14 @@ export interface RecordingEngines {
   logger: Logger;
 }
 
+const refusalOf = ({ object }: OperationRecordMessage, { check, code }: AppError): Refusal => ({
+  client: `${object?.type}:${object?.id}`,
+  check: check ?? code,
+});
+
 /**
  * Runs a wallet operation and records it (ADR 0072): nothing without a known session or registered wallet; otherwise in the event that the call appends, or, where it
- * appends none, by a message. Only the outcome of a call with START is acknowledged before the answer.
+ * appends none, by a message. Many refusals by one check in a minute are one record (ADR 0098). Only the outcome of a call with START is acknowledged before the answer.
  */
 export const recordOutcome = async <T>(
   { recorder, clock, logger }: RecordingEngines,
@@ -86,11 +99,14 @@ export const recordOutcome = async <T>(
       isStarted = true;
     },
   };
-  const write = async (): Promise<void> => {
+  const write = async (refusal?: AppError): Promise<void> => {
     if (!isNamed || record.isStored) return;
     const message = record.messageOf(clock.now().toISOString());
+    const { deadline } = context;
     try {
-      await (isStarted ? recorder.write(message, context.deadline) : recorder.add(message, context.deadline));
+      if (isStarted) await recorder.write(message, deadline);
+      else if (refusal) await recorder.addRefusal(message, refusalOf(message, refusal), deadline);
+      else await recorder.add(message, deadline);
     } catch (error) {
       logger.error({ ...requestFields(context), error: String(error) }, 'operation event not recorded');
     }
@@ -102,7 +118,7 @@ export const recordOutcome = async <T>(
   } catch (error) {
     const refusal = error instanceof AppError ? error : toAppError(error, context, logger);
     setRefusal(refusal);
-    await write();
+    await write(refusal);
     throw refusal;
   }
 };
