@@ -1,4 +1,4 @@
-import { AppError, notFound, oauthError, unauthenticated } from '@attestry/contracts';
+import { AppError, notFound, oauthError, unauthenticated, unavailable } from '@attestry/contracts';
 import { answerError } from './answer-error.js';
 import { EXCEEDED, exchangeOf, rate, ratesOf, RECORD, RECORDED, recordsOf, replyOf } from './exchange.spec-fixture.js';
 
@@ -24,6 +24,23 @@ describe('an error of a step', () => {
     const error = unauthenticated();
     const { reply } = await answered(error, exchangeOf({}, {}, { rate: rate({ remaining: 3 }) }));
     expect(reply.kept).toMatchObject({ 'www-authenticate': 'Bearer', 'x-ratelimit-remaining': 3 });
+  });
+});
+
+describe('a 503', () => {
+  const cause = new Error('op.dids.create-did: disconnected');
+
+  it('whose cause is in this process leaves one line, also where START could not be written [T527]', async () => {
+    const { reply, logged } = await answered(unavailable('Service temporarily unavailable', cause));
+    expect(reply.status).toBe(503);
+    const fields = { requestId: expect.any(String), operation: expect.any(String), reason: cause.message };
+    expect(logged).toEqual([[expect.objectContaining(fields), 'service unavailable']]);
+    const early = await answered(unavailable('Service temporarily unavailable', cause), received());
+    expect(early.logged).toEqual([[{ requestId: expect.any(String), reason: cause.message }, 'service unavailable']]);
+  });
+
+  it('of a service, which has logged it, leaves none here', async () => {
+    expect((await answered(unavailable())).logged).toEqual([]);
   });
 });
 

@@ -3,6 +3,7 @@ import { checkRequest } from '@attestry/service-kit';
 import { callService } from './call-service.js';
 import type { Dependencies } from './dependencies.js';
 import { appErrorOf } from './errors.js';
+import { logUnavailable } from './log-unavailable.js';
 import type { Call } from './exchange.js';
 import { recordRequest } from './begin-record.js';
 import { recordFailure, recordSuccess } from './record-outcome.js';
@@ -20,6 +21,7 @@ export const runCall = async (call: Call, deps: Used): Promise<unknown> => {
     const failure = appErrorOf(error);
     if (failure !== error)
       deps.logger.error({ requestId: call.context.requestId, error: String(error) }, 'request failed');
+    logUnavailable(failure, call.context, deps.logger);
     await recordFailure(call, deps, failure);
     throw failure;
   }
