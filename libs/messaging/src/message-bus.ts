@@ -38,11 +38,14 @@ export interface RequestOptions {
 /** Sender of a request without one. */
 export const UNNAMED_CALLER = 'nobody';
 
-/** The subject has no server (`no-responder`), no reply arrived in time (`timeout`), or the bus is closed. Nothing is re-sent. */
+/**
+ * The subject has no server (`no-responder`), no reply arrived in time (`timeout`), the connection is lost (`disconnected`), or the bus is
+ * closed. Nothing is re-sent.
+ */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';
   constructor(
-    readonly reason: 'no-responder' | 'timeout' | 'closed',
+    readonly reason: 'no-responder' | 'timeout' | 'disconnected' | 'closed',
     readonly subject: Subject,
   ) {
     super(`${subject}: ${reason}`);

@@ -30,6 +30,7 @@ import { connectNats, type NatsOptions } from './connect-nats.js';
 import { DEFAULT_NAMESPACE, Names, ownerOf } from './names.js';
 import { NatsConsumerFeed } from './nats-consumer-feed.js';
 import { NatsLeases } from './nats-leases.js';
+import { NatsLink } from './nats-link.js';
 import { NatsListenerFeed } from './nats-listener-feed.js';
 
 export interface NatsBusOptions extends NatsOptions {
@@ -57,6 +58,7 @@ export class NatsBus extends BusAdapter {
   /** Start sequences of consumers that begin with new messages; nothing is published before they are known. */
   private readonly starts = new Set<Promise<number>>();
   private readonly buckets = new Map<string, Promise<KV>>();
+  private readonly link: NatsLink;
 
   private constructor(
     private readonly connection: NatsConnection,
@@ -66,6 +68,7 @@ export class NatsBus extends BusAdapter {
     private readonly options: NatsBusOptions,
   ) {
     super(options.onError, options.now);
+    this.link = new NatsLink(connection);
   }
 
   /** @throws NotMigrated */
@@ -103,14 +106,14 @@ export class NatsBus extends BusAdapter {
   }
 
   async request<T>(subject: Subject, data: unknown, options: RequestOptions): Promise<Reply<T>> {
+    await this.link.connected(subject);
     const { deadline, leftMs, body } = this.envelopeOf(data, options);
     if (this.isClosed) throw new RequestFailed('closed', subject);
     if (leftMs <= 0) throw new RequestFailed('timeout', subject);
     try {
-      const answer = await this.connection.request(this.names.request(options.from ?? UNNAMED_CALLER, subject), body, {
-        timeout: leftMs,
-        headers: deadlineHeader(deadline),
-      });
+      const from = this.names.request(options.from ?? UNNAMED_CALLER, subject);
+      const settings = { timeout: leftMs, headers: deadlineHeader(deadline) };
+      const answer = await this.link.during(subject, this.connection.request(from, body, settings));
       return answer.json<Reply<T>>();
     } catch (error) {
       throw failed(error, subject);
@@ -209,7 +212,11 @@ export class NatsBus extends BusAdapter {
     const translate = (error: unknown) => {
       throw failed(error, `feed.${method}`);
     };
-    return this.callFeed(method, () => call().catch(translate));
+    const subject = `feed.${method}`;
+    return this.callFeed(method, async () => {
+      await this.link.connected(subject);
+      return this.link.during(subject, call().catch(translate));
+    });
   }
 
   private answer(server: Server, subject: Subject, message: Msg): void {
@@ -264,5 +271,8 @@ const failed = (error: unknown, subject: Subject): unknown => {
   const cause = error instanceof errors.RequestError ? error.cause : error;
   if (cause instanceof errors.NoRespondersError) return new RequestFailed('no-responder', subject);
   if (cause instanceof errors.TimeoutError) return new RequestFailed('timeout', subject);
+  // Of the client, before it sends anything.
+  if (error instanceof errors.RequestError && error.message === 'connection disconnected')
+    return new RequestFailed('disconnected', subject);
   return isClosed(cause) ? new RequestFailed('closed', subject) : error;
 };

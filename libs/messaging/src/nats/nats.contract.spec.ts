@@ -3,7 +3,7 @@ import { findNatsServer, NatsServer, skipSuite, startWorkerProcess, waitUntil } 
 import { AckPolicy, DeliverPolicy, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { RequestFailed, type ConsumerOptions } from '../message-bus.js';
+import { RequestFailed, type ConsumerOptions, type Reply } from '../message-bus.js';
 import { describeMessageBus, type BusUnderTest } from '../messaging.contract.js';
 import { connectNats } from './connect-nats.js';
 import { migrateNatsServer, openNatsBus } from './load-nats.js';
@@ -133,6 +133,51 @@ if (program === undefined) {
       await migrateNats(connection, name, { keepMs: 3_600_000 });
       expect(await first.head()).toBe('2');
     });
+
+    it('fails calls within a second while no server is connected, and continues with the next one [T526]', async () => {
+      const own = await NatsServer.start(program);
+      try {
+        await migrateNatsServer({ servers: [own.url], namespace: 'lost' });
+        const one = await bus('lost', { servers: [own.url] });
+        const held = Promise.withResolvers<Reply>();
+        let calls = 0;
+        one.serve('op.test.echo', async (data) => ({ ok: true, data }));
+        one.serve('op.test.held', () => {
+          calls++;
+          return held.promise;
+        });
+        const echo = () => one.request('op.test.echo', 1, { timeoutMs: 10_000 });
+        await waitUntil(async () => (await echo()).ok);
+        const failsSoon = async (call: Promise<unknown>) => {
+          const began = performance.now();
+          await expect(call).rejects.toMatchObject({ name: 'RequestFailed', reason: 'disconnected' });
+          expect(performance.now() - began).toBeLessThan(1000);
+        };
+        const inProgress = one.request('op.test.held', 1, { timeoutMs: 10_000 });
+        await waitUntil(() => calls === 1);
+        await Promise.all([own.kill(), failsSoon(inProgress)]);
+        await failsSoon(echo());
+        await failsSoon(one.request('op.test.held', 2, { timeoutMs: 10_000 }));
+        await failsSoon(one.publish([{ id: '1', subject: 'event.dids.did-created', data: {} }]));
+
+        await own.restart();
+        await waitUntil(
+          () =>
+            echo()
+              .then(({ ok }) => ok)
+              .catch(() => false),
+          { timeoutMs: 15_000 },
+        );
+        await one.publish([{ id: '1', subject: 'event.dids.did-created', data: {} }]);
+        // A call that failed without a connection is not sent later.
+        expect(calls).toBe(1);
+        held.resolve({ ok: true, data: 1 });
+      } finally {
+        // Before the server: it waits for the server's answers.
+        for (const opened of open.splice(0)) await opened.close();
+        await own.stop();
+      }
+    }, 60_000);
 
     it('has one lease holder per consumer; the next one continues when it stops', async () => {
       const { name } = await migrated();
@@ -267,7 +312,11 @@ if (program === undefined) {
       const { name } = await migrated();
       const one = await bus(name, { publishTimeoutMs: 200 });
       await server.kill();
-      await expect(publish(one, 1)).rejects.toMatchObject({ name: 'RequestFailed', reason: 'timeout' });
+      await expect(publish(one, 1)).rejects.toMatchObject({
+        name: 'RequestFailed',
+        // By which of the two limits is reached first.
+        reason: expect.stringMatching(/^(timeout|disconnected)$/),
+      });
       await server.restart();
       await waitUntil(() => publish(one, 2).then(() => true), { timeoutMs: 15_000 });
     }, 60_000);
