@@ -3,6 +3,7 @@ import { BasicConstraintsExtension, KeyUsageFlags, KeyUsagesExtension, type X509
 import { LRUCache } from 'lru-cache';
 import { parseDer, parsePem, type ParsedCertificate } from './certificate.js';
 import { CertificateFault } from './certificate-fault.js';
+import { extensionsFault } from './extension-limits.js';
 
 /** Certificates of a chain, without the trust anchor. */
 const MAX_CHAIN = 5;
@@ -48,6 +49,8 @@ export const verifyCertificateChain = (
   const certificates = chain.map((text, position) => parseEntry(text, position));
   const [signer] = certificates as [ParsedCertificate];
   for (const [position, certificate] of certificates.entries()) {
+    const fault = extensionsFault(certificate.x509.extensions);
+    refuse(position, fault === undefined ? [] : [fault]);
     refuse(position, periodFaults(certificate.x509, now));
     refuse(position, [...criticalFaults(certificate.x509), ...signatureFaults(certificate.x509)]);
     if (anchors.some(({ node }) => node.raw.equals(certificate.node.raw)))

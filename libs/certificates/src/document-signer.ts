@@ -16,6 +16,7 @@ import {
 } from '@peculiar/x509';
 import { describeCertificate, parseDer, parsePem, readCertificate, type Certificate } from './certificate.js';
 import { CertificateFault, throwFaults } from './certificate-fault.js';
+import { checkExtensions } from './extension-limits.js';
 import { ECDSA_SHA256, SIGNING_KEY, signingCrypto, spkiOf, type CertificateKey } from './certificate-key.js';
 import {
   hasKeyUsage,
@@ -159,6 +160,7 @@ export const parseDocumentSigner = (
   signed?: Signed,
 ): Certificate => {
   const { x509, node } = parsePem(pem);
+  checkExtensions(x509);
   const iaca = parseDer(iacaDer);
   const [subject, authority] = [readSubject(x509.subjectName), readSubject(iaca.x509.subjectName)];
   const { notAfter } = x509;

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { CRLDistributionPointsExtension, IssuerAlternativeNameExtension } from '@peculiar/x509';
 import { describeCertificate, parsePem, type Certificate } from './certificate.js';
 import { throwFaults } from './certificate-fault.js';
+import { checkExtensions } from './extension-limits.js';
 import type { CertificateKey } from './certificate-key.js';
 import { hasKeyUsage, IACA_KEY_USAGE, isAuthority, sharedProfileFaults } from './profile.js';
 import { createRoot } from './root.js';
@@ -33,6 +34,7 @@ export const createIaca = async (facts: IacaFacts): Promise<Certificate> => {
 /** The root of an issuing authority that keeps its own key. @throws CertificateFault with every rule that it breaks */
 export const parseIaca = (pem: string, now: Date): Certificate => {
   const { x509, node } = parsePem(pem);
+  checkExtensions(x509);
   const { notBefore, notAfter } = x509;
   throwFaults([
     !(isSameName(x509.subjectName, x509.issuerName) && node.verify(node.publicKey)) && 'must be signed by its own key',

@@ -9,6 +9,7 @@ import {
   X509CrlReason,
 } from '@peculiar/x509';
 import { CertificateFault, throwFaults } from './certificate-fault.js';
+import { checkExtensions } from './extension-limits.js';
 import { ECDSA_SHA256, SIGNING_KEY, signingCrypto, type CertificateKey } from './certificate-key.js';
 import { isEcdsaSignature } from './profile.js';
 import { isSameName } from './subject.js';
@@ -89,6 +90,7 @@ export const parseRevocationList = async (
   now: Date,
 ): Promise<RevocationList> => {
   const list = decode(crl);
+  checkExtensions(list);
   const iaca = new X509Certificate(new Uint8Array(iacaDer));
   const number = readNumber(list);
   const { thisUpdate, nextUpdate } = list;
