@@ -51,7 +51,7 @@ import {
 } from '@attestry/service-kit';
 import { restoreKeys, TEST_SETTINGS } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
-import { ContextLoader, ContextNotPinned } from './contexts/context-loader.js';
+import { ContextLoader } from './contexts/context-loader.js';
 import type { LdpVcContent } from './formats/ldp-vc/ldp-vc.decisions.js';
 import jsonld from 'jsonld';
 import { CREDENTIALS_V2 } from '@attestry/linked-data';
@@ -488,11 +488,9 @@ describe('JSON-LD contexts', () => {
     expect(pinned).toEqual([{ url, sha256: expect.stringMatching(/^[\w-]{43}$/) }]);
 
     const loader = new ContextLoader(engines.streams, engines.config);
-    expect(() => loader.load(url, pinned)).toThrow(ContextNotPinned);
-    await loader.loadContexts(pinned);
-    expect(loader.load(url, pinned)).toEqual({ '@context': { given_name: 'https://schema.org/givenName' } });
-    expect(() => loader.load(url, [])).toThrow(ContextNotPinned);
-    expect([...(await loader.pinnedDocuments(pinned)).keys()]).toEqual([url]);
+    const stored = await loader.pinnedTexts([...pinned, { url: CREDENTIALS_V2, sha256: 'x' }]);
+    expect([...stored]).toEqual([[url, '{"@context":{"given_name":"https://schema.org/givenName"}}']]);
+    const documentAt = (at: string) => loader.bundledAt(at) ?? (JSON.parse(stored.get(at)!) as object);
 
     const [expanded] = (await jsonld.expand(
       {
@@ -502,7 +500,7 @@ describe('JSON-LD contexts', () => {
         credentialSubject: { given_name: 'Ada', another: 1 },
       },
       {
-        documentLoader: async (at) => ({ contextUrl: null, documentUrl: at, document: loader.load(at, pinned) }),
+        documentLoader: async (at) => ({ contextUrl: null, documentUrl: at, document: documentAt(at) }),
         safe: true,
       },
     )) as Record<string, Record<string, unknown>[]>[];
@@ -520,8 +518,7 @@ describe('JSON-LD contexts', () => {
     const other = await create([url], BETA);
     const theirs = await pinnedBy(other.id, BETA);
     expect(theirs[0]!.sha256).not.toBe(pinned[0]!.sha256);
-    await loader.loadContexts(theirs);
-    expect(loader.load(url, pinned)).not.toEqual(loader.load(url, theirs));
+    expect(await loader.pinnedTexts(theirs)).not.toEqual(stored);
   });
 
   it('does not fetch contexts that verifiers bundle', async () => {

@@ -4,9 +4,16 @@ import { AppError, jsonSize } from '@attestry/contracts';
 import { Piscina } from 'piscina';
 import {
   canonicalFormOf,
+  findClaimFault,
+  hasNestedArray,
   hashDocuments,
-  type CanonicalizationResult,
-  type CanonicalizationTask,
+  type ClaimsResult,
+  type ClaimsToCheck,
+  type ContextLimits,
+  type ContextResult,
+  type HashesResult,
+  type ThreadResult,
+  type ThreadTask,
 } from './canonicalize.worker.js';
 
 /** Values up to which documents with shared contexts only are canonicalized on the caller's thread: at worst some milliseconds. */
@@ -45,11 +52,12 @@ export class CanonicalizationTooLong extends Error {
 const busy = (message: string, afterMs = DEADLINE_MS) =>
   new AppError('unavailable', message, { headers: { 'retry-after': String(Math.ceil(afterMs / 1000)) } });
 
-interface Job extends CanonicalizationTask {
+interface Job {
+  task: ThreadTask;
   tenantId: string;
   /** Milliseconds, of `performance.now()`. */
   since: number;
-  resolve(result: CanonicalizationResult): void;
+  resolve(result: ThreadResult): void;
   reject(error: unknown): void;
 }
 
@@ -62,7 +70,9 @@ export interface CanonicalizationOptions {
   waitMs?: number;
 }
 
-const EMPTY: ReadonlyMap<string, object> = new Map();
+const EMPTY: ReadonlyMap<string, string> = new Map();
+
+const isSmall = (value: unknown): boolean => !jsonSize(value, { values: SMALL, depth: SMALL }).exceeds;
 
 /**
  * JSON-LD canonicalization in a bounded pool of worker threads, one for each process (ADR 0042). Threads start with the first
@@ -74,7 +84,7 @@ export class Canonicalization {
   private readonly deadlineMs: number;
   private readonly waitMs: number;
   private readonly shared: ReadonlyMap<string, object>;
-  private pool: Piscina<CanonicalizationTask, CanonicalizationResult> | undefined;
+  private pool: Piscina<ThreadTask, ThreadResult> | undefined;
   private closed = false;
   /** By tenant; the order of the tenants is the order of their turns. */
   private readonly waiting = new Map<string, Job[]>();
@@ -98,21 +108,50 @@ export class Canonicalization {
   }
 
   /**
-   * SHA-256 of the RDFC-1.0 form of each document. Contexts that documents name must be shared or given here. Given contexts are processed
-   * in a thread, however small: a few lines that refer to themselves can take any time and memory.
+   * SHA-256 of the RDFC-1.0 form of each document. Contexts that documents name must be shared or given here, as text. Given contexts are
+   * parsed and processed in a thread, however small: a few lines that refer to themselves can take any time and memory.
    */
   async hashes(
     tenantId: string,
     documents: readonly object[],
-    contexts: ReadonlyMap<string, object> = EMPTY,
+    contexts: ReadonlyMap<string, string> = EMPTY,
   ): Promise<Buffer[]> {
-    const isSmall = contexts.size === 0 && !jsonSize(documents, { values: SMALL, depth: SMALL }).exceeds;
-    const result = isSmall
-      ? await hashDocuments(documents, this.shared, contexts)
-      : await this.inThread(tenantId, documents, contexts);
+    const result = (
+      contexts.size === 0 && isSmall(documents)
+        ? await hashDocuments(documents, this.shared, contexts)
+        : await this.inThread(tenantId, { kind: 'hashes', documents, contexts: [...contexts] })
+    ) as HashesResult;
     if ('fault' in result) throw new DocumentFault(result.fault.code, result.fault.message);
     // Bytes from another thread lose their Buffer class.
     return result.hashes.map((octets) => Buffer.from(octets));
+  }
+
+  /**
+   * The first claim that a credential cannot express, which is a document without claims. Arrays in arrays are tried one by one, so in a
+   * thread. The claims nest at most as deep as linked data may.
+   * @throws CanonicalizationTooLong, AppError 503
+   */
+  async findClaimFault(
+    tenantId: string,
+    { document, claims }: ClaimsToCheck,
+    contexts: ReadonlyMap<string, string> = EMPTY,
+  ): Promise<ClaimsResult> {
+    const isOwnThread = contexts.size === 0 && isSmall(claims) && !hasNestedArray(claims);
+    if (isOwnThread) return findClaimFault({ document, claims }, this.shared, contexts);
+    return (await this.inThread(tenantId, {
+      kind: 'claims',
+      ...{ document, claims, contexts: [...contexts] },
+    })) as ClaimsResult;
+  }
+
+  /**
+   * What is known of the context documents of a tenant before they are processed: their size and the contexts that they refer to, or why
+   * they are none. All in one job of a thread, because parsing them alone takes tens of milliseconds.
+   * @throws CanonicalizationTooLong, AppError 503
+   */
+  async inspectContexts(tenantId: string, texts: readonly string[], limits: ContextLimits): Promise<ContextResult[]> {
+    if (texts.length === 0) return [];
+    return (await this.inThread(tenantId, { kind: 'contexts', texts, limits })) as ContextResult[];
   }
 
   /** The RDFC-1.0 form itself of a document that the platform composed: small, with shared contexts only. On the caller's thread. */
@@ -120,17 +159,13 @@ export class Canonicalization {
     return canonicalFormOf(document, this.shared);
   }
 
-  private inThread(
-    tenantId: string,
-    documents: readonly object[],
-    contexts: ReadonlyMap<string, object>,
-  ): Promise<CanonicalizationResult> {
+  private inThread(tenantId: string, task: ThreadTask): Promise<ThreadResult> {
     if (this.closed) throw busy('The service is shutting down');
     this.checkSlow(tenantId);
     if (this.runningJobs >= this.threads || !this.mayRun(tenantId)) this.checkPlaces(tenantId);
     return new Promise((resolve, reject) => {
       const queue = this.waiting.get(tenantId) ?? [];
-      queue.push({ tenantId, documents, contexts: [...contexts], since: performance.now(), resolve, reject });
+      queue.push({ tenantId, task, since: performance.now(), resolve, reject });
       this.waiting.set(tenantId, queue);
       this.waitingJobs++;
       this.dispatch();
@@ -192,14 +227,14 @@ export class Canonicalization {
   }
 
   private start(job: Job): void {
-    const { tenantId, documents, contexts } = job;
+    const { tenantId, task } = job;
     this.runningJobs++;
     this.running.set(tenantId, (this.running.get(tenantId) ?? 0) + 1);
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), this.deadlineMs);
     const began = performance.now();
     this.threadPool()
-      .run({ documents, contexts }, { signal: deadline.signal })
+      .run(task, { signal: deadline.signal })
       .then(job.resolve, (error: unknown) => {
         // A thread that ran out of memory would do so again with the same document.
         if (deadline.signal.aborted || (error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY') {
@@ -221,10 +256,10 @@ export class Canonicalization {
       });
   }
 
-  private threadPool(): Piscina<CanonicalizationTask, CanonicalizationResult> {
+  private threadPool(): Piscina<ThreadTask, ThreadResult> {
     if (this.pool) return this.pool;
     const { url } = import.meta;
-    this.pool = new Piscina<CanonicalizationTask, CanonicalizationResult>({
+    this.pool = new Piscina<ThreadTask, ThreadResult>({
       filename: fileURLToPath(new URL(`./canonicalize.worker${url.endsWith('.ts') ? '.ts' : '.js'}`, url)),
       minThreads: 0,
       maxThreads: this.threads,

@@ -12,20 +12,12 @@ export type PinnedContexts = { url: string; sha256: string }[];
 /** base64url SHA-256 over the UTF-8 of a document. */
 export const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('base64url');
 
-/** The document of that address is neither bundled nor pinned: issuance never fetches (ADR 0060). */
-export class ContextNotPinned extends Error {
-  override readonly name = 'ContextNotPinned';
-  constructor(readonly url: string) {
-    super(`context ${url} is neither bundled nor pinned`);
-  }
-}
-
-/** JSON-LD contexts from memory: the bundled ones, the platform's own, and those a tenant's configuration pinned. */
+/** JSON-LD contexts from memory: the bundled ones, the platform's own, and the texts of those that a tenant's configuration pinned. */
 @Injectable()
 export class ContextLoader {
   private readonly bundled: ReadonlyMap<string, object>;
-  /** By hash. Sizes are those of the texts. */
-  private readonly cached = new LRUCache<string, object>({ max: 1000, maxSize: 32 * 1024 * 1024 });
+  /** Texts by hash, which only a worker thread parses (ADR 0042). */
+  private readonly cached = new LRUCache<string, string>({ max: 1000, maxSize: 32 * 1024 * 1024 });
 
   constructor(
     private readonly streams: Streams,
@@ -34,38 +26,28 @@ export class ContextLoader {
     this.bundled = sharedContexts(config.contextUrl);
   }
 
+  /** The document of an address at which every tenant has the same: well-known, or the platform's. */
+  bundledAt(url: string): object | undefined {
+    return this.bundled.get(url);
+  }
+
   isBundled(url: string): boolean {
     return this.bundled.has(url);
   }
 
-  /** Loads a configuration's contexts into memory; returns at once when they are loaded. */
-  async loadContexts(pinned: PinnedContexts): Promise<void> {
-    await Promise.all(pinned.filter(({ url }) => !this.isBundled(url)).map(({ sha256: hash }) => this.cache(hash)));
-  }
-
-  /**
-   * The document of an address, after {@link loadContexts}.
-   * @throws ContextNotPinned
-   */
-  load(url: string, pinned: PinnedContexts): object {
-    const hash = pinned.find((context) => context.url === url)?.sha256;
-    const document = this.bundled.get(url) ?? (hash === undefined ? undefined : this.cached.get(hash));
-    if (!document) throw new ContextNotPinned(url);
-    return document;
-  }
-
-  /** The documents a configuration pinned, by address, without the bundled ones. */
-  async pinnedDocuments(pinned: PinnedContexts): Promise<ReadonlyMap<string, object>> {
+  /** The texts of the documents that a configuration pinned, by address, without the bundled ones. */
+  async pinnedTexts(pinned: PinnedContexts): Promise<ReadonlyMap<string, string>> {
     const own = pinned.filter(({ url }) => !this.isBundled(url));
-    await this.loadContexts(own);
-    return new Map(own.map(({ url }) => [url, this.load(url, own)]));
+    return new Map(await Promise.all(own.map(async ({ url, sha256 }) => [url, await this.textOf(sha256)] as const)));
   }
 
-  private async cache(hash: string): Promise<void> {
-    if (this.cached.has(hash)) return;
+  private async textOf(hash: string): Promise<string> {
+    const known = this.cached.get(hash);
+    if (known !== undefined) return known;
     const { state } = await this.streams.load(storedContext, storedContextStream(hash));
     if (state.status !== 'kept') throw new Error(`context ${hash} is not stored`);
     if (sha256(state.document) !== hash) throw new Error(`context ${hash} does not match its hash`);
-    this.cached.set(hash, JSON.parse(state.document) as object, { size: state.document.length });
+    this.cached.set(hash, state.document, { size: state.document.length || 1 });
+    return state.document;
   }
 }

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { createOffer, invalidBody, MAX_QR_TEXT, type ContextOf, type Offer } from '@attestry/contracts';
 import { Streams, type Clock, type FurtherDecision, type Ids } from '@attestry/event-store';
-import { KeyNotFound, Macs, Sealing } from '@attestry/keys';
+import { isErased, KeyNotFound, Macs, Sealing } from '@attestry/keys';
 import {
   bytesFor,
   CLOCK,
@@ -23,9 +23,11 @@ import {
   offerReferenceUri,
   offerUri,
 } from '../protocol/offer-document.js';
+import type { UserObject } from '../protocol/map-claims.js';
 import { OfferEntries } from '../protocol/offer-entries.js';
 import { OfferReferences } from '../authorization-offer/offer-references.js';
 import { keepUser, type ActiveUser } from '../user/user.decisions.js';
+import { UserClaims } from '../user/user-claims.js';
 import { user, userStream } from '../user/user.state.js';
 import { checkOffer, type CheckedOffer } from './check-offer.js';
 
@@ -38,6 +40,7 @@ export class CreateOffer {
   constructor(
     private readonly streams: Streams,
     private readonly users: KnownUsers,
+    private readonly claims: UserClaims,
     private readonly entries: OfferEntries,
     private readonly references: OfferReferences,
     private readonly macs: Macs,
@@ -50,10 +53,12 @@ export class CreateOffer {
     const { id: tenantId } = context.tenant;
     const checked = checkOffer(body, this.clock.now());
     const configurationIds = checked.entries.map(({ configurationId }) => configurationId);
-    await this.entries.resolveEntries(tenantId, checked.entries);
+    const { userId } = body;
+    const person = userId === undefined ? undefined : await this.loadUser(tenantId, userId);
+    await this.entries.resolveEntries(tenantId, checked.entries, person && (await this.claimsOf(tenantId, person)));
     const { expiresAt } = checked;
     if (expiresAt === undefined) return this.addresses(context, configurationIds, body);
-    const stored = await this.store({ ...checked, expiresAt }, configurationIds, body, context);
+    const stored = await this.store({ ...checked, expiresAt }, configurationIds, person, context);
     const addresses = this.addresses(context, configurationIds, body, stored.issuerState);
     return { ...addresses, id: stored.id, expiresAt: stored.expiresAt };
   }
@@ -74,11 +79,11 @@ export class CreateOffer {
   private async store(
     { entries, expiresAt }: Required<CheckedOffer>,
     configurationIds: string[],
-    { userId }: Body,
+    person: ActiveUser | undefined,
     context: Context,
   ): Promise<{ id: string; issuerState: string; expiresAt: string }> {
     const { id: tenantId } = context.tenant;
-    const person = userId === undefined ? undefined : await this.loadUser(tenantId, userId);
+    const userId = person?.id;
     const offerId = idFor(context, 'offer', this.ids);
     const made = makeBearerValue(offerId, idFor(context, 'state', this.ids), bytesFor(context, 'state'));
     const { mac, pepper } = this.macs.mac(made.value, grantContext('issuerState', tenantId, offerId));
@@ -121,6 +126,14 @@ export class CreateOffer {
     const { state } = await this.users.load(tenantId, userId);
     if (state.status !== 'active') throw noSuchUser(userId);
     return state;
+  }
+
+  /** The user's own, with which those of the sign-in are merged. */
+  private async claimsOf(tenantId: string, person: ActiveUser): Promise<UserObject> {
+    const shown = await this.claims.viewOf(tenantId, person);
+    if (isErased(shown)) throw noSuchUser(person.id);
+    const { claims, authenticationProvider } = shown;
+    return { claims, ...(authenticationProvider && { authenticationProvider }) };
   }
 
   /** A user who began with another offer does not end with that one. */

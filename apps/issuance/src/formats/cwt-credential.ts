@@ -1,9 +1,10 @@
 import { oauthError, type CredentialProfile } from '@attestry/contracts';
-import { ClaimFault, type CwtFacts, type SigningInput } from '@attestry/cose';
+import { ClaimFault as EncodingFault, type CwtFacts, type SigningInput } from '@attestry/cose';
 import type { Signer } from '@attestry/keys';
 import type { PinnedConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../protocol/map-claims.js';
 import { LIST_SIZE } from '../status-list/packed-statuses.js';
+import { byName, claimBeyondLimit, deniedClaim, faultOfEncoding, type ClaimFault } from './claim-faults.decisions.js';
 import { claimsSizeFault } from './claims-size.decisions.js';
 import { credentialTimes, TimesFault } from './credential-times.js';
 import type { CwtContent } from './cwt-configuration.decisions.js';
@@ -27,30 +28,34 @@ export const cwtResources = (profile: CredentialProfile): Resources => ({
 /** @throws AppError credential_request_denied when a required claim has no value, or the claims are too large */
 export const mapCwtClaims = ({ content }: Cwt, from: UserObject): Record<string, unknown> => {
   const claims = mapClaims(content.claimMappings, from);
-  const fault = claimsSizeFault(claims);
-  if (fault) throw denied(`the claims of the credential must not ${fault}`);
+  const fault = tooLarge(claims);
+  if (fault) throw deniedClaim(CHECK, fault);
   return claims;
 };
 
-/** @param encode throws ClaimFault */
-export const cwtClaimsFault = (
+const tooLarge = (claims: Record<string, unknown>): ClaimFault | undefined =>
+  claimsSizeFault(claims) === undefined ? undefined : claimBeyondLimit(claimsSizeFault, byName(claims));
+
+/** @param encode throws the error of a claim that it cannot encode */
+export const checkCwtClaims = (
   { content }: Cwt,
   from: UserObject,
   encode: (claims: Record<string, unknown>) => unknown,
-): string | undefined => {
+): ClaimFault | undefined => {
   const known = mapKnownClaims(content.claimMappings, from);
-  const tooLarge = claimsSizeFault(known);
-  if (tooLarge) return `the claims of the credential must not ${tooLarge}`;
-  return encodingFault(() => encode(known))?.message;
+  const fault = tooLarge(known);
+  if (fault) return fault;
+  const unencodable = encodingFault(() => encode(known));
+  return unencodable && faultOfEncoding(unencodable);
 };
 
 /** The claim that cannot be encoded, if there is one. */
-export const encodingFault = (encode: () => unknown): ClaimFault | undefined => {
+export const encodingFault = (encode: () => unknown): EncodingFault | undefined => {
   try {
     encode();
     return undefined;
   } catch (error) {
-    if (error instanceof ClaimFault) return error;
+    if (error instanceof EncodingFault) return error;
     throw error;
   }
 };
@@ -81,8 +86,8 @@ export const prepareCwtCredential = <Content extends CwtContent>(
     return { credentialId, holderKey: holder.publicJwk, validFrom, ...(validUntil && { validUntil }), input };
   } catch (error) {
     // Neither message contains a value of a claim.
-    if (error instanceof ClaimFault) throw denied(error.message, error.claim.join(' '));
-    if (error instanceof TimesFault) throw denied(error.message);
+    if (error instanceof EncodingFault) throw deniedClaim(CHECK, faultOfEncoding(error));
+    if (error instanceof TimesFault) throw oauthError('credential_request_denied', error.message, { check: CHECK });
     throw error;
   }
 };
@@ -112,8 +117,4 @@ export const cwtMetadataOf = ({ type, content }: Cwt, named: object, claimsAt: r
   };
 };
 
-const denied = (description: string, claim?: string) =>
-  oauthError('credential_request_denied', description, {
-    check: 'formats/cwt-credential',
-    ...(claim !== undefined && { claim }),
-  });
+const CHECK = 'formats/cwt-credential';

@@ -19,6 +19,7 @@ import type {
 } from '../credential-configuration/credential-configuration.events.js';
 import type { CredentialDigests } from '../issuance-session/issuance-session.events.js';
 import type { CertifiedSigner, IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import type { ClaimFault } from './claim-faults.decisions.js';
 import type { ProofAlgorithm } from './proof-types.js';
 import type { UserObject } from '../protocol/map-claims.js';
 import type { StatusPolicy } from '../status-list/list-series.js';
@@ -132,9 +133,16 @@ export interface Format<
   /** As the API shows it. */
   recordOf(configuration: ActiveConfiguration<Content>): ConfigurationRecord;
   metadataOf(configuration: ActiveConfiguration<Content>): FormatMetadata;
-  /** Why a credential cannot express claims from these sources, which need not be all; the claim that is at fault is named. */
-  claimsFaultOf?(configuration: ActiveConfiguration<Content>, from: UserObject): string | undefined;
-
+  /**
+   * The first claim that a credential cannot express, of claims from these sources, which need not be all. It finds everything in claims for
+   * which {@link mapClaims}, {@link prepare} or {@link sign} would deny the credential, except a required claim without a value.
+   * @throws AppError 503 when there is no capacity
+   */
+  check(
+    tenantId: string,
+    configuration: Pick<ActiveConfiguration<Content>, 'type' | 'content'>,
+    from: UserObject,
+  ): Promise<ClaimFault | undefined>;
   /** @throws AppError credential_request_denied when a required claim has no value */
   mapClaims(configuration: ActiveConfiguration<Content>, from: UserObject): Record<string, unknown>;
   /**

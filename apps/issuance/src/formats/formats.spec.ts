@@ -321,6 +321,7 @@ describe('rules of a configuration', () => {
     expect(trialOf(request({ additionalTypes: ['Card'], proofType: 'Ed25519Signature2018' }))).toEqual({
       types: ['Membership', 'Card'],
       claims: ['given_name'],
+      defaults: {},
       proofType: 'Ed25519Signature2018',
     });
     expect(trialOf(request()).types).toEqual(['Membership']);

@@ -8,7 +8,7 @@ type VcConfiguration = ActiveConfiguration<VcContent>;
 
 const BINDING_METHODS = ['did:key', 'did:jwk', 'jwk'];
 
-export const typesOf = ({ type, content }: VcConfiguration): string[] => [
+export const typesOf = ({ type, content }: Pick<VcConfiguration, 'type' | 'content'>): string[] => [
   'VerifiableCredential',
   type,
   ...content.additionalTypes,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, invalid, type ErrorDetail } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { describeClaimFault } from '../formats/claim-faults.decisions.js';
 import { Formats } from '../formats/formats.js';
 import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
 import type { CheckedEntry } from './check-credentials.js';
@@ -40,7 +41,9 @@ export class OfferEntries {
           location: 'body' as const,
         })),
       );
-    const details = entries.flatMap((entry, index) => this.faultsOf(entry, index, found[index]!, known));
+    const details: ErrorDetail[] = [];
+    for (const [index, entry] of entries.entries())
+      details.push(...(await this.faultsOf(tenantId, entry, index, found[index]!, known)));
     if (details.length) throw invalid(...details);
     return found.map((configuration) => ({
       credentialConfigurationId: configuration!.id,
@@ -49,31 +52,42 @@ export class OfferEntries {
   }
 
   /** The first fault of each credential of an entry. */
-  private faultsOf(
+  private async faultsOf(
+    tenantId: string,
     { claimSets }: CheckedEntry,
     index: number,
     configuration: ActiveConfiguration,
     known: KnownClaims,
-  ): ErrorDetail[] {
+  ): Promise<ErrorDetail[]> {
     const isSourced = configuration.content.claimSourceId !== undefined;
-    const faultIn = (param: string, claimSet: Record<string, unknown>): ErrorDetail[] => {
-      const fault = this.faultOf(configuration, {
+    const sets = claimSets.map(({ claims }, set) => ({
+      param: `credentials.${index}.claimSets.${set}.claims`,
+      claimSet: claims,
+    }));
+    const details: ErrorDetail[] = [];
+    // One after the other: a request must not fill the queue of the worker threads.
+    for (const { param, claimSet } of sets.length ? sets : [{ param: 'claims', claimSet: {} }]) {
+      const fault = await this.faultOf(tenantId, configuration, {
         ...known,
         claims: { ...known.claims, ...claimSet },
         // Only a claim set is merged after the claims source, and authenticationProvider is no claim (ADR 0093).
         ...(isSourced && { finalClaims: new Set(Object.keys(claimSet)) }),
       });
       const msg = `must fit credential configuration ${configuration.id}: ${fault}`;
-      return fault === undefined ? [] : [{ msg, param, location: 'body' }];
-    };
-    if (claimSets.length === 0) return faultIn('claims', {});
-    return claimSets.flatMap(({ claims }, set) => faultIn(`credentials.${index}.claimSets.${set}.claims`, claims));
+      if (fault !== undefined) details.push({ msg, param, location: 'body' });
+    }
+    return details;
   }
 
-  private faultOf(configuration: ActiveConfiguration, known: KnownClaims): string | undefined {
+  private async faultOf(
+    tenantId: string,
+    configuration: ActiveConfiguration,
+    known: KnownClaims,
+  ): Promise<string | undefined> {
     const format = this.formats.byName[configuration.format];
-    const fault = format.claimsFaultOf?.(configuration, known);
-    if (fault !== undefined || !known.areComplete) return fault;
+    const fault = await format.check(tenantId, configuration, known);
+    if (fault) return describeClaimFault(fault);
+    if (!known.areComplete) return undefined;
     try {
       // As when it is issued.
       format.mapClaims(configuration, known);

@@ -102,7 +102,7 @@ describe('the entries of an offer', () => {
       id === 'c1' ? { id, format: 'jwt_vc_json', type: 'A', content: {} } : undefined;
     const entries = new OfferEntries(
       { find } as unknown as CurrentConfigurations,
-      { byName: { jwt_vc_json: {} } } as Formats,
+      { byName: { jwt_vc_json: { check: async () => undefined } } } as unknown as Formats,
     );
     expect(await entries.resolveEntries('t1', [entryOf('c1')])).toEqual([
       { credentialConfigurationId: 'c1', scope: 'jwt_vc_json:A' },
@@ -129,8 +129,8 @@ describe('the entries of an offer', () => {
 
   it('are refused with claims that no credential could have, in the offer or in one of its claim sets', async () => {
     const entries = entriesWith({
-      claimsFaultOf: (_configuration: unknown, { claims }: UserObject) =>
-        JSON.stringify(claims) === '{"a":1,"b":3}' ? 'b must be 2' : undefined,
+      check: async (_tenantId: string, _configuration: unknown, { claims }: UserObject) =>
+        JSON.stringify(claims) === '{"a":1,"b":3}' ? { claim: 'b', msg: 'must be 2' } : undefined,
     });
     await expect(entries.resolveEntries('t1', [entryOf('c1')], { claims: { a: 1, b: 3 } })).rejects.toMatchObject({
       details: [detail('claims', 'must fit credential configuration c1: b must be 2')],
@@ -142,6 +142,7 @@ describe('the entries of an offer', () => {
   });
 
   const mapping = {
+    check: async () => undefined,
     mapClaims: (_configuration: unknown, from: UserObject) =>
       mapClaims({ name: { mapFrom: 'claims.name', required: true } }, from),
   };
@@ -172,9 +173,9 @@ describe('the entries of an offer', () => {
       entriesWith(
         {
           mapClaims: (_configuration: unknown, from: UserObject) => mapClaims({ ...mappings, ...more }, from),
-          claimsFaultOf: (_configuration: unknown, from: UserObject) => {
+          check: async (_tenantId: string, _configuration: unknown, from: UserObject) => {
             const { level = 0 } = mapKnownClaims({ ...mappings, ...more }, from);
-            return typeof level === 'number' ? undefined : 'level must be a number';
+            return typeof level === 'number' ? undefined : { claim: 'level', msg: 'must be a number' };
           },
         },
         { claimSourceId: 's1' },

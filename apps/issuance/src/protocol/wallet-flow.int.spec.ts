@@ -11,6 +11,7 @@ import {
   compactSemanticConfigurations,
   createIaca,
   createPreAuthorizedOffer,
+  createOffer,
   createUser,
   customDomainVerified,
   customDomainWithdrawn,
@@ -86,6 +87,7 @@ import { decodeCwt, TEST_SETTINGS, verifyMdoc } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
 import type { FeedMessage } from '@attestry/messaging';
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
+import { LdpVc } from '../formats/ldp-vc/ldp-vc.js';
 import { issuanceService } from '../index.js';
 import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
@@ -1875,7 +1877,7 @@ describe('large linked data', () => {
   const list = (length: number) => ({ given_name: Array.from({ length }, (_, i) => `row ${i}`) });
   const nested = (levels: number) => {
     let value: unknown = 'x';
-    for (let i = 0; i < levels; i++) value = [value];
+    for (let i = 0; i < levels; i++) value = { in: value };
     return { given_name: value };
   };
   /** Blank nodes in a circle, which canonicalization distinguishes only in quadratic time. */
@@ -1895,10 +1897,12 @@ describe('large linked data', () => {
   it('is refused in an offer whose credential could never be issued', async () => {
     const refused = (id: string, fault: string) => [
       'invalid',
-      [`claims must fit credential configuration ${id}: the claims of the credential must not ${fault}`],
+      [`claims must fit credential configuration ${id}: ${fault}`],
     ];
-    const tooMany = (id: string) => refused(id, 'have more than 20000 JSON values');
-    const tooDeep = (id: string) => refused(id, 'nest deeper than 32 levels');
+    const tooMany = (id: string, claim = 'givenName') =>
+      refused(id, `${claim} must not make the claims of the credential have more than 20000 JSON values`);
+    const tooDeep = (id: string) =>
+      refused(id, 'givenName must not make the claims of the credential nest deeper than 32 levels');
     expect(await detailOf(offer({ credentials: [jwtVc, ldpVc], claims: list(limit - 1) }))).toEqual(tooMany(ldpVc));
     expect(await detailOf(offer({ credentials: [ldpVc], claims: nested(31) }))).toEqual(tooDeep(ldpVc));
     // One claim that becomes many.
@@ -1906,7 +1910,9 @@ describe('large linked data', () => {
       Array.from({ length: 200 }, (_, i) => [`claim${i}`, { mapFrom: 'claims.given_name' }]),
     );
     const multiplied = await configure('ldp_vc', 'Multiplied', { claimMappings });
-    expect(await detailOf(offer({ credentials: [multiplied], claims: list(100) }))).toEqual(tooMany(multiplied));
+    expect(await detailOf(offer({ credentials: [multiplied], claims: list(100) }))).toEqual(
+      tooMany(multiplied, 'claim198'),
+    );
     await offer({ credentials: [multiplied], claims: list(90) });
     // Not linked data.
     await offer({ credentials: [jwtVc], claims: list(limit - 1) });
@@ -1939,16 +1945,32 @@ describe('large linked data', () => {
     const refused = await refusal((await collectWith(token, 8))());
     expect([refused.code, refused.message]).toEqual([
       'credential_request_denied',
-      'the claims of the credentials of one request have more than 20000 JSON values',
+      'givenName must not make the claims of the credentials of one request have more than 20000 JSON values',
     ]);
     const { credentials } = await (await collectWith(token, 7))();
     expect(credentials).toHaveLength(7);
   });
 
+  it('is refused in an offer when it takes too long', async () => {
+    const pool = services.app.get(Canonicalization, { strict: false });
+    const { deadlineMs } = pool as unknown as { deadlineMs: number };
+    Object.assign(pool, { deadlineMs: 1000 });
+    const msg = 'givenName takes too long to canonicalize: it must take at most 5 seconds';
+    expect(await detailOf(offer({ credentials: [ldpVc], claims: ring(4900) }))).toEqual([
+      'invalid',
+      [`claims must fit credential configuration ${ldpVc}: ${msg}`],
+    ]);
+    Object.assign(pool, { deadlineMs });
+  });
+
   it('is denied when it takes too long, and refused with 503 when there is no capacity, without spending the nonce', async () => {
     const pool = services.app.get(Canonicalization, { strict: false });
     Object.assign(pool, { deadlineMs: 1500 });
+    // An offer of a release that did not check its claims.
+    const format = services.app.get(LdpVc, { strict: false });
+    Object.assign(format, { check: async () => undefined });
     const { token: poisoned } = await start(ldpVc, { claims: ring(4900) });
+    delete (format as { check?: unknown }).check;
     const { token } = await start(ldpVc, { claims: list(1000) });
     const [first, second] = [await collectWith(poisoned, 1), await collectWith(token, 1)];
     const endless = refusal(first());
@@ -1960,10 +1982,98 @@ describe('large linked data', () => {
     expect([full.kind, full.headers]).toEqual(['unavailable', { 'retry-after': '5' }]);
     expect(await endless).toMatchObject({
       code: 'credential_request_denied',
-      message: 'the claims take too long to canonicalize',
+      message: 'givenName takes too long to canonicalize: it must take at most 5 seconds',
     });
     await ends;
     expect((await second()).credentials).toHaveLength(1);
+  });
+});
+
+describe('claims that linked data cannot express', () => {
+  const NESTED =
+    'must not have arrays in arrays, which JSON-LD reads as one array: use objects with named members, or a context that defines the term with the container @list or the type @json';
+  const ROWS: [string, unknown, string][] = [
+    [
+      'an id that is no IRI',
+      { id: '12345' },
+      'must have absolute IRIs as id, such as urn:uuid:1b4e28ba-2fa1-11d2-883f-0016d3cca427: other identifiers need another name',
+    ],
+    ['a type with a space', { type: 'Foo Bar' }, 'must have types that are absolute IRIs or names without spaces'],
+    [
+      'a member name with a space',
+      [{ 'Street Name': 'Main' }],
+      'must have member names that are allowed in an IRI, without spaces',
+    ],
+    [
+      'arrays in arrays',
+      [
+        ['math', 1],
+        ['physics', 5],
+      ],
+      NESTED,
+    ],
+  ];
+  const claimMappings = { details: { mapFrom: 'claims.about' }, name: { mapFrom: 'claims.given_name' } };
+  let id: string;
+  beforeAll(async () => (id = await configure('ldp_vc', 'Checked', { claimMappings })));
+  const detailsOf = async (promise: Promise<unknown>) => (await refusal(promise)).details;
+  const detail = (msg: string, param = 'claims') => [
+    { msg: `must fit credential configuration ${id}: details ${msg}`, param, location: 'body' },
+  ];
+
+  it.each(ROWS)('are refused at each offer, with configuration and claim: %s [T568]', async (_, about, msg) => {
+    const claims = { given_name: 'Ada', about };
+    expect(await detailsOf(offer({ credentials: [jwtVc, id], claims }))).toEqual(detail(msg));
+    const sets = [{ credentialConfigurationId: id, claimSets: [{ claims: { about: { level: 1 } } }, { claims }] }];
+    const param = 'credentials.0.claimSets.1.claims';
+    expect(await detailsOf(offer({ credentials: sets, claims: {} }))).toEqual(detail(msg, param));
+    expect(await detailsOf(admin(createOffer, { body: { credentials: sets } }))).toEqual(detail(msg, param));
+    // The user's own.
+    const { id: userId } = (await admin(createUser, { body: { claims } })) as { id: string };
+    expect(await detailsOf(offer({ credentials: [id], userId, claims: { other: 1 } }))).toEqual(detail(msg));
+    expect(await detailsOf(admin(createOffer, { body: { credentials: [id], userId } }))).toEqual(detail(msg));
+    // Those of the offer win.
+    await offer({ credentials: [id], userId, claims: { about: 'plain' } });
+    await offer({ credentials: [jwtVc], claims });
+  });
+
+  it.each(ROWS)(
+    'are denied with the claim when they are known at the issuance only: %s [T568]',
+    async (_, about, msg) => {
+      const { id: userId } = (await admin(createUser, {})) as { id: string };
+      const { token } = await start(id, { userId, claims: { given_name: 'Ada' } });
+      await admin(updateUser, { params: { id: userId }, body: { claims: { about } } });
+      const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+      const denied = await refusal(collect(token, { credential_configuration_id: id, proofs }));
+      expect([denied.code, denied.message]).toEqual(['credential_request_denied', `details ${msg}`]);
+    },
+  );
+
+  it.each(ROWS)('are refused as a default value of a configuration: %s [T568]', async (_, defaultValue, msg) => {
+    const of = (value: unknown) => ({
+      claimMappings: { ...claimMappings, grades: { mapFrom: 'claims.x', defaultValue: value } },
+    });
+    const expected = [
+      {
+        msg: `has a defaultValue that no credential can have: it ${msg}`,
+        param: 'claimMappings.grades',
+        location: 'body',
+      },
+    ];
+    expect(await detailsOf(configure('ldp_vc', 'Defaults', of(defaultValue)))).toEqual(expected);
+    const made = await configure('ldp_vc', `Defaults ${_}`.replaceAll(' ', '-'), of({ level: 1 }));
+    const {
+      id: _id,
+      issuerDid: _did,
+      ...body
+    } = (await admin(webSemanticConfigurations.retrieve, {
+      params: { id: made },
+    })) as { id: string; issuerDid: string };
+    const update = (value: unknown) =>
+      admin(webSemanticConfigurations.update, { params: { id: made }, body: { ...body, ...of(value) } });
+    expect(await detailsOf(update(defaultValue))).toEqual(expected);
+    await update([1, 2]);
+    await configure('jwt_vc_json', `Defaults ${_}`.replaceAll(' ', '-'), of(defaultValue));
   });
 });
 

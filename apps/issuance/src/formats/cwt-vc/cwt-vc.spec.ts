@@ -2,10 +2,17 @@ import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import type { AppError } from '@attestry/contracts';
 import type { PublicJwk, Signer } from '@attestry/keys';
 import { decodeCwt } from '@attestry/testing';
+import { describeClaimFault } from '../claim-faults.decisions.js';
+import type { UserObject } from '../../protocol/map-claims.js';
 import type { PinnedFacts } from '../format.js';
 import { CwtVc, type CwtVcContent } from './cwt-vc.js';
 
 const format = new CwtVc();
+/** The fault of an offer, as it is shown. */
+const faultOf = async (...[configuration, from]: [Parameters<typeof format.check>[1], UserObject]) => {
+  const fault = await format.check('t1', configuration, from);
+  return fault && describeClaimFault(fault);
+};
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const raw = (key: typeof publicKey | typeof privateKey) => ({ key, dsaEncoding: 'ieee-p1363' as const });
 const signer = { sign: (data: Uint8Array) => sign('sha256', data, raw(privateKey)) } as unknown as Signer;
@@ -124,18 +131,18 @@ describe('cwt_vc', () => {
     );
   });
 
-  it('is denied, and an offer refused, when its claims are too large', () => {
+  it('is denied, and an offer refused, when its claims are too large', async () => {
     const { configuration } = facts();
     const claims = { address: Array.from({ length: 1000 }, () => 1) };
     expect(format.mapClaims(configuration, { claims: { given_name: 'Ada' } })).toEqual({ given_name: 'Ada' });
     expect(() => format.mapClaims(configuration, { claims })).toThrow(
-      'the claims of the credential must not exceed 1000 values in total',
+      'address must not make the claims of the credential exceed 1000 values in total',
     );
-    expect(format.claimsFaultOf(configuration, { claims })).toBe(
-      'the claims of the credential must not exceed 1000 values in total',
+    expect(await faultOf(configuration, { claims })).toBe(
+      'address must not make the claims of the credential exceed 1000 values in total',
     );
-    expect(format.claimsFaultOf(configuration, { claims: { address: { a: [1] } } })).toBeUndefined();
-    expect(format.claimsFaultOf(configuration, { claims: { address: '\ud800' } })).toBe(
+    expect(await faultOf(configuration, { claims: { address: { a: [1] } } })).toBeUndefined();
+    expect(await faultOf(configuration, { claims: { address: '\ud800' } })).toBe(
       'address must consist of JSON values with well-formed text, not a string with a lone surrogate',
     );
   });

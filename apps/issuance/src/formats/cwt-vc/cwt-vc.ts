@@ -9,10 +9,11 @@ import type { Signer } from '@attestry/keys';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import { PROOF_ALGORITHMS } from '../proof-types.js';
 import type { UserObject } from '../../protocol/map-claims.js';
+import type { ClaimFault } from '../claim-faults.decisions.js';
 import { cwtContentOf, cwtFaults, cwtRecordOf, type CwtContent } from '../cwt-configuration.decisions.js';
 import {
+  checkCwtClaims,
   cwtMetadataOf,
-  cwtClaimsFault,
   cwtResources,
   encodingFault,
   mapCwtClaims,
@@ -66,8 +67,8 @@ export class CwtVc implements Format<CwtVcContent, UnsignedCwtCredential> {
     return cwtMetadataOf(configuration, { types }, ['vc', 'credentialSubject']);
   }
 
-  claimsFaultOf(configuration: CwtVcConfiguration, from: UserObject): string | undefined {
-    return cwtClaimsFault(configuration, from, jsonClaims);
+  async check(_tenantId: string, configuration: CwtVcConfiguration, from: UserObject): Promise<ClaimFault | undefined> {
+    return checkCwtClaims(configuration, from, jsonClaims);
   }
 
   mapClaims(configuration: CwtVcConfiguration, from: UserObject): Record<string, unknown> {

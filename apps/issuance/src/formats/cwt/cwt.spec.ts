@@ -3,10 +3,17 @@ import type { AppError } from '@attestry/contracts';
 import type { PublicJwk, Signer } from '@attestry/keys';
 import { decodeCwt } from '@attestry/testing';
 import type { CwtContent } from '../cwt-configuration.decisions.js';
+import { describeClaimFault } from '../claim-faults.decisions.js';
+import type { UserObject } from '../../protocol/map-claims.js';
 import type { PinnedFacts } from '../format.js';
 import { Cwt } from './cwt.js';
 
 const format = new Cwt();
+/** The fault of an offer, as it is shown. */
+const faultOf = async (...[configuration, from]: [Parameters<typeof format.check>[1], UserObject]) => {
+  const fault = await format.check('t1', configuration, from);
+  return fault && describeClaimFault(fault);
+};
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const raw = (key: typeof publicKey | typeof privateKey) => ({ key, dsaEncoding: 'ieee-p1363' as const });
 const signer = { sign: (data: Uint8Array) => sign('sha256', data, raw(privateKey)) } as unknown as Signer;
@@ -158,19 +165,19 @@ describe('cwt', () => {
     const text = 'x'.repeat(40_000);
     expect(refusal(() => format.mapClaims(configuration, { claims: { given_name: text, level: text } }))).toEqual([
       'credential_request_denied',
-      'the claims of the credential must not exceed 65536 characters in total',
+      'level must not make the claims of the credential exceed 65536 characters in total',
       'formats/cwt-credential',
     ]);
   });
 
-  it('refuses an offer whose claims can never be encoded', () => {
+  it('refuses an offer whose claims can never be encoded', async () => {
     const { configuration } = facts();
-    expect(format.claimsFaultOf(configuration, { claims: { level: 3, unused: {} } })).toBeUndefined();
-    expect(format.claimsFaultOf(configuration, { claims: { level: {} } })).toBe(
+    expect(await faultOf(configuration, { claims: { level: 3, unused: {} } })).toBeUndefined();
+    expect(await faultOf(configuration, { claims: { level: {} } })).toBe(
       'level must be a boolean, a string or a number, not an object',
     );
-    expect(format.claimsFaultOf(configuration, { claims: { level: 'x'.repeat(70_000) } })).toBe(
-      'the claims of the credential must not exceed 65536 characters in total',
+    expect(await faultOf(configuration, { claims: { level: 'x'.repeat(70_000) } })).toBe(
+      'level must not make the claims of the credential exceed 65536 characters in total',
     );
   });
 

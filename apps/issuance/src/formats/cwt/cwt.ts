@@ -5,10 +5,11 @@ import type { Signer } from '@attestry/keys';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import { PROOF_ALGORITHMS } from '../proof-types.js';
 import type { UserObject } from '../../protocol/map-claims.js';
+import type { ClaimFault } from '../claim-faults.decisions.js';
 import { cwtContentOf, cwtFaults, cwtRecordOf, type CwtContent } from '../cwt-configuration.decisions.js';
 import {
+  checkCwtClaims,
   cwtMetadataOf,
-  cwtClaimsFault,
   cwtResources,
   encodingFault,
   mapCwtClaims,
@@ -50,8 +51,8 @@ export class Cwt implements Format<CwtContent, UnsignedCwtCredential> {
     return cwtMetadataOf(configuration, { type: configuration.type }, []);
   }
 
-  claimsFaultOf(configuration: CwtConfiguration, from: UserObject): string | undefined {
-    return cwtClaimsFault(configuration, from, scalarClaims);
+  async check(_tenantId: string, configuration: CwtConfiguration, from: UserObject): Promise<ClaimFault | undefined> {
+    return checkCwtClaims(configuration, from, scalarClaims);
   }
 
   mapClaims(configuration: CwtConfiguration, from: UserObject): Record<string, unknown> {

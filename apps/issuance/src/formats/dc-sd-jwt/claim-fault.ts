@@ -1,3 +1,5 @@
+import { describeClaimFault, type ClaimFault } from '../claim-faults.decisions.js';
+
 /** Names that a verifier reads in plain text, so that they are never selectively disclosable: SD-JWT VC, Registered JWT Claims; RFC 9901 §9.7. */
 const REGISTERED_CLAIMS: ReadonlySet<string> = new Set([
   'iss',
@@ -18,13 +20,6 @@ const SD_JWT_NAMES: ReadonlySet<string> = new Set(['_sd', '...', '_sd_alg']);
 /** Each value of a claim, at any level, is a disclosure: its salt, digest and encoding are at least 100 bytes. */
 const MAX_DISCLOSURES = 1000;
 const MAX_DEPTH = 32;
-
-export interface ClaimFault {
-  /** Name of the claim in the credential, also where a value within it has the fault. */
-  claim: string;
-  /** `must …` or `is …` */
-  msg: string;
-}
 
 /** Why claims cannot be selectively disclosed; undefined when they can. */
 export const claimFault = (claims: Readonly<Record<string, unknown>>): ClaimFault | undefined => {
@@ -51,10 +46,8 @@ export const claimFault = (claims: Readonly<Record<string, unknown>>): ClaimFaul
 /** Claims of a credential that cannot be selectively disclosed. */
 export class ClaimNotDisclosable extends Error {
   override readonly name = 'ClaimNotDisclosable';
-  readonly claim: string;
 
-  constructor({ claim, msg }: ClaimFault) {
-    super(`${claim} ${msg}`);
-    this.claim = claim;
+  constructor(readonly fault: ClaimFault) {
+    super(describeClaimFault(fault));
   }
 }

@@ -17,6 +17,7 @@ import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-c
 import { publishVersion } from '../../published-type/published-type.decisions.js';
 import { publishedType, publishedTypeStream } from '../../published-type/published-type.state.js';
 import { typeAddress, typeAddressFault, typesAddress } from '../../published-type/type-address.js';
+import { deniedClaim, type ClaimFault } from '../claim-faults.decisions.js';
 import { credentialTimes, TimesFault } from '../credential-times.js';
 import { claimOf, displayDefaults, displayOf } from '../display.decisions.js';
 import {
@@ -100,9 +101,8 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
     };
   }
 
-  claimsFaultOf({ content }: SdJwt, from: UserObject): string | undefined {
-    const fault = claimFault(mapKnownClaims(content.claimMappings, from));
-    return fault && `${fault.claim} ${fault.msg}`;
+  async check(_tenantId: string, { content }: SdJwt, from: UserObject): Promise<ClaimFault | undefined> {
+    return claimFault(mapKnownClaims(content.claimMappings, from));
   }
 
   mapClaims({ content }: SdJwt, from: UserObject): Record<string, unknown> {
@@ -141,8 +141,7 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
       };
     } catch (error) {
       // Neither message contains a value of a claim.
-      if (error instanceof ClaimNotDisclosable)
-        throw oauthError('credential_request_denied', error.message, { check: CHECK, claim: error.claim });
+      if (error instanceof ClaimNotDisclosable) throw deniedClaim(CHECK, error.fault);
       if (error instanceof TimesFault) throw oauthError('credential_request_denied', error.message, { check: CHECK });
       throw error;
     }

@@ -291,7 +291,7 @@ describe('claims that cannot be selectively disclosed', () => {
     expect(() => issue(credentialOf({ claims: of }))).toThrow(message);
     const fault = claimFault(of)!;
     expect(`${fault.claim} ${fault.msg}`).toBe(message);
-    expect(new ClaimNotDisclosable(fault).claim).toBe(fault.claim);
+    expect(new ClaimNotDisclosable(fault).fault).toBe(fault);
   });
 
   it.each<[string, Record<string, unknown>]>([

@@ -50,6 +50,9 @@ export class JwtVcJson implements Format<VcContent, UnsignedJwtVc> {
     return vcMetadataOf(configuration, { type: typesOf(configuration) }, [ALG_OF[configuration.issuerKey.algorithm]]);
   }
 
+  /** A JWT expresses all JSON. */
+  async check(): Promise<undefined> {}
+
   mapClaims({ content }: JwtVc, from: UserObject): Record<string, unknown> {
     return mapClaims(content.claimMappings, from);
   }

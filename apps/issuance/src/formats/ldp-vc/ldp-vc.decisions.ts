@@ -4,6 +4,7 @@ import {
   type WebSemanticConfiguration,
   type WebSemanticConfigurationRequest,
 } from '@attestry/contracts';
+import { mapKnownClaims } from '../../protocol/map-claims.js';
 import type { PinnedContexts } from '../../contexts/context-loader.js';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import type { PinnedIssuerKey } from '../../credential-configuration/credential-configuration.events.js';
@@ -11,6 +12,7 @@ import type { StatusPolicy } from '../../status-list/list-series.js';
 import { LIST_SIZE } from '../../status-list/packed-statuses.js';
 import { vcContentOf, vcRecordOf, type VcContent } from '../vc-configuration.decisions.js';
 import { isDataModel1 } from './base-context.js';
+import type { TrialCredential } from './tenant-contexts.js';
 
 const DEFAULT_PROOF_TYPE = 'eddsa-rdfc-2022';
 
@@ -66,11 +68,10 @@ export const ldpVcRecordOf = (configuration: PinnedConfiguration<LdpVcContent>):
 };
 
 /** What a credential of this configuration will name; contexts are tried on it. */
-export const trialOf = (
-  request: WebSemanticConfigurationRequest,
-): { types: string[]; claims: string[]; proofType?: ProofType; revocable?: boolean } => ({
+export const trialOf = (request: WebSemanticConfigurationRequest): TrialCredential => ({
   proofType: request.proofType,
   revocable: request.revocable,
   types: [request.type, ...(request.additionalTypes ?? [])],
   claims: Object.keys(request.claimMappings),
+  defaults: mapKnownClaims(request.claimMappings, { claims: {} }),
 });

@@ -80,7 +80,7 @@ const documentLoader = async (url: string) => {
   return {
     contextUrl: null,
     documentUrl: url,
-    document: found[url] ?? (contexts.load(url, []) as Record<string, unknown>),
+    document: found[url] ?? (contexts.bundledAt(url) as Record<string, unknown>),
   };
 };
 /** Lists are verified where they are signed. */
@@ -174,6 +174,96 @@ describe('ldp_vc', () => {
     ['an id that is no IRI', { about: { id: 'x y' } }],
   ])('denies claims that are not plain data: %s', async (_, claims) => {
     await expect(one(credential(claims))).rejects.toMatchObject({ code: 'credential_request_denied' });
+  });
+});
+
+describe('the claims of an ldp_vc', () => {
+  const GRADES = [
+    ['math', 1],
+    ['physics', 5],
+  ];
+  const SWAPPED = [
+    ['math', 5],
+    ['physics', 1],
+  ];
+  const OWN = 'https://acme.example/grades';
+  /** With a context of the configuration. */
+  const withContext = (context: object) => {
+    const text = JSON.stringify({ '@context': context });
+    const loader = { pinnedTexts: async () => new Map([[OWN, text]]) } as unknown as ContextLoader;
+    const own = new LdpVc(loader, undefined as never, canonicalization, config);
+    const content = { ...configuration.content, contexts: [{ url: OWN, sha256: 'x' }] };
+    return { own, pinned: { ...configuration, id: JSON.stringify(context), content } };
+  };
+  const checked = (claims: Record<string, unknown>, format_ = format, of = configuration) => {
+    const claimMappings = Object.fromEntries(Object.keys(claims).map((name) => [name, { mapFrom: `claims.${name}` }]));
+    return format_.check(TENANT, { ...of, content: { ...of.content, claimMappings } }, { claims });
+  };
+
+  it('are verified by an independent library after values of inner arrays were exchanged: JSON-LD flattens them', async () => {
+    const signed = await one(credential({ grades: GRADES.flat() }));
+    const withGrades = (grades: unknown) => ({
+      ...signed,
+      credentialSubject: { ...(signed['credentialSubject'] as object), grades },
+    });
+    expect(await verify(withGrades(SWAPPED))).toMatchObject({ verified: true });
+  });
+
+  it('are refused with arrays in arrays, by the check and by the signature [T566]', async () => {
+    const fault = { claim: 'grades', msg: expect.stringMatching(/^must not have arrays in arrays/) as string };
+    expect(await checked({ name: 'Ada', grades: GRADES })).toEqual(fault);
+    await expect(one(credential({ name: 'Ada', grades: GRADES }))).rejects.toMatchObject({
+      ...{ code: 'credential_request_denied', claim: 'grades' },
+      message: expect.stringMatching(/^grades must not have arrays in arrays/) as string,
+    });
+  });
+
+  it.each([{ '@container': '@list' }, { '@type': '@json' }])(
+    'keep arrays in arrays with %j [T566]',
+    async (definition) => {
+      const { own, pinned } = withContext({ grades: { '@id': 'urn:example:grades', ...definition } });
+      expect(await checked({ grades: GRADES }, own, pinned)).toBeUndefined();
+      const [signed] = await own.sign(
+        TENANT,
+        [own.prepare({ ...credential({ grades: GRADES }), configuration: pinned })],
+        signer,
+      );
+      const swapped = await own.sign(
+        TENANT,
+        [own.prepare({ ...credential({ grades: SWAPPED }), configuration: pinned })],
+        signer,
+      );
+      expect((signed!['proof'] as { proofValue: string }).proofValue).not.toBe(
+        (swapped[0]!['proof'] as { proofValue: string }).proofValue,
+      );
+    },
+  );
+
+  it('are tried only where they can have a fault', async () => {
+    const tried: string[][] = [];
+    const spy = {
+      findClaimFault: async (_tenant: string, { claims }: { claims: object }) => {
+        tried.push(Object.keys(claims));
+        return {};
+      },
+    } as unknown as Canonicalization;
+    const counted = new LdpVc(contexts, undefined as never, spy, config);
+    const plain = { name_: 'Ada', level: 3, passed: true };
+    expect(await checked(plain, counted)).toBeUndefined();
+    expect(tried).toEqual([]);
+    await checked({ ...plain, address: { city: 'London' }, lines: ['a'], proof: 'x' }, counted);
+    expect(tried).toEqual([['address', 'lines', 'proof']]);
+  });
+
+  it('show no value in a fault', async () => {
+    for (const value of [{ id: 'canary' }, { type: 'canary x' }, { 'canary x': 1 }, [['canary']], { '@canary': 1 }]) {
+      const fault = await checked({ about: value });
+      expect(fault?.claim).toBe('about');
+      expect(JSON.stringify(fault)).not.toContain('canary');
+      const denied: unknown = await one(credential({ about: value })).catch((error: unknown) => error);
+      expect(denied).toMatchObject({ code: 'credential_request_denied', claim: 'about' });
+      expect((denied as Error).message).not.toContain('canary');
+    }
   });
 });
 
@@ -320,6 +410,7 @@ describe('ldp_vc with Ed25519Signature2018', () => {
     ['an id that is no IRI', { about: { id: 'x y' } }],
     ['a proof of its own', { proof: 'y' }],
   ])('denies claims that are not plain data: %s', async (_, claims) => {
-    await expect(encode(claims)).rejects.toMatchObject({ code: 'credential_request_denied' });
+    const [claim] = Object.keys(claims);
+    await expect(encode(claims)).rejects.toMatchObject({ code: 'credential_request_denied', claim });
   });
 });

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import {
   oauthError,
+  type AppError,
   type ClientContext,
   type ErrorDetail,
   type WebSemanticConfiguration,
@@ -13,6 +14,7 @@ import {
   Canonicalization,
   CanonicalizationTooLong,
   DocumentFault,
+  hasNestedArray,
   proofOptions,
   proofOptionsDocument,
   signProof,
@@ -23,6 +25,7 @@ import { ContextLoader } from '../../contexts/context-loader.js';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
 import { bitstringStatus, revocationList2020Status } from '../../status-list/bitstring-status-list.js';
+import { deniedClaim, type ClaimFault } from '../claim-faults.decisions.js';
 import type { Format, FormatMetadata, PinnedFacts, SignerPolicy, UnsignedCredential } from '../format.js';
 import { dateTime, validityOf } from '../validity.js';
 import { vcFaults } from '../vc-configuration.decisions.js';
@@ -38,15 +41,9 @@ import {
   trialOf,
   type LdpVcContent,
 } from './ldp-vc.decisions.js';
-import {
-  claimWithKeyword,
-  contextFaults,
-  KEYWORD_FAULT,
-  linkedDataFault,
-  termFault,
-  valueFault,
-} from './linked-data.decisions.js';
+import { contextFaults, termFault, valueFault } from './linked-data.decisions.js';
 import { TenantContexts } from './tenant-contexts.js';
+import { claimsToTry, claimTooSlow, documentWithoutClaims, plainClaimFault, tryClaims } from './try-claims.js';
 
 type LdpVcConfiguration = PinnedConfiguration<LdpVcContent>;
 type LinkedDataDocument = Record<string, unknown> & { '@context': string[] };
@@ -112,12 +109,14 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
   }
 
   /** Linked data is bounded, and one claim may be mapped to many (ADR 0042). */
-  claimsFaultOf({ content }: LdpVcConfiguration, from: UserObject): string | undefined {
-    const known = mapKnownClaims(content.claimMappings, from);
-    const fault = linkedDataFault(known);
-    if (fault) return `the claims of the credential must not ${fault}`;
-    const claim = claimWithKeyword(known);
-    return claim === undefined ? undefined : `${claim} ${KEYWORD_FAULT}`;
+  async check(
+    tenantId: string,
+    configuration: Pick<LdpVcConfiguration, 'type' | 'content'>,
+    from: UserObject,
+  ): Promise<ClaimFault | undefined> {
+    const { claimMappings, contexts } = configuration.content;
+    const known = mapKnownClaims(claimMappings, from);
+    return plainClaimFault(known) ?? this.tryClaims(tenantId, configuration, claimsToTry(known, contexts.length > 0));
   }
 
   mapClaims({ content }: LdpVcConfiguration, from: UserObject): Record<string, unknown> {
@@ -157,11 +156,12 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
   ): Promise<Record<string, unknown>[]> {
     const [first] = credentials;
     if (!first) return [];
-    // Before any recursion over levels of the claims.
-    const fault = linkedDataFault(first.claims, credentials.length);
-    if (fault) throw denied(`the claims of the credentials of one request ${fault}`);
-    const claim = claimWithKeyword(first.claims);
-    if (claim !== undefined) throw denied(`${claim} ${KEYWORD_FAULT}`, claim);
+    const { configuration, claims } = first;
+    // Signing itself finds everything else that the check finds.
+    const fault =
+      plainClaimFault(claims, credentials.length) ??
+      (await this.tryClaims(tenantId, configuration, claimsWithNestedArrays(claims)));
+    if (fault) throw deniedClaim(CHECK, fault);
     try {
       const [optionsHash, ...hashes] = await this.hashes(tenantId, first, credentials);
       return credentials.map(({ document, proof }, index) => {
@@ -170,11 +170,36 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
       });
     } catch (error) {
       // The error's own message may contain claim values.
-      if (error instanceof DocumentFault) throw denied('the claims cannot be expressed as linked data');
+      if (error instanceof DocumentFault) throw await this.deniedDocument(tenantId, configuration, claims);
       // Permanent, as the same claims take as long again: a wallet must not retry (OID4VCI §8.3.1.2).
-      if (error instanceof CanonicalizationTooLong) throw denied('the claims take too long to canonicalize');
+      if (error instanceof CanonicalizationTooLong) throw deniedClaim(CHECK, claimTooSlow(claims));
       throw error;
     }
+  }
+
+  private async tryClaims(
+    tenantId: string,
+    configuration: Pick<LdpVcConfiguration, 'type' | 'content'>,
+    claims: Record<string, unknown>,
+  ): Promise<ClaimFault | undefined> {
+    if (Object.keys(claims).length === 0) return undefined;
+    const { content } = configuration;
+    const document = documentWithoutClaims(this.contextsOf(configuration), typesOf(configuration));
+    const contexts = await this.contexts.pinnedTexts(content.contexts);
+    return tryClaims(this.canonicalization, tenantId, document, claims, contexts);
+  }
+
+  /** The claim that makes the document invalid. Without one, it is what the configuration describes. */
+  private async deniedDocument(
+    tenantId: string,
+    configuration: LdpVcConfiguration,
+    claims: Record<string, unknown>,
+  ): Promise<AppError> {
+    const fault = await this.tryClaims(tenantId, configuration, claims);
+    if (fault) return deniedClaim(CHECK, fault);
+    return oauthError('credential_request_denied', 'the credential cannot be expressed as linked data', {
+      check: CHECK,
+    });
   }
 
   /** Canonical hash of the proof options, then of each document. */
@@ -185,7 +210,7 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
   ): Promise<Buffer[]> {
     const { id, version, content } = configuration;
     const documents = credentials.map((it) => it.document);
-    const contexts = await this.contexts.pinnedDocuments(content.contexts);
+    const contexts = await this.contexts.pinnedTexts(content.contexts);
     const at = `${id} ${version} ${proof.created}`;
     const known = this.proofHashes.get(at);
     if (known) return [known, ...(await this.canonicalization.hashes(tenantId, documents, contexts))];
@@ -198,13 +223,12 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
     return found;
   }
 
-  private contextsOf({ content }: LdpVcConfiguration): string[] {
+  private contextsOf({ content }: Pick<LdpVcConfiguration, 'content'>): string[] {
     return contextsOf(content, this.config.contextUrl, content.contexts);
   }
 }
 
-const denied = (description: string, claim?: string) =>
-  oauthError('credential_request_denied', description, {
-    check: 'formats/ldp-vc',
-    ...(claim !== undefined && { claim }),
-  });
+const CHECK = 'formats/ldp-vc';
+
+const claimsWithNestedArrays = (claims: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(claims).filter(([, value]) => hasNestedArray(value)));

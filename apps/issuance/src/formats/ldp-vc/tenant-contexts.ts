@@ -1,61 +1,45 @@
 import { Injectable } from '@nestjs/common';
 import { AppendTooLarge, Streams, type EventContext } from '@attestry/event-store';
-import { invalid, jsonSize, type ErrorDetail, type ProofType } from '@attestry/contracts';
-import { Canonicalization, CanonicalizationTooLong, DocumentFault } from '@attestry/linked-data';
-import { DnsBudgetExceeded, Outbound, PlatformConfig } from '@attestry/service-kit';
+import { invalid, type ErrorDetail, type ProofType } from '@attestry/contracts';
+import { Canonicalization, CanonicalizationTooLong, DocumentFault, type ContextResult } from '@attestry/linked-data';
+import { Outbound, PlatformConfig } from '@attestry/service-kit';
 import { LINKED_DATA_LIMITS } from './linked-data.decisions.js';
 import { keepContext } from '../../stored-context/stored-context.decisions.js';
 import { storedContext, storedContextStream } from '../../stored-context/stored-context.state.js';
 import { baseContextOf, contextsOf } from './base-context.js';
+import { claimsToTry, documentWithoutClaims, tryClaims } from './try-claims.js';
 import { ContextLoader, sha256, type PinnedContexts } from '../../contexts/context-loader.js';
-
-const MAX_BYTES = 1024 * 1024;
-const TIMEOUT_MS = 5000;
+import { ContextRefused, fetchContext, type FetchedText } from '../../contexts/fetch-context.js';
 
 /** Shape of a credential of the configuration, to try the contexts on. */
 export interface TrialCredential {
   types: string[];
   claims: string[];
+  /** Claims that have a value whatever the sources of claims return. */
+  defaults: Record<string, unknown>;
   proofType?: ProofType;
   revocable?: boolean;
 }
 
-interface FetchedContext {
+interface FetchedContext extends FetchedText {
   url: string;
   sha256: string;
-  text: string;
-  document: object;
-  /** JSON values in the document. */
-  values: number;
 }
-
-class Refused extends Error {}
 
 const TOO_LARGE = `must have at most ${LINKED_DATA_LIMITS.values} JSON values in all contexts together`;
 
-/** Addresses of other contexts that a context document refers to: as members of its context, scoped, or imported. */
-const referencesOf = (context: unknown): string[] => {
-  if (typeof context === 'string') return [context];
-  if (Array.isArray(context)) return context.flatMap(referencesOf);
-  if (typeof context !== 'object' || context === null) return [];
-  return Object.entries(context).flatMap(([key, value]) => {
-    if (key === '@import') return typeof value === 'string' ? [value] : [];
-    if (key === '@context') return referencesOf(value);
-    return typeof value === 'object' && value !== null && '@context' in value
-      ? referencesOf((value as { '@context': unknown })['@context'])
-      : [];
-  });
+const DOCUMENT_FAULTS: Readonly<Record<Extract<ContextResult, { fault: string }>['fault'], string>> = {
+  json: 'must be JSON',
+  context: 'must be a JSON-LD context',
+  depth: `must nest at most ${LINKED_DATA_LIMITS.depth} levels deep`,
+  values: TOO_LARGE,
+  repeats: 'must not repeat an entry of a list',
 };
 
-/** Whether a list of contexts names one twice. Nested lists would multiply: a few values could expand to millions of contexts. */
-const repeatsContext = (value: unknown): boolean => {
-  if (typeof value !== 'object' || value === null) return false;
-  if (Array.isArray(value)) {
-    const texts = value.map((entry) => JSON.stringify(entry));
-    if (new Set(texts).size < texts.length) return true;
-  }
-  return Object.values(value).some(repeatsContext);
-};
+const fault = (msg: string, url?: string): ErrorDetail => ({
+  ...(url !== undefined && { value: url }),
+  ...{ msg, param: 'contexts', location: 'body' },
+});
 
 /** Fetches, checks and keeps the contexts a tenant names in a configuration, at its creation only (ADR 0060). */
 @Injectable()
@@ -86,69 +70,47 @@ export class TenantContexts {
         if (before) return before;
         try {
           if (url === baseContextOf(trial) || url === this.config.contextUrl)
-            throw new Refused('must not be listed, because it is part of every credential');
-          if (this.loader.isBundled(url)) return { url, sha256: sha256(JSON.stringify(this.loader.load(url, []))) };
-          const document = await this.fetchContext(context.tenantId, url);
-          fetched.push(document);
-          return { url, sha256: document.sha256 };
+            throw new ContextRefused('must not be listed, because it is part of every credential');
+          const bundled = this.loader.bundledAt(url);
+          if (bundled) return { url, sha256: sha256(JSON.stringify(bundled)) };
+          const document = await fetchContext(this.outbound, context.tenantId, url);
+          const entry = { url, sha256: sha256(document.text) };
+          fetched.push({ ...document, ...entry });
+          return entry;
         } catch (error) {
-          if (!(error instanceof Refused)) throw error;
-          faults.push({ value: url, msg: error.message, param: 'contexts', location: 'body' });
+          if (!(error instanceof ContextRefused)) throw error;
+          faults.push(fault(error.message, url));
           return { url, sha256: '' };
         }
       }),
     );
-    for (const { url, document } of fetched)
-      for (const reference of referencesOf((document as { '@context': unknown })['@context']))
-        if (!this.loader.isBundled(reference) && !urls.includes(reference))
-          faults.push({
-            value: url,
-            msg: 'refers to a context that must be listed too',
-            param: 'contexts',
-            location: 'body',
-          });
-    if (fetched.reduce((sum, { values }) => sum + values, 0) > LINKED_DATA_LIMITS.values)
-      faults.push({ msg: TOO_LARGE, param: 'contexts', location: 'body' });
     if (faults.length) throw invalid(...faults);
+    await this.inspect(fetched, urls, context.tenantId);
     await this.tryOn(pinned, fetched, trial, context.tenantId);
-    await Promise.all(fetched.map((document) => this.storeContext(document, context)));
+    for (const document of fetched) await this.storeContext(document, context);
     return pinned;
   }
 
-  /** One document. Errors of the target are a 400: the tenant has to correct them. */
-  private async fetchContext(tenantId: string, url: string): Promise<FetchedContext> {
-    const target = this.outbound.checkUrl(url);
-    if ('fault' in target) throw new Refused(target.fault);
-    let text: string;
-    try {
-      const answer = await this.outbound.send(target.url, {
-        tenantId,
-        headers: { accept: 'application/ld+json, application/json;q=0.9' },
-        timeoutMs: TIMEOUT_MS,
-        maxBytes: MAX_BYTES,
-      });
-      if (answer.status !== 200) throw new Error(`status ${answer.status}`);
-      text = new TextDecoder('utf-8', { fatal: true }).decode(answer.body);
-    } catch (error) {
-      if (error instanceof DnsBudgetExceeded) throw error;
-      // The cause could reveal networks that the tenant cannot reach; only our own limits are named.
-      throw new Refused('could not be fetched; it must be at most 1 MiB and arrive within 5 seconds', { cause: error });
+  /** Every fault of the documents, found in a thread: a document of a tenant is neither parsed nor walked here (ADR 0042). */
+  private async inspect(fetched: FetchedContext[], urls: readonly string[], tenantId: string): Promise<void> {
+    const texts = fetched.map(({ text }) => text);
+    const results = await withinDeadline('contexts', () =>
+      this.canonicalization.inspectContexts(tenantId, texts, LINKED_DATA_LIMITS),
+    );
+    const faults: ErrorDetail[] = [];
+    let values = 0;
+    for (const [index, result] of results.entries()) {
+      const { url, typeFault } = fetched[index]!;
+      if ('fault' in result)
+        faults.push(fault((result.fault === 'json' && typeFault) || DOCUMENT_FAULTS[result.fault], url));
+      else {
+        values += result.values;
+        if (result.references.some((reference) => !this.loader.isBundled(reference) && !urls.includes(reference)))
+          faults.push(fault('refers to a context that must be listed too', url));
+      }
     }
-    let document: unknown;
-    try {
-      document = JSON.parse(text);
-    } catch (error) {
-      throw new Refused('must be JSON', { cause: error });
-    }
-    if (typeof document !== 'object' || document === null || !('@context' in document))
-      throw new Refused('must be a JSON-LD context');
-    // Before any recursion over levels: JSON.parse does not recurse.
-    const { values, exceeds } = jsonSize(document, LINKED_DATA_LIMITS);
-    if (exceeds === 'depth') throw new Refused(`must nest at most ${LINKED_DATA_LIMITS.depth} levels deep`);
-    if (exceeds) throw new Refused(TOO_LARGE);
-    if (repeatsContext((document as { '@context': unknown })['@context']))
-      throw new Refused('must not repeat an entry of a list');
-    return { url, sha256: sha256(text), text, document, values };
+    if (values > LINKED_DATA_LIMITS.values) faults.push(fault(TOO_LARGE));
+    if (faults.length) throw invalid(...faults);
   }
 
   /** Canonicalizes a credential with these contexts, so that contexts that cannot work are refused now and not during issuance. */
@@ -160,28 +122,36 @@ export class TenantContexts {
   ): Promise<void> {
     const stored = pinned.filter(({ url }) => !fetched.some((document) => document.url === url));
     const contexts = new Map([
-      ...(await this.loader.pinnedDocuments(stored)),
-      ...fetched.map(({ url, document }) => [url, document] as const),
+      ...(await this.loader.pinnedTexts(stored)),
+      ...fetched.map(({ url, text }) => [url, text] as const),
+    ]);
+    const document = documentWithoutClaims(contextsOf(trial, this.config.contextUrl, pinned), [
+      'VerifiableCredential',
+      ...trial.types,
     ]);
     const credential = {
-      '@context': contextsOf(trial, this.config.contextUrl, pinned),
-      type: ['VerifiableCredential', ...trial.types],
-      issuer: 'did:example:issuer',
+      ...document,
       credentialSubject: {
-        id: 'did:example:holder',
+        ...document.credentialSubject,
         ...Object.fromEntries(trial.claims.map((name) => [name, 'urn:example:value'])),
       },
     };
+    const param = pinned.length ? 'contexts' : 'claimMappings';
     try {
-      await this.canonicalization.hashes(tenantId, [credential], contexts);
+      await withinDeadline(param, () => this.canonicalization.hashes(tenantId, [credential], contexts));
     } catch (error) {
-      const param = pinned.length ? 'contexts' : 'claimMappings';
       if (error instanceof DocumentFault)
         throw invalid({ msg: `cannot be processed together as JSON-LD (${error.code})`, param, location: 'body' });
-      if (error instanceof CanonicalizationTooLong)
-        throw invalid({ msg: 'must allow a credential to be canonicalized within 5 seconds', param, location: 'body' });
       throw error;
     }
+    const defaults = claimsToTry(trial.defaults, contexts.size > 0);
+    const fault = await tryClaims(this.canonicalization, tenantId, document, defaults, contexts);
+    if (fault)
+      throw invalid({
+        msg: `has a defaultValue that no credential can have: it ${fault.msg}`,
+        param: `claimMappings.${fault.claim}`,
+        location: 'body',
+      });
   }
 
   private async storeContext({ sha256, text }: FetchedContext, context: EventContext): Promise<void> {
@@ -198,3 +168,13 @@ export class TenantContexts {
     }
   }
 }
+
+/** @throws AppError 400 for a job that a thread cannot end in time, or with its memory */
+const withinDeadline = async <T>(param: string, job: () => Promise<T>): Promise<T> => {
+  try {
+    return await job();
+  } catch (error) {
+    if (!(error instanceof CanonicalizationTooLong)) throw error;
+    throw invalid({ msg: 'must allow a credential to be canonicalized within 5 seconds', param, location: 'body' });
+  }
+};

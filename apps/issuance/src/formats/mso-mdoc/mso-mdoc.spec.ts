@@ -6,12 +6,19 @@ import { verifyMdoc } from '@attestry/testing';
 import { cdeEncodeOptions, decode, encode, Tag } from 'cbor2';
 import fc from 'fast-check';
 import type { CertifiedSigner } from '../../issuer-certificates/issuer-signers.js';
+import { describeClaimFault } from '../claim-faults.decisions.js';
+import type { UserObject } from '../../protocol/map-claims.js';
 import type { CredentialFacts } from '../format.js';
 import { listIdentifier } from '../../status-list/identifier-list.js';
 import type { MdocContent } from './mdoc-configuration.decisions.js';
 import { MsoMdoc } from './mso-mdoc.js';
 
 const format = new MsoMdoc();
+/** The fault of an offer, as it is shown. */
+const faultOf = async (...[configuration, from]: [Parameters<typeof format.check>[1], UserObject]) => {
+  const fault = await format.check('t1', configuration, from);
+  return fault && describeClaimFault(fault);
+};
 const keyPair = (curve: 'P-256' | 'Ed25519' = 'P-256') => {
   const { privateKey, publicKey } =
     curve === 'P-256' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('ed25519');
@@ -285,7 +292,7 @@ describe('the claims of an mso_mdoc', () => {
     ]);
     const { number: __, ...unnumbered } = claims;
     expect(refusal(() => format.mapClaims(configuration(), { claims: unnumbered }))).toEqual(
-      denied('document_number has no value, but is mandatory for org.iso.18013.5.1.mDL'),
+      denied('org.iso.18013.5.1 document_number has no value, but is mandatory for org.iso.18013.5.1.mDL'),
     );
     expect(() => format.mapClaims(configuration({}, 'org.example.card'), { claims: unnumbered })).not.toThrow();
   });
@@ -297,76 +304,77 @@ describe('the claims of an mso_mdoc', () => {
     );
     const only = configuration({ claimMappings: { [OWN]: { points: text('points') } } }, 'org.example.card');
     expect(refusal(() => format.mapClaims(only, { claims: {} }))).toEqual(
-      denied('namespaces must have at least one element with a value'),
+      denied(`${OWN} points has no value, and no other element has one: an mdoc has at least one element`),
     );
   });
 
-  it('are refused in an offer that could never be redeemed', () => {
-    expect(format.claimsFaultOf(configuration(), { claims: { given_name: 'Ada', unused: 1 } })).toBeUndefined();
-    expect(format.claimsFaultOf(configuration(), { claims: { birthdate: 'canary' } })).toBe(
+  it('are refused in an offer that could never be redeemed', async () => {
+    expect(await faultOf(configuration(), { claims: { given_name: 'Ada', unused: 1 } })).toBeUndefined();
+    expect(await faultOf(configuration(), { claims: { birthdate: 'canary' } })).toBe(
       'org.iso.18013.5.1 birth_date must be a date such as 2026-01-31',
     );
-    expect(format.claimsFaultOf(configuration({ validUntil: text('until') }), { claims: { until: 'canary' } })).toBe(
+    expect(await faultOf(configuration({ validUntil: text('until') }), { claims: { until: 'canary' } })).toBe(
       'validUntil must have a date such as 2026-01-31, or a date and time with offset such as 2026-01-31T12:00:00Z',
     );
   });
 
-  it('are not refused for elements that a claims source may supply, only for those that it cannot [T435]', () => {
+  it('are not refused for elements that a claims source may supply, only for those that it cannot [T435]', async () => {
     const pending = (...names: string[]) => ({ claims: { birthdate: 'canary' }, finalClaims: new Set(names) });
     const until = configuration({ validUntil: text('until') });
     for (const one of [configuration(), until]) {
-      expect(format.claimsFaultOf(one, pending())).toBeUndefined();
+      expect(await faultOf(one, pending())).toBeUndefined();
       expect(() => format.mapClaims(one, pending())).not.toThrow();
     }
-    expect(format.claimsFaultOf(configuration(), pending('birthdate'))).toBe(
+    expect(await faultOf(configuration(), pending('birthdate'))).toBe(
       'org.iso.18013.5.1 birth_date must be a date such as 2026-01-31',
     );
     const wrongTime = { claims: { until: 'canary' }, finalClaims: new Set(['until']) };
-    expect(format.claimsFaultOf(until, wrongTime)).toMatch(/^validUntil must have a date/);
+    expect(await faultOf(until, wrongTime)).toMatch(/^validUntil must have a date/);
     expect(refusal(() => format.mapClaims(configuration(), pending('given_name')))).toEqual([
       'credential_request_denied',
       'the required claim org.iso.18013.5.1 given_name has no value',
       'map-claims',
     ]);
     expect(refusal(() => format.mapClaims(configuration(), pending('number')))).toEqual(
-      denied('document_number has no value, but is mandatory for org.iso.18013.5.1.mDL'),
+      denied('org.iso.18013.5.1 document_number has no value, but is mandatory for org.iso.18013.5.1.mDL'),
     );
     const only = configuration({ claimMappings: { [OWN]: { points: text('points') } } }, 'org.example.card');
     expect(() => format.mapClaims(only, pending())).not.toThrow();
     expect(refusal(() => format.mapClaims(only, pending('points')))).toEqual(
-      denied('namespaces must have at least one element with a value'),
+      denied(`${OWN} points has no value, and no other element has one: an mdoc has at least one element`),
     );
   });
 
   const many = (count: number, from: string, type: 'string' | 'array' = 'string') =>
     Object.fromEntries(Array.from({ length: count }, (_, n) => [`e${n}`, { ...text(from), type }]));
-  it.each<[string, MdocContent['claimMappings'], unknown, string]>([
-    ['one text', { [OWN]: many(100, 'x') }, 'canary'.repeat(1000), 'exceed 65536 characters in total'],
-    ['one array', { [OWN]: many(100, 'x', 'array') }, Array(10).fill(1), 'exceed 1000 values in total'],
+  it.each<[string, MdocContent['claimMappings'], unknown, string, string]>([
+    ['one text', { [OWN]: many(100, 'x') }, 'canary'.repeat(1000), `${OWN} e10`, 'exceed 65536 characters in total'],
+    ['one array', { [OWN]: many(100, 'x', 'array') }, Array(10).fill(1), `${OWN} e90`, 'exceed 1000 values in total'],
     [
       'one text in several namespaces',
       { [OWN]: many(10, 'x'), 'org.example.2': many(10, 'x') },
       'x'.repeat(4000),
+      'org.example.2 e6',
       'exceed 65536 characters in total',
     ],
-  ])('are bounded where %s is mapped to many elements, before they are prepared', (_, claimMappings, x, fault) => {
-    const copied = configuration({ claimMappings }, 'org.example.card');
-    expect(refusal(() => format.mapClaims(copied, { claims: { x } }))).toEqual(
-      denied(`the claims of the credential must not ${fault}`),
-    );
-    expect(format.claimsFaultOf(copied, { claims: { x } })).toBe(`the claims of the credential must not ${fault}`);
-    const sourced = { claims: { x }, finalClaims: new Set<string>() };
-    expect(format.claimsFaultOf(copied, sourced)).toBeUndefined();
-    expect(format.claimsFaultOf(copied, { ...sourced, finalClaims: new Set(['x']) })).toBe(
-      `the claims of the credential must not ${fault}`,
-    );
-  });
+  ])(
+    'are bounded where %s is mapped to many elements, before they are prepared',
+    async (_, claimMappings, x, element, limit) => {
+      const copied = configuration({ claimMappings }, 'org.example.card');
+      const fault = `${element} must not make the claims of the credential ${limit}`;
+      expect(refusal(() => format.mapClaims(copied, { claims: { x } }))).toEqual(denied(fault));
+      expect(await faultOf(copied, { claims: { x } })).toBe(fault);
+      const sourced = { claims: { x }, finalClaims: new Set<string>() };
+      expect(await faultOf(copied, sourced)).toBeUndefined();
+      expect(await faultOf(copied, { ...sourced, finalClaims: new Set(['x']) })).toBe(fault);
+    },
+  );
 
   it('may be as large as those of one user', async () => {
     const picture = Buffer.alloc(48_000).toString('base64url');
     const credential = await issue(facts({}, {}, { ...claims, picture }));
     expect(parse(credential).nameSpaces[NAMESPACE]).toHaveLength(11);
-    expect(format.claimsFaultOf(configuration(), { claims: { picture } })).toBeUndefined();
+    expect(await faultOf(configuration(), { claims: { picture } })).toBeUndefined();
   });
 
   it('need a signer with a certificate', () => {

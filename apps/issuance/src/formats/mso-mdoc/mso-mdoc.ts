@@ -7,7 +7,7 @@ import {
   type MobileConfigurationRequest,
 } from '@attestry/contracts';
 import {
-  ClaimFault,
+  ClaimFault as EncodingFault,
   elementFault,
   longestMdocLifetimeDays,
   MDL_NAMESPACE,
@@ -28,6 +28,7 @@ import { IDENTIFIER_LIST_SIZE, listIdentifier } from '../../status-list/identifi
 import type { StatusPolicy } from '../../status-list/list-series.js';
 import { MDOC_LIST_SIZE } from '../../status-list/packed-statuses.js';
 import type { StatusReference } from '../../status-list/token-status-list.js';
+import { claimBeyondLimit, deniedClaim, faultOfEncoding, type ClaimFault } from '../claim-faults.decisions.js';
 import { claimsSizeFault } from '../claims-size.decisions.js';
 import { credentialTimes, TimesFault } from '../credential-times.js';
 import { claimOf, displayOf } from '../display.decisions.js';
@@ -127,33 +128,28 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
     };
   }
 
-  claimsFaultOf({ content }: Mdoc, from: UserObject): string | undefined {
+  async check(_tenantId: string, { content }: Mdoc, from: UserObject): Promise<ClaimFault | undefined> {
     const known = mapNamespaces(content, (mappings) => mapKnownClaims(mappings, from));
-    const tooLarge = claimsSizeFault(known);
-    if (tooLarge) return `the claims of the credential must not ${tooLarge}`;
+    const fault = tooLarge(known);
+    if (fault) return fault;
     for (const [namespace, values] of Object.entries(known))
       for (const [element, value] of Object.entries(values)) {
-        const fault = elementFault(elementTypeOf(content.claimMappings[namespace]![element]!), value);
-        if (fault) return `${namespace} ${element} ${fault}`;
+        const msg = elementFault(elementTypeOf(content.claimMappings[namespace]![element]!), value);
+        if (msg) return { claim: `${namespace} ${element}`, msg };
       }
-    try {
-      mapTimes(content, from);
-    } catch (error) {
-      if (error instanceof TimesFault) return error.message;
-      throw error;
-    }
-    return undefined;
+    const times = mapTimes(content, from);
+    return 'fault' in times ? times.fault : undefined;
   }
 
   mapClaims({ type, content }: Mdoc, from: UserObject): MdocClaims {
     const values = mapNamespaces(content, (mappings, namespace) => mapClaims(mappings, from, namespace));
-    const tooLarge = claimsSizeFault(values);
-    if (tooLarge) throw denied(`the claims of the credential must not ${tooLarge}`);
+    const fault = tooLarge(values);
+    if (fault) throw deniedClaim(CHECK, fault);
     const mayFollow = Object.values(content.claimMappings).some((mappings) =>
       Object.values(mappings).some((mapping) => isPending(mapping, from)),
     );
     if (!mayFollow && Object.values(values).every((elements) => Object.keys(elements).length === 0))
-      throw denied('namespaces must have at least one element with a value');
+      throw deniedClaim(CHECK, noElement(content));
     const namespaces = mapNamespaces(content, (mappings, namespace) =>
       Object.fromEntries(
         Object.entries(values[namespace]!).map(([element, value]) => [
@@ -166,8 +162,13 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
       (element) => !isPending(content.claimMappings[MDL_NAMESPACE]![element]!, from),
     );
     if (missing !== undefined)
-      throw denied(`${missing} has no value, but is mandatory for ${type}`, `${MDL_NAMESPACE} ${missing}`);
-    return { namespaces, times: deniedByFault(() => mapTimes(content, from)) };
+      throw deniedClaim(CHECK, {
+        claim: `${MDL_NAMESPACE} ${missing}`,
+        msg: `has no value, but is mandatory for ${type}`,
+      });
+    const times = mapTimes(content, from);
+    if ('fault' in times) throw deniedClaim(CHECK, times.fault);
+    return { namespaces, times };
   }
 
   prepare(facts: CredentialFacts<MdocContent>): UnsignedMdoc {
@@ -175,7 +176,7 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
     const { type: docType, content } = configuration;
     const signer = certifiedSigner(facts.signer);
     const { namespaces, times } = facts.claims as MdocClaims;
-    return deniedByFault(() => {
+    return deniedByFault(times, () => {
       const { signed, validFrom, validUntil } = credentialTimes({
         issuedAt: time,
         ...times,
@@ -215,8 +216,24 @@ const CHECK = 'formats/mso-mdoc';
 const statusOf = ({ statusMechanism }: MdocContent, { uri, index }: StatusReference): UnsignedDocument['status'] =>
   statusMechanism === 'identifier_list' ? { id: listIdentifier(uri, index), uri } : { index, uri };
 
-const denied = (message: string, claim?: string) =>
-  oauthError('credential_request_denied', message, { check: CHECK, ...(claim !== undefined && { claim }) });
+const tooLarge = (values: Record<string, Record<string, unknown>>): ClaimFault | undefined =>
+  claimsSizeFault(values) === undefined
+    ? undefined
+    : claimBeyondLimit(
+        claimsSizeFault,
+        Object.entries(values).flatMap(([namespace, elements]) =>
+          Object.entries(elements).map(([element, value]) => [[namespace, element], value] as const),
+        ),
+      );
+
+/** Named is the first element of the configuration. */
+const noElement = ({ claimMappings }: MdocContent): ClaimFault => {
+  const [[namespace, elements]] = Object.entries(claimMappings) as [[string, Record<string, ElementMapping>]];
+  return {
+    claim: `${namespace} ${Object.keys(elements)[0]}`,
+    msg: 'has no value, and no other element has one: an mdoc has at least one element',
+  };
+};
 
 const mapNamespaces = <T>(
   { claimMappings }: MdocContent,
@@ -227,31 +244,38 @@ const mapNamespaces = <T>(
   );
 
 /** @throws AppError credential_request_denied; no message contains a value of a claim */
-const deniedByFault = <T>(make: () => T): T => {
+const deniedByFault = <T>(times: MappedTimes, make: () => T): T => {
   try {
     return make();
   } catch (error) {
-    if (error instanceof ClaimFault) throw denied(error.message, error.claim.join(' '));
-    if (error instanceof TimesFault) throw denied(error.message);
+    if (error instanceof EncodingFault) throw deniedClaim(CHECK, faultOfEncoding(error));
+    if (error instanceof TimesFault) {
+      const [claim] = Object.keys(times).reverse();
+      throw oauthError('credential_request_denied', error.message, {
+        check: CHECK,
+        ...(claim !== undefined && { claim }),
+      });
+    }
     throw error;
   }
 };
 
-/** @throws TimesFault */
-const mapTimes = ({ validFrom, validUntil }: MdocContent, from: UserObject): MappedTimes => {
+const mapTimes = ({ validFrom, validUntil }: MdocContent, from: UserObject): MappedTimes | { fault: ClaimFault } => {
   if (!validFrom && !validUntil) return {};
   const mapped = mapKnownClaims({ ...(validFrom && { validFrom }), ...(validUntil && { validUntil }) }, from);
-  return Object.fromEntries(
-    Object.entries(mapped).map(([name, value]) => {
-      const time =
-        parseDateTime(value) ?? (typeof value === 'string' ? parseDateTime(`${value}T00:00:00Z`) : undefined);
-      if (!time)
-        throw new TimesFault(
-          `${name} must have a date such as 2026-01-31, or a date and time with offset such as 2026-01-31T12:00:00Z`,
-        );
-      return [name, time];
-    }),
-  );
+  const times: MappedTimes = {};
+  for (const [name, value] of Object.entries(mapped)) {
+    const time = parseDateTime(value) ?? (typeof value === 'string' ? parseDateTime(`${value}T00:00:00Z`) : undefined);
+    if (!time)
+      return {
+        fault: {
+          claim: name,
+          msg: 'must have a date such as 2026-01-31, or a date and time with offset such as 2026-01-31T12:00:00Z',
+        },
+      };
+    times[name as keyof MappedTimes] = time;
+  }
+  return times;
 };
 
 /** As they are stored: salted, so that they show nothing of the values. */
