@@ -1,4 +1,6 @@
 /** @engines embedded */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { issueCredential, OPERATIONS, type DidConfiguration, type Operation } from '@attestry/contracts';
 import {
   expectStatus,
@@ -117,6 +119,39 @@ describe('the main thread', () => {
       expect([...statuses]).toEqual([400]);
       expect(await heldBy([{ name: 'ten valid proofs', size: 1, of: () => ({}) }])).toEqual([]);
       expect([...statuses]).toEqual([400, 200]);
+    },
+    OPERATION_MS,
+  );
+
+  it(
+    'is not blocked by ten JSON-LD contexts of 1 MiB that nest [T565]',
+    async () => {
+      const scoped = (levels: number): object =>
+        levels === 0
+          ? { a: `urn:example:${'x'.repeat(980_000)}` }
+          : { a: { '@id': `urn:example:a${levels}`, '@context': [scoped(levels - 1)] } };
+      const text = JSON.stringify({ '@context': [{ '@version': 1.1 }, scoped(9)] });
+      // Each run stores documents of its own.
+      let served = 0;
+      const server = createServer((_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/ld+json' });
+        response.end(text.replace('urn:example:x', `urn:example:${++served}`));
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      try {
+        const { port } = server.address() as AddressInfo;
+        const statuses = new Set<number>();
+        const held = await thread.heldBy(async () => {
+          const contexts = Array.from({ length: 10 }, (_, n) => `http://127.0.0.1:${port}/${n}`);
+          const request = { ...jwtVcRequest(), type: `Nested${served}`, contexts };
+          statuses.add((await world.tenant.api.webSemantic.create(request)).status);
+        });
+        expect(held).toBeLessThanOrEqual(MAIN_THREAD_LIMIT_MS);
+        expect([...statuses]).toEqual([201]);
+        expect(served).toBeGreaterThanOrEqual(10);
+      } finally {
+        server.close();
+      }
     },
     OPERATION_MS,
   );
