@@ -1916,7 +1916,7 @@ describe('large linked data', () => {
     await offer({ credentials: [multiplied], claims: list(90) });
     // Not linked data.
     await offer({ credentials: [jwtVc], claims: list(limit - 1) });
-    await offer({ credentials: [ldpVc], claims: nested(29) });
+    await offer({ credentials: [ldpVc], claims: nested(3) });
   });
 
   it('is refused in the default values of a configuration', async () => {
