@@ -6,6 +6,7 @@ import { TokenVerifier } from './auth/token-verifier.js';
 import { UserTokenVerifier } from './auth/user-token-verifier.js';
 import { Directory } from './directory/directory.js';
 import { CallsInFlight } from './request/calls-in-flight.js';
+import { PublicDocuments } from './documents/public-documents.js';
 import { Hosts } from './request/hosts.js';
 import { ObserveRequests } from './request/observe-requests.js';
 import { RateLimits } from './request/rate-limits.js';
@@ -16,6 +17,7 @@ import { OperationData } from './operation/operation-data.js';
 import { Dependencies } from './pipeline/dependencies.js';
 import { Pipeline } from './pipeline/mount.js';
 import { Routes } from './pipeline/routes.js';
+import { UnreadAnswers } from './server/unread-answers.js';
 import { SignInPages } from './plugins/sign-in-pages.js';
 
 /** Engines beside the bus: the gateway stores nothing. */
@@ -25,12 +27,14 @@ export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
   providers: [
     { provide: SERVED_OPERATIONS, useValue: OPERATIONS },
     InterfaceDocuments,
+    PublicDocuments,
     Directory,
     Hosts,
     ObserveRequests,
     RateLimits,
     RequestsInFlight,
     CallsInFlight,
+    UnreadAnswers,
     TokenVerifier,
     UserTokenVerifier,
     Authenticate,

@@ -93,6 +93,8 @@ interface Recorded {
 export interface OperationContext extends CallContext, Idempotent, Partial<Addressed>, Recorded {
   caller: Caller;
   tenant?: TenantContext;
+  /** Of a public document: digests that the caller holds, with commas, or `none`; absent when it keeps no bytes. */
+  document?: string;
 }
 
 /** For an operation with `userAccess`. */

@@ -78,6 +78,8 @@ export interface HttpBinding {
   maxBodyBytes?: number;
   /** The response to a success other than 204 or 302 has no content. */
   noContent?: true;
+  /** A public document: the gateway keeps its bytes, with an `ETag`, and compresses it (ADR 0097). */
+  document?: true;
   /** Set when the response may be cached; otherwise `Cache-Control: no-store`. */
   cacheControl?: string;
   /** Media type of the response; default `application/json`. */
@@ -281,6 +283,17 @@ export interface HttpAnswer {
     base64?: string;
     /** For the operation event SUCCESS: numbers and ids, never values of a request. */
     metadata?: Record<string, unknown>;
+  };
+}
+/** A public document, for a caller that keeps its bytes. */
+export interface DocumentAnswer {
+  $document: {
+    /** SHA-256 of kind and content, base64url. */
+    digest: string;
+    kind: 'json' | 'text' | 'base64';
+    headers?: Record<string, string>;
+    /** Absent when the caller named the digest. */
+    content?: string;
   };
 }
 export const httpAnswer = (answer: HttpAnswer['$http']): HttpAnswer => ({ $http: answer });

@@ -578,6 +578,24 @@ export const SETTINGS = {
     '64',
     integer(1, 1_000_000),
   ),
+  maxUnreadBytes: setting(
+    'MAX_UNREAD_BYTES',
+    'Maximum bytes of responses that one client address, which behind `TRUSTED_PROXIES` is the forwarded address, has not read. Further requests get 429.',
+    '16777216',
+    integer(1_048_576, 1_073_741_824),
+  ),
+  maxUnreadBytesTotal: setting(
+    'MAX_UNREAD_BYTES_TOTAL',
+    'Maximum bytes of responses of the HTTP server that clients have not read. Beyond it responses of the client address with the most are ended.',
+    '134217728',
+    integer(1_048_576, 17_179_869_184),
+  ),
+  unreadTimeoutMs: setting(
+    'UNREAD_TIMEOUT_MS',
+    'Milliseconds without a byte read by the client after which a response is ended and its connection closed.',
+    '10000',
+    integer(100, 600_000),
+  ),
   operationTimeoutMs: setting(
     'OPERATION_TIMEOUT_MS',
     'Deadline of an operation, in milliseconds.',

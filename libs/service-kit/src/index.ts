@@ -5,6 +5,7 @@ export { inspectConfig, loadConfig, type ConfigInspection, type InspectOptions }
 export * from './tokens.js';
 export * from './logger.js';
 export * from './validation.js';
+export { frozenData } from './frozen-data.js';
 export { plainCopy } from './compiled-shape.js';
 export * from './operation-headers.js';
 export * from './event-context.js';

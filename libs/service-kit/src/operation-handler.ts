@@ -13,6 +13,7 @@ import type { BusContext, Reply } from '@attestry/messaging';
 import { requestFields, type LoggedContext, type Logger } from './logger.js';
 import { CallRecord } from './call-record.js';
 import { checkCaller } from './check-caller.js';
+import { documentAnswer } from './document-answer.js';
 import { freezeDeep, frozenData } from './frozen-data.js';
 import { contextFromHeaders } from './operation-headers.js';
 import type { OperationRecorders } from './operation-recorder.js';
@@ -114,7 +115,10 @@ export const operationHandler = (
           )
         : useCase.execute(request, context));
       if (record && !record.isStored) await recordWithoutEvent(record, context, result);
-      return { ok: true, data: frozenData(result) };
+      const data = frozenData(result);
+      const document =
+        context.document === undefined ? undefined : documentAnswer(data, operation.http!.success, context.document);
+      return { ok: true, data: document ? freezeDeep(document) : data };
     } catch (error) {
       return errorReply(error, { ...context, operation: operation.name }, logger);
     }

@@ -19,6 +19,7 @@ export const contextToHeaders = (operation: Operation, context: OperationContext
   ...(operation.forTenant && { tenant: JSON.stringify(context.tenant) }),
   ...(operation.publicUrl && { 'public-url': context.publicUrl! }),
   ...(operation.idempotent && context.idempotencyKey !== undefined && { 'idempotency-key': context.idempotencyKey }),
+  ...(operation.http?.document && context.document !== undefined && { document: context.document }),
   ...(context.record && carriesRecord(operation) && { record: JSON.stringify(context.record) }),
 });
 
@@ -61,6 +62,7 @@ export const contextFromHeaders = (operation: Operation, headers: Headers): Oper
     ['public-url', publicUrl],
     ['idempotency-key', idempotent],
     ['record', carriesRecord(operation)],
+    ['document', operation.http?.document],
   ] as const)
     if (!has && headers[member] !== undefined) throw refusal(member, 'is no member of it');
   const beginning = (): BegunRecord => {
@@ -93,6 +95,7 @@ export const contextFromHeaders = (operation: Operation, headers: Headers): Oper
     }),
     ...(publicUrl && { publicUrl: textOf('public-url') }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(headers['document'] !== undefined && { document: textOf('document') }),
     ...(headers['record'] !== undefined && { record: beginning() }),
   };
 };

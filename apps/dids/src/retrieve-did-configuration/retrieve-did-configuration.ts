@@ -1,6 +1,12 @@
-import { retrieveDidConfiguration, type ContextOf, type DidConfiguration } from '@attestry/contracts';
+import {
+  retrieveDidConfiguration,
+  type ContextOf,
+  type DidConfiguration,
+  type DomainLinkageCredential,
+} from '@attestry/contracts';
 import { DID_CONFIGURATION_V1 } from '@attestry/linked-data';
-import { Operation } from '@attestry/service-kit';
+import { frozenData, Operation } from '@attestry/service-kit';
+import { LRUCache } from 'lru-cache';
 import { DidListsReadModel } from '../did-lists/did-lists.read-model.js';
 import { LinkageCredentials } from '../domain-linkage/linkage-credentials.js';
 import { originsAt } from '../linked-domain/linked-domain.decisions.js';
@@ -9,9 +15,23 @@ import { LinkedDomain } from '../linked-domain/linked-domain.directory.js';
 /** Most entries of one document, which is not paged: its 4 MB at most still fit into one message. */
 const MAX_ENTRIES = 1000;
 
+/** Entries of all documents that are kept. */
+const MAX_KEPT = 10_000;
+
+interface Made {
+  entries: readonly DomainLinkageCredential[];
+  document: DidConfiguration;
+}
+
 /** DIF Well Known DID Configuration, section DID Configuration Resource. */
 @Operation(retrieveDidConfiguration)
 export class RetrieveDidConfiguration {
+  /** By tenant and address: the same object as long as its entries are, so that it is made text once. */
+  private readonly made = new LRUCache<string, Made>({
+    maxSize: MAX_KEPT,
+    sizeCalculation: ({ entries }) => entries.length + 1,
+  });
+
   constructor(
     private readonly lists: DidListsReadModel,
     private readonly linkage: LinkageCredentials,
@@ -24,6 +44,12 @@ export class RetrieveDidConfiguration {
     const origins = originsAt({ publicUrl, baseUrl: tenant.baseUrl }, await this.domain.loadLinkedDomain(tenant.id));
     const dids = await this.lists.linkedDids(tenant.id, Math.floor(MAX_ENTRIES / origins.length));
     const entries = await this.linkage.entries(tenant.id, dids, origins);
-    return { '@context': DID_CONFIGURATION_V1, entries, linked_dids: entries };
+    const key = `${tenant.id} ${publicUrl}`;
+    const known = this.made.get(key);
+    if (known?.entries.length === entries.length && entries.every((entry, at) => entry === known.entries[at]))
+      return known.document;
+    const document = frozenData({ '@context': DID_CONFIGURATION_V1, entries, linked_dids: entries });
+    this.made.set(key, { entries, document });
+    return document;
   }
 }

@@ -1,12 +1,22 @@
 import { AppError, notFound, oauthError, unauthenticated, unavailable } from '@attestry/contracts';
 import { answerError } from './answer-error.js';
-import { EXCEEDED, exchangeOf, rate, ratesOf, RECORD, RECORDED, recordsOf, replyOf } from './exchange.spec-fixture.js';
+import {
+  EXCEEDED,
+  exchangeOf,
+  rate,
+  ratesOf,
+  RECORD,
+  RECORDED,
+  recordsOf,
+  replyOf,
+  unread,
+} from './exchange.spec-fixture.js';
 
 const TOKEN_CALL = { rate: 'client-token' as const, errors: 'oauth' as const };
 const answered = async (error: unknown, exchange = exchangeOf({}, RECORDED)) => {
   const { rates, calls } = ratesOf();
   const { used, records, logged } = recordsOf();
-  await answerError(exchange, { ...(used as object), rates, health: { isClosing: false } } as never, error);
+  await answerError(exchange, { ...(used as object), rates, health: { isClosing: false }, unread } as never, error);
   return { reply: replyOf(exchange), calls, logged, records };
 };
 const received = () => exchangeOf({}, RECORDED, { context: undefined, plan: undefined });

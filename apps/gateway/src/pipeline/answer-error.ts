@@ -9,7 +9,7 @@ import { isAdmitted, type Exchange } from './exchange.js';
 import { recordFailure } from './record-outcome.js';
 import { sendAnswer } from './send-answer.js';
 
-type Used = Pick<Dependencies, 'rates' | 'services' | 'recorder' | 'clock' | 'health' | 'logger'>;
+type Used = Pick<Dependencies, 'rates' | 'services' | 'recorder' | 'clock' | 'health' | 'unread' | 'logger'>;
 
 /** Error of a step, or of reading the body → response in the error shape of the route. */
 export const answerError = async (exchange: Exchange, deps: Used, error: unknown): Promise<FastifyReply> => {

@@ -16,6 +16,15 @@ type Rates = Pick<Dependencies, 'rates'>;
 export const countPublicCall = async (exchange: Exchange, { rates }: Rates): Promise<void> =>
   applyRate(exchange, rates.count('public', { address: exchange.address }));
 
+/** Bytes of an answer that one public call may cause. */
+const BYTES_OF_CALL = 65_536;
+
+/** An answer to a public call counts as one call for each started 64 KiB; the first is counted already. @throws AppError 429 */
+export const countBytes = (exchange: Exchange, { rates }: Rates, bytes: number): void | Promise<void> => {
+  const more = Math.ceil(bytes / BYTES_OF_CALL) - 1;
+  if (more > 0) return applyRate(exchange, rates.countMore(exchange.address, more));
+};
+
 /** A request that is refused before its caller is known counts as a public call. @throws AppError 429, otherwise the error */
 export const refuse = async (exchange: Exchange, deps: Rates, error: unknown): Promise<never> => {
   await countPublicCall(exchange, deps);

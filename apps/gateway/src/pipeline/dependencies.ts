@@ -11,6 +11,7 @@ import {
   type Logger,
 } from '@attestry/service-kit';
 import { Authenticate } from '../auth/authenticate.js';
+import { PublicDocuments } from '../documents/public-documents.js';
 import { InterfaceDocuments } from '../interface/interface-documents.js';
 import { OperationData } from '../operation/operation-data.js';
 import { CallsInFlight } from '../request/calls-in-flight.js';
@@ -18,6 +19,7 @@ import { Hosts } from '../request/hosts.js';
 import { ObserveRequests } from '../request/observe-requests.js';
 import { RateLimits } from '../request/rate-limits.js';
 import { RequestsInFlight } from '../request/requests-in-flight.js';
+import { UnreadAnswers } from '../server/unread-answers.js';
 import { Routes } from './routes.js';
 
 /** What steps and plugins receive; each names in its signature what it uses. */
@@ -30,6 +32,7 @@ export class Dependencies {
     readonly rates: RateLimits,
     readonly inFlight: RequestsInFlight,
     readonly callsInFlight: CallsInFlight,
+    readonly unread: UnreadAnswers,
     readonly authenticate: Authenticate,
     readonly services: ServiceClient,
     readonly recorder: OperationRecorder,
@@ -37,6 +40,7 @@ export class Dependencies {
     readonly operationData: OperationData,
     readonly observe: ObserveRequests,
     readonly documents: InterfaceDocuments,
+    readonly published: PublicDocuments,
     readonly health: Health,
     @Inject(CLOCK) readonly clock: Clock,
     @Inject(LOGGER) readonly logger: Logger,

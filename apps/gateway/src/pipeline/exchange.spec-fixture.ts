@@ -126,6 +126,9 @@ export const ratesOf = (state: RateState = rate()) => {
   return { calls, rates };
 };
 
+/** Counts no unread bytes. */
+export const unread = { add: () => undefined, check: () => undefined, checkAnswer: () => undefined } as never;
+
 /** What the call throws, or rejects with. */
 export const errorOf = async (call: () => unknown): Promise<AppError> => {
   try {

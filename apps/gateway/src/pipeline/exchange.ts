@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BegunRecord, OperationContext, OperationRequest } from '@attestry/contracts';
+import type { FoundDocument } from '../documents/public-documents.js';
 import type { IdentifiedCaller } from '../auth/authenticate.js';
 import type { ResolvedHost } from '../request/hosts.js';
 import type { ObservedRequest } from '../request/observe-requests.js';
@@ -70,6 +71,8 @@ export interface Exchange extends Readonly<Received>, Omit<Call, 'plan' | 'conte
   isLenient?: boolean;
   /** Client id in the body of a token call. */
   tokenClientId?: string;
+  /** Instead of `result`, where the service returned a public document. */
+  document?: FoundDocument;
   answer?: Answer;
 }
 

@@ -1,5 +1,5 @@
 import { AppError, MAX_BODY_BYTES } from '@attestry/contracts';
-import { errorOf, exchangeOf, replyOf } from './exchange.spec-fixture.js';
+import { errorOf, exchangeOf, replyOf, unread } from './exchange.spec-fixture.js';
 import { limitInFlight } from './limit-in-flight.js';
 
 const shape = { errors: 'oauth' as const, corsHeaders: {} };
@@ -28,14 +28,14 @@ describe('requests in flight', () => {
     [{ 'content-length': String(MAX_BODY_BYTES + 1) }, 0],
   ])('reserve the length that the headers declare: %j', (headers, bytes) => {
     const taken: unknown[] = [];
-    limitInFlight(exchangeOf({ headers }), { ...inFlightOf(taken), routes });
+    limitInFlight(exchangeOf({ headers }), { ...inFlightOf(taken), routes, unread });
     expect(taken).toEqual([['192.0.2.1', bytes]]);
   });
 
   it.each(['finish', 'close'])('are released at the event %s of the response', (event) => {
     const { inFlight, released } = inFlightOf([]);
     const exchange = exchangeOf();
-    limitInFlight(exchange, { inFlight, routes });
+    limitInFlight(exchange, { inFlight, routes, unread });
     expect([exchange.inFlight === undefined, released()]).toEqual([false, 0]);
     replyOf(exchange).raw.emit(event);
     expect(released()).toBe(1);
@@ -49,10 +49,23 @@ describe('requests in flight', () => {
     'over the limit are a 429 in the shape of the route, and a body is not read, with the headers %j',
     async (headers, connection) => {
       const exchange = exchangeOf({ headers });
-      const error = await errorOf(() => limitInFlight(exchange, { inFlight: full, routes }));
+      const error = await errorOf(() => limitInFlight(exchange, { inFlight: full, routes, unread }));
       expect([error.kind, exchange.shape]).toEqual(['tooManyRequests', shape]);
       expect(replyOf(exchange).kept['connection']).toBe(connection);
       expect(replyOf(exchange).raw.listenerCount('close')).toBe(0);
     },
   );
+
+  it('of an address that does not read its answers are a 429, and hold nothing', async () => {
+    const taken: unknown[] = [];
+    const exchange = exchangeOf();
+    const over = {
+      check: (address: string) => {
+        throw new AppError('tooManyRequests', `unread by ${address}`);
+      },
+    } as never;
+    const error = await errorOf(() => limitInFlight(exchange, { ...inFlightOf(taken), routes, unread: over }));
+    expect([error.kind, error.message, exchange.shape]).toEqual(['tooManyRequests', 'unread by 192.0.2.1', shape]);
+    expect([taken, exchange.inFlight]).toEqual([[], undefined]);
+  });
 });

@@ -3,16 +3,17 @@ import { declaredLength } from '../request/limit-body.js';
 import type { Dependencies } from './dependencies.js';
 import type { Exchange } from './exchange.js';
 
-type Used = Pick<Dependencies, 'inFlight' | 'routes'>;
+type Used = Pick<Dependencies, 'inFlight' | 'routes' | 'unread'>;
 
 /**
- * What the request holds of its address's share until it is answered.
+ * What the request holds of its address's share until it is answered; none for an address that does not read its answers.
  * @throws AppError 429, in the shape of the route that the request names
  */
-export const limitInFlight = (exchange: Exchange, { inFlight, routes }: Used): void => {
+export const limitInFlight = (exchange: Exchange, { inFlight, routes, unread }: Used): void => {
   const { request, reply, address } = exchange;
   const length = declaredLength(request.headers);
   try {
+    unread.check(address);
     // A longer body is a 413, and not read.
     exchange.inFlight = inFlight.reserve(address, length > MAX_BODY_BYTES ? 0 : length);
   } catch (error) {

@@ -4,7 +4,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { BoundedJson, calledBy, defineOperation, type Operation } from '@attestry/contracts';
 import { readableUrl } from '../server/readable-url.js';
 import { exchangePlugin } from './exchange-hook.js';
-import { HOST, NOW, operationOf, ratesOf, TENANT } from './exchange.spec-fixture.js';
+import { HOST, NOW, operationOf, ratesOf, TENANT, unread } from './exchange.spec-fixture.js';
 import { Pipeline } from './mount.js';
 import { Routes } from './routes.js';
 import { sendAnswer } from './send-answer.js';
@@ -41,6 +41,7 @@ const serverOf = () => {
     health,
     routes: new Routes(hosts, config, SERVED),
     ...ratesOf(),
+    unread: { ...(unread as object), watch: () => undefined },
     inFlight: { reserve: () => ({ add: (bytes: number) => void added.push(bytes), release: () => void released++ }) },
     services: {
       call: async (operation: Operation, { body, raw }: { body: unknown; raw?: { text: string } }) => {

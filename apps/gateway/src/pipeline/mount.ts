@@ -36,6 +36,7 @@ export class Pipeline {
     // Fastify would answer methods that it does not know itself. A tunnel (CONNECT) never gets here.
     for (const method of METHODS)
       if (method !== 'CONNECT' && !server.supportedMethods.includes(method)) server.addHttpMethod(method);
+    this.deps.unread.watch(server.server);
     server.register(async (scope) => this.mountIn(scope));
   }
 

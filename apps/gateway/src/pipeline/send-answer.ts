@@ -3,10 +3,13 @@ import type { Answer } from './answer.js';
 import type { Dependencies } from './dependencies.js';
 import type { Exchange } from './exchange.js';
 
-type Used = Pick<Dependencies, 'health'>;
+type Used = Pick<Dependencies, 'health' | 'unread'>;
 
 /** The headers that every answer has. */
-export const addCommonHeaders = ({ reply, requestId, plan, rate, isLenient }: Exchange, { health }: Used): void => {
+export const addCommonHeaders = (
+  { reply, requestId, plan, rate, isLenient }: Exchange,
+  { health }: Pick<Used, 'health'>,
+): void => {
   reply.header('x-request-id', requestId);
   if (isLenient) reply.header('preference-applied', 'handling=lenient');
   if (plan?.deprecation) reply.headers(plan.deprecation);
@@ -19,6 +22,14 @@ export const addCommonHeaders = ({ reply, requestId, plan, rate, isLenient }: Ex
 };
 
 export const sendAnswer = (exchange: Exchange, deps: Used, { status, headers, body }: Answer): FastifyReply => {
+  const { request, reply, address } = exchange;
   addCommonHeaders(exchange, deps);
-  return exchange.reply.code(status).headers(headers).send(body);
+  deps.unread.add(address, reply.raw, request.method === 'HEAD' ? 0 : lengthOf(body));
+  return reply.code(status).headers(headers).send(body);
+};
+
+/** Bytes; 0 for a stream, whose bytes are counted as they wait. */
+const lengthOf = (body: Answer['body']): number => {
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  return Buffer.isBuffer(body) ? body.length : 0;
 };

@@ -2,6 +2,7 @@ import { isRecordedByGateway, listTenantEvents, type Operation } from '@attestry
 import { authorizeMembers } from './authorize-members.js';
 import { authorize } from './authorize.js';
 import { beginRecord } from './begin-record.js';
+import { callDocument } from './call-document.js';
 import { callService } from './call-service.js';
 import { checkHostHeader } from './check-host-header.js';
 import { checkShape } from './check-shape.js';
@@ -17,6 +18,7 @@ import { limitTokenCalls } from './limit-token-calls.js';
 import { limitTokenFailures } from './limit-token-failures.js';
 import { openContext } from './open-context.js';
 import { recordSuccess } from './record-outcome.js';
+import { renderDocument } from './render-document.js';
 import { renderResult } from './render-result.js';
 import { reserveCall } from './reserve-call.js';
 import { resolveHost } from './resolve-host.js';
@@ -31,7 +33,9 @@ const hasCredentials = ({ access: { kind } }: Operation): boolean => kind !== 'p
 const hasRoles = ({ access }: Operation): boolean => access.kind === 'roles';
 const hasMemberAccess = ({ memberAccess }: Operation): boolean => memberAccess !== undefined;
 const isStream = ({ http }: Operation): boolean => http!.stream === true;
+const isDocument = ({ http }: Operation): boolean => http!.document === true;
 const isCall = (operation: Operation): boolean => !isStream(operation);
+const isPlainCall = (operation: Operation): boolean => isCall(operation) && !isDocument(operation);
 const isRecordedCall = (operation: Operation): boolean => isCall(operation) && isRecordedByGateway(operation);
 const readsRecords = (operation: Operation): boolean =>
   operation.service === 'analytics' || operation.name === listTenantEvents.name;
@@ -74,10 +78,12 @@ export const STEPS = {
     { step: checkShape, when: isCall }, // body and query → request in the declared shape
     { step: authorizeMembers, when: hasMemberAccess }, // a role for members that need another permission
     { step: flushRecords, when: readsRecords }, // the list has the calls before it
-    { step: callService, when: isCall }, // request → result of the service
+    { step: callService, when: isPlainCall }, // request → result of the service
+    { step: callDocument, when: isDocument }, // request → public document, whose bytes are kept
     { step: recordSuccess, when: isRecordedCall }, // SUCCESS of a query, and what completes the record of a command
     { step: countTokenCall, when: isTokenCall }, // only calls with the right secret count for the client id
-    { step: renderResult, when: isCall }, // result → status, headers, body
+    { step: renderDocument, when: isDocument }, // document → encoding, ETag, 304
+    { step: renderResult, when: isPlainCall }, // result → status, headers, body
     { step: streamList, when: isStream }, // list → lines of JSON, page after page
   ],
 } satisfies Record<'host' | 'target' | 'route', Step[]> & Record<'beforeBody' | 'afterBody', StepOfOperation[]>;

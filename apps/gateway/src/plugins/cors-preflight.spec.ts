@@ -1,5 +1,13 @@
 import { managementAccess } from '@attestry/contracts';
-import { errorOf, EXCEEDED, exchangeOf, operationOf, ratesOf, replyOf } from '../pipeline/exchange.spec-fixture.js';
+import {
+  errorOf,
+  EXCEEDED,
+  exchangeOf,
+  operationOf,
+  ratesOf,
+  replyOf,
+  unread,
+} from '../pipeline/exchange.spec-fixture.js';
 import { Router } from '../pipeline/router.js';
 import { corsPreflight } from './cors-preflight.js';
 import { passes } from './plugins.spec-fixture.js';
@@ -9,7 +17,7 @@ const router = new Router('tenant', [operationOf(), operationOf({ http, access: 
 const routes = { byApi: { tenant: router } } as never;
 const health = { isClosing: false } as never;
 const preflight = async (exchange: ReturnType<typeof exchangeOf>, limits = ratesOf()) => {
-  const passed = await passes(corsPreflight({ routes, health, rates: limits.rates }), exchange);
+  const passed = await passes(corsPreflight({ routes, health, unread, rates: limits.rates }), exchange);
   return { passed, reply: replyOf(exchange), calls: limits.calls };
 };
 

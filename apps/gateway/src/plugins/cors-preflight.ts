@@ -5,7 +5,7 @@ import { exchangePlugin } from '../pipeline/exchange-hook.js';
 import { sendAnswer } from '../pipeline/send-answer.js';
 import { preflightAnswer } from '../request/cors-headers.js';
 
-type Used = Pick<Dependencies, 'routes' | 'rates' | 'health'>;
+type Used = Pick<Dependencies, 'routes' | 'rates' | 'health' | 'unread'>;
 
 /** OPTIONS (RFC 9110 §9.3.7), and CORS preflight (Fetch standard) where pages of other origins may call. */
 export const corsPreflight = (deps: Used): FastifyPluginAsync =>

@@ -1,12 +1,12 @@
 import { Health } from '@attestry/service-kit';
-import { errorOf, exchangeOf, ratesOf, replyOf } from '../pipeline/exchange.spec-fixture.js';
+import { errorOf, exchangeOf, ratesOf, replyOf, unread } from '../pipeline/exchange.spec-fixture.js';
 import { health } from './health.js';
 import { passes } from './plugins.spec-fixture.js';
 
 const state = new Health();
 const plugin = () => {
   const { rates, calls } = ratesOf();
-  return { calls, health: health({ rates, health: state }) };
+  return { calls, health: health({ rates, unread, health: state }) };
 };
 
 describe('health', () => {

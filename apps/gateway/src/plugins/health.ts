@@ -6,7 +6,7 @@ import { exchangePlugin } from '../pipeline/exchange-hook.js';
 import { sendAnswer } from '../pipeline/send-answer.js';
 
 /** Liveness and readiness on the public port: on every host, for every method, without a limit. */
-export const health = (deps: Pick<Dependencies, 'health' | 'rates'>): FastifyPluginAsync =>
+export const health = (deps: Pick<Dependencies, 'health' | 'unread' | 'rates'>): FastifyPluginAsync =>
   exchangePlugin((exchange) => {
     const { path } = exchange;
     if (path !== '/health/live' && path !== '/health/ready') return;

@@ -1,5 +1,5 @@
 import type { Api } from '@attestry/contracts';
-import { errorOf, EXCEEDED, exchangeOf, ratesOf, replyOf, TENANT } from '../pipeline/exchange.spec-fixture.js';
+import { errorOf, EXCEEDED, exchangeOf, ratesOf, replyOf, TENANT, unread } from '../pipeline/exchange.spec-fixture.js';
 import { interfaceDocuments } from './interface-documents.js';
 import { passes } from './plugins.spec-fixture.js';
 
@@ -18,7 +18,7 @@ const documents = {
 const health = { isClosing: false } as never;
 const config = { publicScheme: 'https', managementDomain: 'management.example' } as never;
 const serve = async (exchange: ReturnType<typeof exchangeOf>, limits = ratesOf()) => {
-  const passed = await passes(interfaceDocuments({ config, documents, health, rates: limits.rates }), exchange);
+  const passed = await passes(interfaceDocuments({ config, documents, health, unread, rates: limits.rates }), exchange);
   return { passed, reply: replyOf(exchange), calls: limits.calls };
 };
 

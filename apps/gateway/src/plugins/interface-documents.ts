@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { frontPage } from '../interface/front-page.js';
 import type { InterfaceDocument } from '../interface/interface-documents.js';
-import { countPublicCall, refuse } from '../pipeline/apply-rate.js';
+import { countBytes, countPublicCall, refuse } from '../pipeline/apply-rate.js';
 import type { Dependencies } from '../pipeline/dependencies.js';
 import { methodNotAllowed } from '../pipeline/errors.js';
 import type { Exchange } from '../pipeline/exchange.js';
@@ -11,7 +11,7 @@ import { preflightAnswer } from '../request/cors-headers.js';
 
 const ALLOWED = ['GET', 'HEAD'];
 
-type Used = Pick<Dependencies, 'rates' | 'health'>;
+type Used = Pick<Dependencies, 'rates' | 'health' | 'unread'>;
 
 /** GET, HEAD and OPTIONS, counted as a public call. @throws AppError 405, 429 */
 export const answerDocument = async (
@@ -25,6 +25,10 @@ export const answerDocument = async (
   const open = headers['access-control-allow-origin'] === undefined ? [] : ALLOWED;
   const isKnown = received['if-none-match'] === headers['etag'];
   const document = isKnown ? { status: 304, headers } : { status: 200, headers, body };
+  if (method === 'GET' && !isKnown) {
+    deps.unread.checkAnswer(exchange.address, body.length);
+    await countBytes(exchange, deps, body.length);
+  }
   sendAnswer(exchange, deps, method === 'OPTIONS' ? preflightAnswer(ALLOWED, open) : document);
 };
 

@@ -9,6 +9,7 @@ import {
   ratesOf,
   recordsOf,
   replyOf,
+  unread,
 } from '../pipeline/exchange.spec-fixture.js';
 import { passes } from './plugins.spec-fixture.js';
 import { SignInPages } from './sign-in-pages.js';
@@ -35,7 +36,7 @@ const visit = async (url: string, { host = AUTH, limits = ratesOf(), offered = t
   };
   const health = { isClosing: false };
   const { used } = recordsOf();
-  const deps = { ...(used as object), config, rates: limits.rates, health, services: { call } } as never;
+  const deps = { ...(used as object), config, rates: limits.rates, health, unread, services: { call } } as never;
   const directory = { userOf: async () => 'u1' } as never;
   const exchange = exchangeOf({ url }, {}, { host });
   const raw = new RawResponse();

@@ -41,6 +41,7 @@ export class SignInPages {
     checkQuery(request.url.slice(exchange.path.length + 1));
     addCommonHeaders(exchange, this.deps);
     reply.hijack();
+    this.deps.unread.add(address, reply.raw, 0);
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value);
     // The host was resolved and the scheme is configured: the client's headers for either are ignored.

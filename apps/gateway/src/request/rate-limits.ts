@@ -68,6 +68,17 @@ export class RateLimits {
     }
   }
 
+  /** Further public calls of an address, for a long answer: refused where the limit was exceeded without them. */
+  countMore(address: string, calls: number): RateState | Promise<RateState> {
+    const limit = this.rates.public;
+    const stateOf = (counted: Counted): RateState => ({
+      ...(this.stateOf(counted, limit) as RateState),
+      exceeded: counted.used - calls > limit,
+    });
+    const counted = this.counter.count(`p:${address}`, calls);
+    return counted instanceof Promise ? counted.then(stateOf) : stateOf(counted);
+  }
+
   /** Public calls of an address; counts nothing. */
   publicCalls(address: string): RateState | Promise<RateState> {
     return this.stateOf(this.counter.peek(`p:${address}`), this.rates.public, false);

@@ -3,26 +3,12 @@ import type { Socket } from 'node:net';
 import type { Metrics, PlatformConfig } from '@attestry/service-kit';
 import { plain, rateKeyOf, TrustedProxies } from '../request/client-address.js';
 
-type Limits = Pick<PlatformConfig, 'maxConnections' | 'maxConnectionsPerPeer' | 'trustedProxies' | 'requestTimeoutMs'>;
+type Limits = Pick<PlatformConfig, 'maxConnections' | 'maxConnectionsPerPeer' | 'trustedProxies'>;
 
 export interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
 }
-
-/** Write progress of a connection, and since when (performance.now()) it has not changed. */
-interface WriteProgress {
-  written: number;
-  queued: number;
-  since: number;
-}
-
-/** How often write progress is compared, milliseconds. */
-const PROGRESS_INTERVAL_MS = 5000;
-
-/** Bytes of the chunk that is being written which the kernel has not taken; `writableLength` has the whole chunk until its end. */
-const queuedOf = (socket: Socket): number =>
-  (socket as { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0;
 
 /** The open connections of the HTTP server: their limits, in total and per peer, and the requests in flight on each. */
 export class Connections {
@@ -32,7 +18,7 @@ export class Connections {
   private readonly exchanges = new WeakMap<Socket, Set<Exchange>>();
   private readonly proxies: TrustedProxies;
   private readonly refused;
-  private readonly open = new Map<Socket, WriteProgress>();
+  private readonly open = new Set<Socket>();
   /** Requests that are not answered completely. */
   private inFlight = 0;
 
@@ -49,9 +35,6 @@ export class Connections {
   }
 
   watch(server: Server): void {
-    const interval = Math.min(PROGRESS_INTERVAL_MS, Math.ceil(this.limits.requestTimeoutMs / 4));
-    const timer = setInterval(() => this.endUnread(), interval).unref();
-    server.once('close', () => clearInterval(timer));
     server.on('connection', (socket: Socket) => this.acceptSocket(socket));
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
       const { socket } = request;
@@ -95,7 +78,7 @@ export class Connections {
     if (ofPeer >= this.limits.maxConnectionsPerPeer) return this.destroySocket(socket, 'connections-of-peer');
     if (this.open.size >= this.limits.maxConnections && !this.makeRoom(ofPeer))
       return this.destroySocket(socket, 'connections');
-    this.open.set(socket, { written: 0, queued: 0, since: performance.now() });
+    this.open.add(socket);
     const sockets = isProxy ? undefined : (this.peers.get(peer) ?? new Set());
     if (sockets) this.peers.set(peer, sockets.add(socket));
     socket.once('close', () => {
@@ -121,19 +104,7 @@ export class Connections {
     return false;
   }
 
-  /** Ends connections whose client has read nothing of its answer for as long as a request may take (ADR 0044). */
-  private endUnread(): void {
-    const now = performance.now();
-    for (const [socket, progress] of this.open) {
-      const written = socket.bytesWritten - socket.writableLength;
-      const queued = queuedOf(socket);
-      if (socket.writableLength === 0 || written !== progress.written || queued !== progress.queued)
-        this.open.set(socket, { written, queued, since: now });
-      else if (now - progress.since >= this.limits.requestTimeoutMs) this.destroySocket(socket, 'timeout');
-    }
-  }
-
-  private destroySocket(socket: Socket, reason: 'connections' | 'connections-of-peer' | 'timeout'): void {
+  private destroySocket(socket: Socket, reason: 'connections' | 'connections-of-peer'): void {
     this.refused.inc({ reason });
     socket.destroy();
   }

@@ -1,7 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { httpAnswer, retrieveIssuerMetadata, type ContextOf, type HttpAnswer } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
-import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, frozenData, Operation, type RequestOf } from '@attestry/service-kit';
+import { LRUCache } from 'lru-cache';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
 import { HaipProfile } from '../haip/haip-profile.js';
@@ -14,6 +15,22 @@ import { IssuerBrands } from '../protocol/issuer-brands.js';
 import { issuerMetadata, type MetadataIssuer } from './issuer-metadata.js';
 import { prefersSigned, signMetadata } from './signed-metadata.js';
 
+type Metadata = Record<string, unknown>;
+
+/** How long signed metadata are returned again, milliseconds. */
+const SIGNED_MS = 60_000;
+/** Characters of all signed metadata that are kept. */
+const MAX_SIGNED = 32 * 1_048_576;
+
+interface Signed {
+  /** Of the signer's certificate. */
+  fingerprint: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+  jwt: Promise<string>;
+  length: number;
+}
+
 interface Made {
   brand: MetadataIssuer['brand'];
   profile: MetadataIssuer['profile'];
@@ -24,6 +41,13 @@ interface Made {
 export class RetrieveIssuerMetadata {
   /** By issuer. Weak keys: an entry lives as long as the configurations it was made from. */
   private readonly made = new WeakMap<readonly ActiveConfiguration[], Map<string, Made>>();
+
+  /** With the encryption keys of the issuer, as JSON: the same object as long as nothing changes, so that it is made text once. */
+  private readonly complete = new WeakMap<Metadata, { encryption: string; metadata: Metadata }>();
+  private readonly signed = new LRUCache<Metadata, Signed>({
+    maxSize: MAX_SIGNED,
+    sizeCalculation: ({ length }) => length,
+  });
 
   constructor(
     private readonly published: PublishedConfigurations,
@@ -50,7 +74,7 @@ export class RetrieveIssuerMetadata {
     const all = this.metadataOf({ issuer: publicUrl, baseUrl: tenant.baseUrl, brand, profile }, configurations);
     const { headers } = rawOf(request);
     const { metadata: described, contentLanguage } = all.select(headers['accept-language']);
-    const metadata = { ...described, ...encryption };
+    const metadata = this.completeWith(described, encryption);
     // Unsigned until the issuer has a signer (OID4VCI §12.2.2 allows both): an unauthenticated request makes none.
     const signer = prefersSigned(headers['accept'])
       ? await this.issuerSigners.findSigner(tenant.id, publicUrl)
@@ -65,13 +89,37 @@ export class RetrieveIssuerMetadata {
     });
   }
 
-  /** With the key and the certificate that sign credentials of the issuer. */
-  private sign(metadata: Record<string, unknown>, issuer: string, signer: CertifiedSigner): Promise<string> {
-    return signMetadata(
+  private completeWith(described: Metadata, encryption: Metadata): Metadata {
+    const text = JSON.stringify(encryption);
+    const known = this.complete.get(described);
+    if (known?.encryption === text) return known.metadata;
+    const metadata = frozenData({ ...described, ...encryption });
+    this.complete.set(described, { encryption: text, metadata });
+    return metadata;
+  }
+
+  /** With the key and the certificate that sign credentials of the issuer; once a minute. */
+  private sign(metadata: Metadata, issuer: string, signer: CertifiedSigner): Promise<string> {
+    const time = this.clock.now();
+    const { fingerprint, x5c } = signer.certificate;
+    const known = this.signed.get(metadata);
+    if (known?.fingerprint === fingerprint && Math.abs(time.getTime() - known.at) < SIGNED_MS) return known.jwt;
+    const jwt = signMetadata(
       metadata,
-      { issuer, time: this.clock.now() },
-      { header: { alg: 'ES256', x5c: signer.certificate.x5c }, sign: (data) => signer.signAside(data) },
+      { issuer, time },
+      { header: { alg: 'ES256', x5c }, sign: (data) => signer.signAside(data) },
     );
+    const made: Signed = { fingerprint, at: time.getTime(), jwt, length: 1 };
+    this.signed.set(metadata, made);
+    jwt.then(
+      ({ length }) => {
+        if (this.signed.peek(metadata) === made) this.signed.set(metadata, { ...made, length });
+      },
+      () => {
+        if (this.signed.peek(metadata) === made) this.signed.delete(metadata);
+      },
+    );
+    return jwt;
   }
 
   private metadataOf(issuer: MetadataIssuer, configurations: readonly ActiveConfiguration[]): MultilingualMetadata {

@@ -13,6 +13,7 @@ export const retrieveContext = defineOperation({
     path: '/v1',
     success: 200,
     hosts: ['contexts'],
+    document: true,
     cacheControl: 'public, max-age=31536000, immutable',
     mediaType: 'application/ld+json',
   },

@@ -148,6 +148,7 @@ export const retrieveStatusListDistribution = defineOperation({
     method: 'GET',
     path: `${lists}/distribution`,
     success: 200,
+    document: true,
     cacheControl: 'public, max-age=60',
     afterDeletion: true,
   },
@@ -197,6 +198,7 @@ export const retrieveMobileStatusListToken = defineOperation({
     body: 'raw',
     maxBodyBytes: UNREAD_BODY_BYTES,
     // Shorter than it takes until a change is published.
+    document: true,
     cacheControl: 'public, max-age=1',
     mediaType: 'application/cwt',
     otherMediaTypes: ['application/statuslist+cwt'],
@@ -220,6 +222,7 @@ export const retrieveIdentifierListToken = defineOperation({
     body: 'raw',
     maxBodyBytes: UNREAD_BODY_BYTES,
     // Shorter than it takes until a change is published.
+    document: true,
     cacheControl: 'public, max-age=1',
     mediaType: 'application/identifierlist+cwt',
     otherMediaTypes: ['application/cwt'],

@@ -478,6 +478,7 @@ export const retrieveIssuerMetadata = defineOperation({
     hosts: ['tenant', 'custom-domain'],
     body: 'raw',
     maxBodyBytes: UNREAD_BODY_BYTES,
+    document: true,
     cacheControl: 'no-cache',
   },
   access: publicAccess,
@@ -487,14 +488,20 @@ export const retrieveIssuerMetadata = defineOperation({
 export const retrieveAuthorizationServerMetadata = defineOperation({
   name: 'issuance.retrieve-authorization-server-metadata',
   summary: 'Retrieve the authorization server metadata (RFC 8414)',
-  http: { method: 'GET', path: '/.well-known/oauth-authorization-server', success: 200, cacheControl: 'no-cache' },
+  http: {
+    method: 'GET',
+    path: '/.well-known/oauth-authorization-server',
+    success: 200,
+    document: true,
+    cacheControl: 'no-cache',
+  },
   access: publicAccess,
 });
 
 export const retrieveOauthKeys = defineOperation({
   name: 'issuance.retrieve-oauth-keys',
   summary: "Retrieve the key set of the tenant's authorization server",
-  http: { method: 'GET', path: '/v1/oauth/jwks', success: 200, cacheControl: 'public, max-age=300' },
+  http: { method: 'GET', path: '/v1/oauth/jwks', success: 200, document: true, cacheControl: 'public, max-age=300' },
   access: publicAccess,
 });
 
@@ -510,6 +517,7 @@ export const retrieveJwtVcIssuer = defineOperation({
     afterDeletion: true,
     success: 200,
     hosts: ['tenant', 'custom-domain'],
+    document: true,
     cacheControl: 'public, max-age=300',
   },
   access: publicAccess,
@@ -533,6 +541,7 @@ export const retrieveIssuerCa = defineOperation({
     path: '/v1/openid/issuer-ca',
     afterDeletion: true,
     success: 200,
+    document: true,
     cacheControl: 'public, max-age=300',
   },
   access: publicAccess,
@@ -558,6 +567,7 @@ export const retrieveTypeMetadata = defineOperation({
     path: '/v1/openid/types/:type/:version',
     afterDeletion: true,
     success: 200,
+    document: true,
     cacheControl: 'public, max-age=31536000, immutable',
   },
   access: publicAccess,

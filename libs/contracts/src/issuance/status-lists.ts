@@ -26,6 +26,7 @@ export const retrieveStatusListToken = defineOperation({
     body: 'raw',
     maxBodyBytes: UNREAD_BODY_BYTES,
     // Shorter than it takes until a change is published.
+    document: true,
     cacheControl: 'public, max-age=1',
     mediaType: 'application/statuslist+jwt',
     otherMediaTypes: ['application/statuslist+cwt'],
@@ -48,6 +49,7 @@ export const retrieveListCredential = defineOperation({
     body: 'raw',
     maxBodyBytes: UNREAD_BODY_BYTES,
     // Shorter than it takes until a change is published.
+    document: true,
     cacheControl: 'public, max-age=1',
     mediaType: 'application/ld+json',
     otherMediaTypes: ['application/vc', 'application/json'],
@@ -68,6 +70,7 @@ export const retrieveStatusListAggregation = defineOperation({
     path: '/v2/credentials/status-lists/aggregation',
     afterDeletion: true,
     success: 200,
+    document: true,
     cacheControl: 'public, max-age=60',
   },
   access: publicAccess,
@@ -111,6 +114,7 @@ export const revocationListOperations = ({ profile, prefix }: { profile: string;
         body: 'raw',
         maxBodyBytes: UNREAD_BODY_BYTES,
         // Shorter than it takes until a change is published.
+        document: true,
         cacheControl: 'public, max-age=1',
         mediaType: 'application/cwt',
         afterDeletion: true,

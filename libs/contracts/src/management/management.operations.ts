@@ -220,6 +220,7 @@ export const retrieveTokenKeys = defineOperation({
     path: '/.well-known/jwks.json',
     success: 200,
     hosts: ['auth'],
+    document: true,
     cacheControl: 'public, max-age=300',
   },
   access: publicAccess,

@@ -118,6 +118,7 @@ export const retrieveManifest = defineOperation({
     path: '/manifest.json',
     success: 200,
     hosts: ['tenant', 'custom-domain'],
+    document: true,
     cacheControl: 'public, max-age=300',
   },
   access: publicAccess,

@@ -239,7 +239,7 @@ export const rotateWebhookKeys = defineOperation({
 export const retrieveWebhookKeys = defineOperation({
   name: 'webhooks.retrieve-webhook-keys',
   summary: 'Retrieve the key set that verifies webhook signatures',
-  http: { method: 'GET', path: '/v1/webhooks/jwks', success: 200, cacheControl: 'public, max-age=300' },
+  http: { method: 'GET', path: '/v1/webhooks/jwks', success: 200, document: true, cacheControl: 'public, max-age=300' },
   access: publicAccess,
   errors,
   response: WebhookKeySet,

@@ -19,6 +19,12 @@ export const describeRateCounter = (adapter: string, open: () => Promise<RateCou
       expect(resetsInMs).toBeLessThanOrEqual(60_000);
     });
 
+    it('counts several at once', async () => {
+      const a = key();
+      expect((await counter.count(a, 31)).used).toBe(31);
+      expect((await counter.count(a)).used).toBe(32);
+    });
+
     it('reads without counting', async () => {
       const a = key();
       expect(await counter.peek(a)).toEqual({ used: 0, resetsInMs: 60_000 });

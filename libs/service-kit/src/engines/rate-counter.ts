@@ -7,7 +7,8 @@ export interface Counted {
 
 /** Counts per key in windows of one minute, which begin with the first count. Has no limits. A promise only where a server counts. */
 export abstract class RateCounter {
-  abstract count(key: string): Counted | Promise<Counted>;
+  /** @param calls that are counted at once */
+  abstract count(key: string, calls?: number): Counted | Promise<Counted>;
   /** Counts nothing. */
   abstract peek(key: string): Counted | Promise<Counted>;
   abstract close(): Promise<void>;
@@ -34,7 +35,7 @@ export class MemoryRateCounter extends RateCounter {
     super();
   }
 
-  count(key: string): Counted {
+  count(key: string, calls = 1): Counted {
     const now = this.now();
     let window = this.windows.get(key);
     if (window === undefined || window.endsAt <= now) {
@@ -43,7 +44,7 @@ export class MemoryRateCounter extends RateCounter {
       window = { used: 0, endsAt: now + WINDOW_MS };
       this.windows.set(key, window);
     }
-    window.used++;
+    window.used += calls;
     // A fraction of a millisecond may be rounded up.
     return { used: window.used, resetsInMs: Math.min(WINDOW_MS, window.endsAt - now) };
   }

@@ -55,8 +55,8 @@ export class RedisRateCounter extends RateCounter {
     return new RedisRateCounter(await connect(options), options);
   }
 
-  count(key: string): Promise<Counted> {
-    return this.orAlone(this.countShared(key), () => this.own.count(key));
+  count(key: string, calls = 1): Promise<Counted> {
+    return this.orAlone(this.countShared(key, calls), () => this.own.count(key, calls));
   }
 
   peek(key: string): Promise<Counted> {
@@ -67,8 +67,8 @@ export class RedisRateCounter extends RateCounter {
     if (this.client.isOpen) await this.client.close();
   }
 
-  private async countShared(key: string): Promise<Counted> {
-    const { consumedPoints, msBeforeNext } = await this.limiter.consume(key, 1);
+  private async countShared(key: string, calls: number): Promise<Counted> {
+    const { consumedPoints, msBeforeNext } = await this.limiter.consume(key, calls);
     return { used: consumedPoints, resetsInMs: msBeforeNext };
   }
 

@@ -63,7 +63,7 @@ export const METRICS = {
   httpRefused: {
     name: 'attestry_http_refused_total',
     type: 'counter',
-    help: 'Connections and requests that a limit or the parser of the HTTP server rejected: `connections`, `connections-of-peer`, `requests-in-flight`, `body-bytes-in-flight`, `calls-in-flight`, `timeout`, `malformed` or `method`.',
+    help: 'Connections and requests that a limit or the parser of the HTTP server rejected: `connections`, `connections-of-peer`, `requests-in-flight`, `body-bytes-in-flight`, `calls-in-flight`, `unread-bytes` (429), `unread-answers` (ended for others), `timeout`, `malformed` or `method`.',
     labels: ['reason'],
   },
   httpConnections: {
@@ -82,6 +82,12 @@ export const METRICS = {
     name: 'attestry_operations_in_flight',
     type: 'gauge',
     help: 'Operations that the services of this process are handling. Further replicas share them, so autoscalers may use it.',
+    labels: [],
+  },
+  httpUnreadBytes: {
+    name: 'attestry_http_unread_bytes',
+    type: 'gauge',
+    help: 'Bytes of HTTP responses that clients have not read.',
     labels: [],
   },
   operations: {
