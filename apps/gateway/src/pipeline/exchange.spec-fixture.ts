@@ -127,7 +127,7 @@ export const ratesOf = (state: RateState = rate()) => {
 };
 
 /** Counts no unread bytes. */
-export const unread = { add: () => undefined, check: () => undefined, checkAnswer: () => undefined } as never;
+export const unread = { add: () => undefined, check: () => undefined, reserve: () => undefined } as never;
 
 /** What the call throws, or rejects with. */
 export const errorOf = async (call: () => unknown): Promise<AppError> => {

@@ -83,10 +83,10 @@ describe('a public document', () => {
 
   it('is a 429 for an address that has not read others', async () => {
     const exchange = exchangeOf({}, { http: HTTP }, { document: of() });
-    const checkAnswer = (address: string, bytes: number) => {
+    const reserve = async (address: string, _response: object, bytes: number) => {
       throw new AppError('tooManyRequests', `${address} ${bytes}`);
     };
-    const deps = { published: {}, rates: {}, unread: { checkAnswer } } as never;
+    const deps = { published: {}, rates: {}, unread: { reserve } } as never;
     const error = await errorOf(() => renderDocument(exchange, deps));
     expect([error.kind, error.message]).toEqual(['tooManyRequests', '192.0.2.1 200000']);
     expect(exchange.answer).toBeUndefined();

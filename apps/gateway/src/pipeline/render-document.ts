@@ -9,7 +9,7 @@ type Used = Pick<Dependencies, 'published' | 'rates' | 'unread'>;
 
 /** A public document in the encoding that the client prefers, or a 304. @throws AppError 429 */
 export const renderDocument = async (exchange: Admitted, deps: Used): Promise<void> => {
-  const { document, plan, request, address } = exchange;
+  const { document, plan, request, reply, address } = exchange;
   if (!document) return renderResult(exchange);
   const { kept, kind, headers: own } = document;
   const accepted = request.headers['accept-encoding'];
@@ -33,7 +33,7 @@ export const renderDocument = async (exchange: Admitted, deps: Used): Promise<vo
     return;
   }
   if (request.method !== 'HEAD') {
-    deps.unread.checkAnswer(address, body.length);
+    await deps.unread.reserve(address, reply.raw, body.length);
     await countBytes(exchange, deps, body.length);
   }
   exchange.answer = {

@@ -26,7 +26,7 @@ export const answerDocument = async (
   const isKnown = received['if-none-match'] === headers['etag'];
   const document = isKnown ? { status: 304, headers } : { status: 200, headers, body };
   if (method === 'GET' && !isKnown) {
-    deps.unread.checkAnswer(exchange.address, body.length);
+    await deps.unread.reserve(exchange.address, exchange.reply.raw, body.length);
     await countBytes(exchange, deps, body.length);
   }
   sendAnswer(exchange, deps, method === 'OPTIONS' ? preflightAnswer(ALLOWED, open) : document);

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -19,7 +18,8 @@ const hexOf = (bytes: readonly number[]): string => {
 
 const hexPort = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
 
-const keyOf = ({ localPort, remoteAddress, remotePort }: Socket): string | undefined => {
+/** Names the connection in {@link SendQueues}; undefined once it is closed. */
+export const sendQueueOf = ({ localPort, remoteAddress, remotePort }: Socket): string | undefined => {
   if (localPort === undefined || remotePort === undefined || !remoteAddress || !ipaddr.isValid(remoteAddress))
     return undefined;
   return `${hexPort(localPort)} ${hexOf(ipaddr.parse(remoteAddress).toByteArray())}:${hexPort(remotePort)}`;
@@ -37,23 +37,8 @@ export class SendQueues {
     return new SendQueues(parse(await Promise.all(FILES.map((file) => readFile(file, 'latin1').catch(() => '')))));
   }
 
-  static readSync(): SendQueues {
-    return new SendQueues(
-      parse(
-        FILES.map((file) => {
-          try {
-            return readFileSync(file, 'latin1');
-          } catch {
-            return '';
-          }
-        }),
-      ),
-    );
-  }
-
   /** 0 for a connection that the list does not have. */
-  of(socket: Socket): number {
-    const key = keyOf(socket);
+  of(key: string | undefined): number {
     return (key !== undefined && this.queued.get(key)) || 0;
   }
 }

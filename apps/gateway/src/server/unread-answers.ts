@@ -1,24 +1,25 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { AppError } from '@attestry/contracts';
 import { Metrics, PlatformConfig } from '@attestry/service-kit';
 import { ADDRESSES_OF_NETWORK, networkKeyOf } from '../request/client-address.js';
-import { SendQueues } from './send-queues.js';
+import { SendQueues, sendQueueOf } from './send-queues.js';
 
 /** How often progress is compared, milliseconds. */
 const PROGRESS_INTERVAL_MS = 1000;
-/** Time between two measurements that requests over the limit cause, milliseconds. */
-const MEASURED_AGAIN_MS = 100;
-/** The same for answers beyond the limit of all. */
-const MEASURED_FOR_ALL_MS = 20;
+/** From one measurement to the next that requests over a limit wait for, milliseconds. */
+const MEASURED_AGAIN_MS = 250;
 /** An answer of fewer bytes counts until the kernel has taken it; a longer one until the client has. */
 const LARGE_BYTES = 65_536;
 
 interface Connection {
   readonly socket: Socket;
-  /** Those that are not finished. */
-  readonly responses: Set<ServerResponse>;
+  /** Of its send queue. */
+  readonly key: string | undefined;
+  /** Those that are not finished, with the bytes that are reserved for them. */
+  readonly responses: Map<ServerResponse, number>;
   /** Of the last answer: its address and, in IPv6, that address's network. */
   keys: readonly string[];
   /** Counted against `keys`. */
@@ -43,7 +44,7 @@ const takenOfChunk = (socket: Socket): number => {
 const pendingOf = ({ socket, responses }: Connection): number => {
   let pending = socket.writableLength - takenOfChunk(socket);
   // A pipelined one has no socket before its turn.
-  for (const response of responses) if (!response.socket) pending += response.writableLength;
+  for (const [response, reserved] of responses) pending += reserved + (response.socket ? 0 : response.writableLength);
   return pending;
 };
 
@@ -58,6 +59,7 @@ export class UnreadAnswers {
   private readonly refused;
   private total = 0;
   private measuredAt = -Infinity;
+  private measuring: Promise<void> | undefined;
   private isComparing = false;
 
   constructor(
@@ -76,7 +78,8 @@ export class UnreadAnswers {
       if (socket.destroyed) return;
       const connection: Connection = {
         socket,
-        responses: new Set(),
+        key: sendQueueOf(socket),
+        responses: new Map(),
         keys: [],
         bytes: 0,
         taken: 0,
@@ -91,25 +94,39 @@ export class UnreadAnswers {
     });
   }
 
-  /** @throws AppError 429 when the address, or its network, has too many unread bytes */
-  check(address: string): void {
+  /**
+   * A promise only where the address seems to have too many unread bytes: they are measured first.
+   * @throws AppError 429 when the address, or its network, has too many
+   */
+  check(address: string): void | Promise<void> {
     if (!this.isOver(address, 0)) return;
-    this.measure();
-    if (this.isOver(address, 0)) throw this.tooMany();
+    return this.measure().then(() => {
+      if (this.isOver(address, 0)) throw this.tooMany();
+    });
   }
 
   /**
-   * Before an answer that may still be refused. One that is longer than the limit is not, when it is the only one.
+   * Reserves the bytes of an answer that may still be refused. One that is longer than the limit is not, when it is the only one.
    * @throws AppError 429 when the address, or its network, would have too many unread bytes
    */
-  checkAnswer(address: string, bytes: number): void {
-    if (!this.isOver(address, bytes)) return;
-    this.measure();
-    if (this.isOver(address, bytes) && (this.byKey.get(address) ?? 0) > 0) throw this.tooMany();
+  reserve(address: string, response: ServerResponse, bytes: number): void | Promise<void> {
+    if (!this.isOver(address, bytes)) return this.charge(address, response, bytes, bytes);
+    return this.measure().then(() => {
+      if (this.isOver(address, bytes) && (this.byKey.get(address) ?? 0) > 0) throw this.tooMany();
+      this.charge(address, response, bytes, bytes);
+    });
   }
 
   /** Counts an answer that is about to be sent. When all together are too many, answers of the address with most are ended. */
   add(address: string, response: ServerResponse, bytes: number): void {
+    this.charge(address, response, bytes, 0);
+    const { maxUnreadBytesTotal: limit } = this.config;
+    if (this.total > limit) this.makeRoom();
+    // In time before answers that were read are counted as unread.
+    else if (this.total > limit / 2) void this.measure();
+  }
+
+  private charge(address: string, response: ServerResponse, bytes: number, reserved: number): void {
     const connection = response.req && this.open.get(response.req.socket);
     if (!connection) return;
     if (connection.keys[0] !== address) {
@@ -119,12 +136,16 @@ export class UnreadAnswers {
       connection.keys = network === undefined ? [address] : [address, network];
       this.count(connection, before);
     }
-    if (this.total + bytes > this.config.maxUnreadBytesTotal) this.makeRoom(bytes);
-    connection.responses.add(response);
-    this.count(connection, connection.bytes + bytes);
+    const { responses } = connection;
+    const before = responses.get(response);
+    responses.set(response, reserved);
+    this.count(connection, connection.bytes + bytes - (before ?? 0));
+    if (before !== undefined) return;
     response.once('close', () => {
-      connection.responses.delete(response);
-      if (connection.responses.size === 0 && connection.bytes < LARGE_BYTES) this.count(connection, 0);
+      const unsent = responses.get(response)!;
+      responses.delete(response);
+      const left = connection.bytes - unsent;
+      this.count(connection, responses.size === 0 && left < LARGE_BYTES ? 0 : left);
     });
   }
 
@@ -151,20 +172,24 @@ export class UnreadAnswers {
     return network !== undefined && exceeds(network, ADDRESSES_OF_NETWORK);
   }
 
-  /** What clients have taken since the answers were sent is no longer counted. */
-  private measure(afterMs = MEASURED_AGAIN_MS): void {
-    const now = performance.now();
-    if (now - this.measuredAt < afterMs) return;
-    this.measuredAt = now;
-    const queues = SendQueues.readSync();
+  /** What clients have taken since the answers were sent is no longer counted. For everyone who waits, once in a while. */
+  private measure(): Promise<void> {
+    return (this.measuring ??= this.measureNow(this.measuredAt + MEASURED_AGAIN_MS - performance.now()).finally(
+      () => (this.measuring = undefined),
+    ));
+  }
+
+  private async measureNow(afterMs: number): Promise<void> {
+    if (afterMs > 0) await pause(afterMs, undefined, { ref: false });
+    const queues = await SendQueues.read();
+    this.measuredAt = performance.now();
     for (const connection of this.open.values())
-      if (connection.bytes > 0) this.count(connection, pendingOf(connection) + queues.of(connection.socket));
+      if (connection.bytes > 0) this.count(connection, pendingOf(connection) + queues.of(connection.key));
   }
 
   /** Ends answers of the address with the most unread bytes, the longest first. */
-  private makeRoom(bytes: number): void {
-    this.measure(MEASURED_FOR_ALL_MS);
-    while (this.total + bytes > this.config.maxUnreadBytesTotal) {
+  private makeRoom(): void {
+    while (this.total > this.config.maxUnreadBytesTotal) {
       const byAddress = new Map<string, { bytes: number; longest: Connection }>();
       for (const connection of this.open.values()) {
         if (connection.bytes === 0 || connection.socket.destroyed) continue;
@@ -200,10 +225,11 @@ export class UnreadAnswers {
     const queues = await SendQueues.read();
     this.isComparing = false;
     const now = performance.now();
+    this.measuredAt = now;
     for (const connection of waiting) {
       const { socket } = connection;
       if (socket.destroyed) continue;
-      const queued = queues.of(socket);
+      const queued = queues.of(connection.key);
       const pending = pendingOf(connection);
       this.count(connection, pending + queued);
       const taken = socket.bytesWritten - (socket.writableLength - takenOfChunk(socket)) - queued;

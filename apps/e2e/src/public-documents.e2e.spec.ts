@@ -1,0 +1,226 @@
+import { readFileSync } from 'node:fs';
+import { get as httpGet } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import {
+  connectManagement,
+  createTenantUnderTest,
+  expectStatus,
+  PLATFORM_START_MS,
+  startPlatform,
+  type PlatformProcess,
+  type RunningPlatform,
+  type TenantUnderTest,
+} from '@attestry/testing';
+import { issue, makeIssuer, type Issuer } from './journey.js';
+
+// Bytes of public documents and of answers that are not read (ADR 0097).
+
+const MIB = 1_048_576;
+const METADATA = '/.well-known/openid-credential-issuer';
+
+let platform: RunningPlatform;
+let tenant: TenantUnderTest;
+let other: TenantUnderTest;
+let large: Issuer;
+let small: Issuer;
+beforeAll(async () => {
+  // The defaults, which suites about other things raise.
+  const env = {
+    MAX_UNREAD_BYTES: String(16 * MIB),
+    MAX_UNREAD_BYTES_TOTAL: String(128 * MIB),
+    UNREAD_TIMEOUT_MS: '4000',
+  };
+  platform = await startPlatform({ env });
+  const management = await connectManagement(platform);
+  [tenant, other] = await Promise.all([
+    createTenantUnderTest(platform, management, 'publisher'),
+    createTenantUnderTest(platform, management, 'beside'),
+  ]);
+  [large, small] = await Promise.all([makeIssuer(tenant), makeIssuer(other)]);
+  // Almost 2 MiB of metadata, which do not compress well.
+  const uri = `data:image/png;base64,${Buffer.from(Array.from({ length: 67_000 }, (_, n) => (n * n * 31 + (n >> 3) * 7) & 255)).toString('base64')}`;
+  const display = ['en', 'de'].map((locale) => ({ name: 'Large', locale, logo: { uri } }));
+  for (let n = 0; n < 5; n++) {
+    const request = { type: `Large${n}`, name: `Large${n}`, issuer: { name: 'x' }, claimMappings: {}, display };
+    expectStatus(await tenant.api.jwtVc.create({ ...request, issuerDid: large.did }), 201);
+  }
+}, PLATFORM_START_MS);
+afterAll(() => platform?.stop());
+
+interface Received {
+  status: number;
+  headers: Record<string, string | undefined>;
+  body: Buffer;
+}
+/** Without the headers that `fetch` adds. */
+const get = (of: TenantUnderTest, path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  new Promise<Received>((resolve, reject) => {
+    const options = { host: '127.0.0.1', port: platform.ready.port, path, method };
+    httpGet({ ...options, headers: { host: of.host, ...headers } }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode!,
+          headers: response.headers as Received['headers'],
+          body: Buffer.concat(chunks),
+        }),
+      );
+    }).on('error', reject);
+  });
+
+const PATHS = [
+  METADATA,
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/did-configuration',
+  '/.well-known/did.json',
+  '/v1/oauth/jwks',
+  '/v1/webhooks/jwks',
+  '/.well-known/jwt-vc-issuer',
+  '/v1/openid/issuer-ca',
+  '/v1/openid/iacas',
+  '/v2/credentials/status-lists/aggregation',
+  '/v2/credentials/mobile/status-lists/distribution',
+];
+
+describe('a public document', () => {
+  it.each(PATHS)('%s has an ETag for each encoding, and is a 304 for a client that has it [T535]', async (path) => {
+    for (const encoding of [{}, { 'accept-encoding': 'gzip' }] as Record<string, string>[]) {
+      const { status, headers, body } = await get(tenant, path, encoding);
+      // Keys of the issuer exist with the first SD-JWT VC.
+      if (status === 404) continue;
+      expect([status, headers['etag']]).toEqual([200, expect.stringMatching(/^"[^"]+"$/)]);
+      expect(headers['vary']).toContain('Accept-Encoding');
+      expect(Number(headers['content-length'])).toBe(body.length);
+      const known = { ...encoding, 'if-none-match': headers['etag']! };
+      const again = await get(tenant, path, known);
+      expect([again.status, again.body.length, again.headers['content-type']]).toEqual([304, 0, undefined]);
+      for (const name of ['etag', 'vary', 'cache-control', 'access-control-allow-origin'])
+        expect(again.headers[name]).toBe(headers[name]);
+      const head = await get(tenant, path, encoding, 'HEAD');
+      expect([head.status, head.body.length, head.headers['content-length']]).toEqual([
+        200,
+        0,
+        headers['content-length'],
+      ]);
+    }
+  });
+
+  it('is the same compressed, with another ETag, and shorter [T535]', async () => {
+    const [plain, compressed] = [
+      await get(tenant, METADATA),
+      await get(tenant, METADATA, { 'accept-encoding': 'br, gzip' }),
+    ];
+    expect(compressed.headers['content-encoding']).toBe('gzip');
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    expect(gunzipSync(compressed.body).equals(plain.body)).toBe(true);
+    expect(compressed.body.length).toBeLessThan(plain.body.length);
+    expect(compressed.headers['etag']).not.toBe(plain.headers['etag']);
+  });
+
+  it('has another ETag in each language, and is as new as the lists after a change [T536]', async () => {
+    const of = async (language: string) => get(other, METADATA, { 'accept-language': language });
+    const request = { type: 'New', name: 'New', issuer: { name: 'x' }, claimMappings: {}, issuerDid: small.did };
+    const display = ['en', 'de'].map((locale) => ({ name: `in ${locale}`, locale }));
+    const { id } = expectStatus(await other.api.jwtVc.create({ ...request, display }), 201);
+    const [de, en] = [await of('de'), await of('en')];
+    expect(new Set([de, en].map(({ headers }) => headers['etag'])).size).toBe(2);
+    for (let n = 0; n < 5; n++) {
+      const name = `changed ${n}`;
+      const changed = { ...request, display: [{ name, locale: 'de' }] };
+      expectStatus(await other.api.jwtVc.update(id, changed), 200);
+      const { status, headers, body } = await get(other, METADATA, {
+        'accept-language': 'de',
+        'if-none-match': de.headers['etag']!,
+      });
+      expect([status, body.includes(name)]).toEqual([200, true]);
+      expect(headers['etag']).not.toBe(de.headers['etag']);
+    }
+    expectStatus(await other.api.jwtVc.delete(id), 204);
+    expect((await of('de')).body.includes('changed')).toBe(false);
+  });
+
+  it('that is signed is signed once a minute [T537]', async () => {
+    const sdJwt = { type: 'S', name: 'S', issuer: { name: 'x' }, claimMappings: {} };
+    expectStatus(await other.api.sdJwt.create(sdJwt), 201);
+    const signed = () => get(other, METADATA, { accept: 'application/jwt' });
+    const first = await signed();
+    expect(first.headers['content-type']).toBe('application/jwt');
+    await pause(1100);
+    const second = await signed();
+    // Another process signs its own.
+    const again = [second.headers['etag'], (await signed()).headers['etag'], (await signed()).headers['etag']];
+    expect(again).toContain(first.headers['etag']);
+  });
+});
+
+const residentBytes = (): number => {
+  const { pid } = platform as PlatformProcess;
+  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))![1]) * 1024;
+};
+
+describe('500 connections of two addresses that ask for 2 MB and read nothing', () => {
+  const sockets: Socket[] = [];
+  afterAll(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  const ask = async (localAddress: string): Promise<Socket> => {
+    const socket = connect({ host: '127.0.0.1', port: platform.ready.port, localAddress });
+    socket.on('error', () => undefined);
+    socket.pause();
+    sockets.push(socket);
+    await new Promise((resolve) => socket.once('connect', resolve));
+    socket.write(`GET ${METADATA} HTTP/1.1\r\nHost: ${tenant.host}\r\n\r\n`);
+    return socket;
+  };
+
+  it('neither fill the memory nor delay another tenant by a second, and are ended [T538]', async () => {
+    const isOneProcess = 'pid' in platform;
+    const before = isOneProcess ? residentBytes() : 0;
+    const opened = Array.from({ length: 500 }, (_, n) => ask(n % 2 ? '127.0.0.2' : '127.0.0.3'));
+    await Promise.all(opened);
+    let most = 0;
+    const times: number[] = [];
+    const begun = performance.now();
+    while (performance.now() - begun < 8000) {
+      const start = performance.now();
+      const { credentials } = await issue(other, { credentials: [small.jwtVc], claims: { given_name: 'Ada' } });
+      expect(credentials).toHaveLength(1);
+      times.push(performance.now() - start);
+      if (isOneProcess) most = Math.max(most, residentBytes() - before);
+      await pause(200);
+    }
+    times.sort((a, b) => a - b);
+    expect(times[Math.floor(times.length / 2)]).toBeLessThan(1000);
+    expect(most).toBeLessThan(200 * MIB);
+    // Refused, or ended after the time in which they took nothing.
+    const status = (await get(tenant, METADATA, { 'accept-encoding': 'gzip' })).status;
+    expect(status).toBe(200);
+    let ended = 0;
+    let whole = 0;
+    await Promise.all(
+      (await Promise.all(opened)).map(
+        (socket) =>
+          new Promise<void>((resolve) => {
+            let length = 0;
+            socket.on('data', (chunk: Buffer) => (length += chunk.length));
+            socket.once('close', () => {
+              ended++;
+              resolve();
+            });
+            socket.resume();
+            setTimeout(() => {
+              if (length > MIB) whole++;
+              resolve();
+            }, 3000);
+          }),
+      ),
+    );
+    // The share of each address: the other requests got a 429.
+    expect(whole).toBeLessThanOrEqual(20);
+    expect(ended).toBeGreaterThan(0);
+  }, 120_000);
+});
