@@ -177,7 +177,7 @@ describe('500 connections of two addresses that ask for 2 MB and read nothing', 
     return socket;
   };
 
-  it('neither fill the memory nor delay another tenant by a second, and are ended [T538]', async () => {
+  it('neither fill the memory nor delay another tenant by a second [T538]', async () => {
     const isOneProcess = 'pid' in platform;
     const before = isOneProcess ? residentBytes() : 0;
     const opened = Array.from({ length: 500 }, (_, n) => ask(n % 2 ? '127.0.0.2' : '127.0.0.3'));
