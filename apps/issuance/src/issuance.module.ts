@@ -46,6 +46,10 @@ import { RenewCertificates } from './due-certificates/renew-certificates.worker.
 import { formatProviders } from './formats/formats.js';
 import { TenantContexts } from './formats/ldp-vc/tenant-contexts.js';
 import { HaipProfile } from './haip/haip-profile.js';
+import { IssuerDomain } from './issuer-names/issuer-domain.js';
+import { IssuerDomainUsage } from './issuer-names/issuer-domain-usage.js';
+import { IssuerNames } from './issuer-names/issuer-names.js';
+import { PublishedIssuer } from './issuer-names/published-issuer.js';
 import { IssuerBrands } from './protocol/issuer-brands.js';
 import { CurrentConfigurations } from './protocol/current-configurations.js';
 import { ClientAttestations } from './protocol/client-attestations.js';
@@ -157,6 +161,10 @@ import { useCases } from './use-cases.generated.js';
     PublishedConfigurations,
     PublishedSizes,
     IssuerBrands,
+    IssuerDomain,
+    IssuerDomainUsage,
+    IssuerNames,
+    PublishedIssuer,
     DeliveryInterest,
     WithdrawnDomains,
     SessionKeys,

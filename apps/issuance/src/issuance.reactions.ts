@@ -18,6 +18,7 @@ import { credentialConfiguration } from './credential-configuration/credential-c
 import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
 import { Crls } from './document-signers/crls.js';
+import { IssuerDomain } from './issuer-names/issuer-domain.js';
 import { credentialNotification } from './credential-notification/credential-notification.state.js';
 import { issuanceSession } from './issuance-session/issuance-session.state.js';
 import { issuedCredential } from './issued-credential/issued-credential.state.js';
@@ -123,6 +124,7 @@ export class IssuanceReactions implements OnApplicationBootstrap {
     private readonly issuerKeys: IssuerKeys,
     private readonly issuerSigners: IssuerSigners,
     private readonly crls: Crls,
+    private readonly issuerDomain: IssuerDomain,
     private readonly sourceSecrets: SourceSecrets,
     private readonly config: PlatformConfig,
   ) {}
@@ -136,6 +138,13 @@ export class IssuanceReactions implements OnApplicationBootstrap {
       of: [withdrawnDomains],
       onEvents: async (events) => {
         for (const stored of events) await this.holdSigners(stored);
+      },
+    });
+    this.reactions.start({
+      name: 'issuance.issuer-names',
+      of: [withdrawnDomains],
+      onEvents: async (events) => {
+        for (const stored of events) await this.endIssuerName(stored);
       },
     });
     this.reactions.start({
@@ -169,6 +178,13 @@ export class IssuanceReactions implements OnApplicationBootstrap {
       // The tenant was purged.
       if (!(error instanceof KeyNotFound)) throw error;
     }
+  }
+
+  private async endIssuerName(stored: RecordedEvent): Promise<void> {
+    const { type, data } = readEvent(withdrawnDomains, stored);
+    const { tenantId, requestId } = stored.metadata;
+    if (type === 'IssuerDomainWithdrawn')
+      await this.issuerDomain.end(tenantId, data.domain, serviceContext('issuance.issuer-names', tenantId, requestId));
   }
 
   /** Ahead of the first read of signed metadata at the domain, which makes none. */

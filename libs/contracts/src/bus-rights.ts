@@ -45,7 +45,7 @@ const {
   identityRolesRestrictionChanged,
 } = managementEvents;
 const { credentialIssued, userDeleted } = issuanceEvents;
-const { customDomainVerified, customDomainWithdrawn } = tenantConfigEvents;
+const { customDomainVerified, customDomainWithdrawn, issuerDomainVerified } = tenantConfigEvents;
 const { webhookSaved, webhookDeleted } = webhooksEvents;
 const reading = (name: string, ...events: readonly { readonly subject: string }[]): BusReading => ({
   name,
@@ -93,6 +93,7 @@ const READS: Readonly<Partial<Record<BusParticipant, Reads>>> = {
     consumes: [
       reading('issuance.delivery-interest', webhookSaved, webhookDeleted),
       reading('issuance.withdrawn-domains', customDomainVerified, customDomainWithdrawn),
+      reading('issuance.issuer-domains', issuerDomainVerified),
       reading('issuance.domain-signers', customDomainVerified),
       reading('issuance.forgotten-tenants', tenantPurged),
     ],

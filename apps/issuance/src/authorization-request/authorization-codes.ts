@@ -68,7 +68,7 @@ export class AuthorizationCodes {
               ...(waiting.instanceJkt !== undefined && { instanceJkt: waiting.instanceJkt }),
               ...(waiting.offerId !== undefined && { offerId: waiting.offerId }),
             },
-            issuer: waiting.issuer,
+            issuer: waiting.credentialIssuer ?? waiting.issuer,
             userId,
             entries: waiting.entries,
             code: { tokenId: made.tokenId, kind: 'authorizationCode', mac, keyId: pepper, expiresAt },

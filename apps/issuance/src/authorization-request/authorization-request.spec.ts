@@ -76,7 +76,7 @@ describe('parse-client', () => {
 });
 
 describe('parse-authorization-request', () => {
-  const parse = (more: Record<string, string> = {}) => outcome(() => parseAuthorizationRequest(query(more), ISSUER));
+  const parse = (more: Record<string, string> = {}) => outcome(() => parseAuthorizationRequest(query(more)));
 
   it('reads the known parameters and ignores the others', () =>
     expect(parse({ login_hint: 'zoe', __proto__x: '1', prompt: '', state: '' })).toEqual({
@@ -85,10 +85,10 @@ describe('parse-authorization-request', () => {
     }));
   it('reads the thumbprint of the DPoP key', () =>
     expect(parse({ dpop_jkt: CHALLENGE })).toMatchObject({ dpopJkt: CHALLENGE }));
-  it('accepts the issuer as the resource, also twice', () => {
+  it('reads the resource, also twice', () => {
     const twice = query({ resource: ISSUER });
     twice.append('resource', ISSUER);
-    expect(outcome(() => parseAuthorizationRequest(twice, ISSUER))).toMatchObject({ codeChallenge: CHALLENGE });
+    expect(outcome(() => parseAuthorizationRequest(twice))).toMatchObject({ resources: [ISSUER, ISSUER] });
   });
   it.each<[Record<string, string>, string]>([
     [{ response_type: '' }, 'invalid_request'],
@@ -100,7 +100,6 @@ describe('parse-authorization-request', () => {
     [{ code_challenge_method: 'plain' }, 'invalid_request'],
     [{ dpop_jkt: 'x' }, 'invalid_request'],
     [{ state: 'x'.repeat(4097) }, 'invalid_request'],
-    [{ resource: `${ISSUER}/` }, 'invalid_target'],
     [{ request: 'x' }, 'request_not_supported'],
     [{ request_uri: 'urn:x' }, 'invalid_request'],
     [{ authorization_details: '[]' }, 'invalid_authorization_details'],
@@ -116,9 +115,8 @@ describe('parse-authorization-request', () => {
     [{ code_challenge: `${CHALLENGE.slice(1)}=` }, 'code_challenge must be a SHA-256 digest in base64url'],
     [{ code_challenge: CHALLENGE.slice(1) }, 'code_challenge must be a SHA-256 digest in base64url'],
     [{ dpop_jkt: 'x' }, 'dpop_jkt must be the SHA-256 thumbprint of a key in base64url'],
-    [{ resource: 'https://other.example' }, 'resource must be the credential issuer identifier'],
   ])('names the fault in %j', (more, message) =>
-    expect(refusal(() => parseAuthorizationRequest(query(more), ISSUER))).toEqual([
+    expect(refusal(() => parseAuthorizationRequest(query(more)))).toEqual([
       expect.any(String),
       message,
       'parse-authorization-request',
@@ -132,7 +130,7 @@ describe('parse-authorization-request', () => {
     expect(parse({ scope: '', issuer_state: '' })).not.toHaveProperty('issuerState');
   });
   it('refuses a code challenge that is no digest as an invalid request', () =>
-    expect(refusal(() => parseAuthorizationRequest(query({ code_challenge: CHALLENGE.slice(1) }), ISSUER))).toEqual([
+    expect(refusal(() => parseAuthorizationRequest(query({ code_challenge: CHALLENGE.slice(1) })))).toEqual([
       'invalid_request',
       'code_challenge must be a SHA-256 digest in base64url',
       'parse-authorization-request',
@@ -140,7 +138,7 @@ describe('parse-authorization-request', () => {
   it('names a repeated parameter', () => {
     const twice = query();
     twice.append('scope', 'c');
-    expect(refusal(() => parseAuthorizationRequest(twice, ISSUER))).toEqual([
+    expect(refusal(() => parseAuthorizationRequest(twice))).toEqual([
       'invalid_request',
       'a parameter must not be sent more than once',
       'parse-authorization-request',
@@ -149,7 +147,7 @@ describe('parse-authorization-request', () => {
   it('refuses repeated parameters', () => {
     const twice = query();
     twice.append('scope', 'c');
-    expect(outcome(() => parseAuthorizationRequest(twice, ISSUER))).toBe('invalid_request');
+    expect(outcome(() => parseAuthorizationRequest(twice))).toBe('invalid_request');
   });
 });
 

@@ -2,12 +2,15 @@ import { MAX_WALLET_CLIENT_ID, oauthError, PushedAuthorizationRequest, type OAut
 import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
 import type { RequestingClient } from './pending-authorizations.js';
 import { parseAuthorizationDetails, type RequestedDetail } from '../protocol/authorization-details.js';
+import { resourcesOf } from '../protocol/check-target.js';
 
 export interface AuthorizationRequest {
   codeChallenge: string;
   /** Values of `scope`. */
   scopes: string[];
   details?: RequestedDetail[];
+  /** Values of `resource`; whether they are the issuer's is checked later. */
+  resources?: string[];
   /** Thumbprint of the key whose proof the token request must have. RFC 9449 §10 */
   dpopJkt?: string;
   /** From the offer. OID4VCI §5.1.3 */
@@ -43,10 +46,9 @@ export const parseClient = (query: URLSearchParams): RequestingClient => {
 /**
  * RFC 6749 §4.1.1, RFC 7636 §4.3, OID4VCI §5.1: faults are reported in the order most useful to a developer. Parameters without a value
  * count as omitted, unknown ones are ignored.
- * @param issuer the one that `resource` may name
  * @throws AppError whose code goes to the client
  */
-export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string): AuthorizationRequest => {
+export const parseAuthorizationRequest = (query: URLSearchParams): AuthorizationRequest => {
   checkLengths(MAX_LENGTHS, query);
   // RFC 8707 §2: a resource may be named more than once.
   const names = [...query.keys()].filter((name) => name !== 'resource');
@@ -69,14 +71,14 @@ export const parseAuthorizationRequest = (query: URLSearchParams, issuer: string
   const dpopJkt = value('dpop_jkt');
   if (dpopJkt !== undefined && !DIGEST.test(dpopJkt))
     throw refused('invalid_request', 'dpop_jkt must be the SHA-256 thumbprint of a key in base64url');
-  if (query.getAll('resource').some((resource) => resource !== '' && resource !== issuer))
-    throw refused('invalid_target', 'resource must be the credential issuer identifier');
+  const resources = resourcesOf(query);
   const details = value('authorization_details');
   const issuerState = value('issuer_state');
   return {
     codeChallenge,
     scopes: (value('scope') ?? '').split(' ').filter(Boolean),
     ...(details !== undefined && { details: parseAuthorizationDetails(details) }),
+    ...(resources.length > 0 && { resources }),
     ...(dpopJkt !== undefined && { dpopJkt }),
     ...(issuerState !== undefined && { issuerState }),
   };

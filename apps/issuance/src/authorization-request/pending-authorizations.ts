@@ -30,8 +30,10 @@ export interface AcceptedRequest extends RequestingClient, RequestedEntries {
   dpopJkt?: string;
   /** Of a pushed request: thumbprint of the wallet's attested key, of which the token request must have a proof. */
   instanceJkt?: string;
-  /** Pinned when the request begins, so that a change of the custom domain does not alter it (ADR 0056). */
+  /** Authorization server: the tenant's host, `iss` of the response (RFC 9207). */
   issuer: string;
+  /** Pinned when the request begins, so that a change of the custom domain does not alter it (ADR 0056); absent in requests of earlier releases. */
+  credentialIssuer?: string;
   /** Id of the pushed request that it is for, which gets one code (`PushedAuthorizations`). */
   pushed?: string;
 }

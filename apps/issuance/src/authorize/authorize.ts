@@ -27,6 +27,8 @@ import { requestedEntries } from '../authorization-request/requested-entries.js'
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
 import { checkHaipAuthorization } from '../haip/check-haip.js';
+import { IssuerNames } from '../issuer-names/issuer-names.js';
+import { checkTarget } from '../protocol/check-target.js';
 import { IssuerBrands } from '../protocol/issuer-brands.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
@@ -57,6 +59,7 @@ export class Authorize {
     private readonly wallets: TenantWallets,
     private readonly formats: Formats,
     private readonly brands: IssuerBrands,
+    private readonly names: IssuerNames,
     private readonly offers: AuthorizationOffers,
     private readonly consents: PendingConsents,
     private readonly pushed: PushedAuthorizations,
@@ -115,7 +118,8 @@ export class Authorize {
     if (wallet) record.nameWallet(wallet);
     const settings = await this.wallets.readSettings(tenantId);
     checkPushed(pushed !== undefined, settings);
-    const parsed = parseAuthorizationRequest(parameters, issuer);
+    const parsed = parseAuthorizationRequest(parameters);
+    await checkTarget(parsed, (name) => this.names.includes(context.tenant, name));
     checkHaipAuthorization(settings, parsed);
     // That of a pushed request is the key of its DPoP proof.
     if (pushed === undefined) checkDpopParameter(wallet, parsed.dpopJkt);
@@ -131,6 +135,7 @@ export class Authorize {
       ...(instanceJkt !== undefined && { instanceJkt }),
       ...requested,
       issuer,
+      credentialIssuer: await this.names.current(context.tenant),
       ...(pushed !== undefined && { pushed }),
     };
     if (client.kind === 'unregistered') {

@@ -4,18 +4,16 @@ import {
   type TenantServiceContext,
 } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { countUnder } from '../credential-configuration/configurations-under.js';
-import { PublishedConfigurations } from '../protocol/published-configurations.js';
+import { IssuerDomainUsage } from '../issuer-names/issuer-domain-usage.js';
 
 @Operation(countDomainConfigurations)
 export class CountDomainConfigurations {
-  constructor(private readonly configurations: PublishedConfigurations) {}
+  constructor(private readonly usage: IssuerDomainUsage) {}
 
   async execute(
     { body }: RequestOf<typeof countDomainConfigurations>,
     { tenant }: TenantServiceContext,
   ): Promise<CountDomainConfigurationsAnswer> {
-    const configurations = await this.configurations.listActive(tenant.id);
-    return { activeConfigurations: countUnder(configurations, body.domain) };
+    return { activeConfigurations: await this.usage.count(tenant.id, body.domain) };
   }
 }

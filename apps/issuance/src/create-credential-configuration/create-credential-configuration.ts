@@ -40,6 +40,7 @@ import { PublishedSizes } from '../protocol/published-size.js';
 import { Formats } from '../formats/formats.js';
 import { hasStatus, statusSeriesOf } from '../formats/status-series.js';
 import { EncryptionKeys } from '../encryption-keys/encryption-keys.js';
+import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 import { StatusIndexes } from '../status-list/status-indexes.js';
 
@@ -58,6 +59,7 @@ export class CreateCredentialConfiguration {
     private readonly issuerSigners: IssuerSigners,
     private readonly encryptionKeys: EncryptionKeys,
     private readonly statusIndexes: StatusIndexes,
+    private readonly names: IssuerNames,
     private readonly sources: NamedSources,
     private readonly sizes: PublishedSizes,
     private readonly client: ServiceClient,
@@ -93,7 +95,7 @@ export class CreateCredentialConfiguration {
         ...described,
         ...{ status: 'active', id, createdAt: createdAt.toISOString(), version: 1 },
       });
-      const series = statusSeriesOf(resources, described, context.tenant.baseUrl);
+      const series = statusSeriesOf(resources, described, await this.names.current(context.tenant));
       if (hasStatus(resources, content)) await this.statusIndexes.checkSeries(context.tenant, series);
       await this.types.claim(owner, context);
       const created = await this.streams.runDecision(

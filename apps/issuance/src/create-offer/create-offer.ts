@@ -15,6 +15,7 @@ import {
 import { createAuthorizationOffer } from '../authorization-offer/authorization-offer.decisions.js';
 import { authorizationOffer, authorizationOfferStream } from '../authorization-offer/authorization-offer.state.js';
 import { nameClaimSets } from '../claim-sets/claim-sets.js';
+import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { KnownUsers } from '../known-users/known-users.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
 import {
@@ -43,6 +44,7 @@ export class CreateOffer {
     private readonly claims: UserClaims,
     private readonly entries: OfferEntries,
     private readonly references: OfferReferences,
+    private readonly names: IssuerNames,
     private readonly macs: Macs,
     private readonly sealing: Sealing,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -57,14 +59,16 @@ export class CreateOffer {
     const person = userId === undefined ? undefined : await this.loadUser(tenantId, userId);
     await this.entries.resolveEntries(tenantId, checked.entries, person && (await this.claimsOf(tenantId, person)));
     const { expiresAt } = checked;
-    if (expiresAt === undefined) return this.addresses(context, configurationIds, body);
+    const issuer = await this.names.current(context.tenant);
+    if (expiresAt === undefined) return this.addresses(issuer, context, configurationIds, body);
     const stored = await this.store({ ...checked, expiresAt }, configurationIds, person, context);
-    const addresses = this.addresses(context, configurationIds, body, stored.issuerState);
+    const addresses = this.addresses(issuer, context, configurationIds, body, stored.issuerState);
     return { ...addresses, id: stored.id, expiresAt: stored.expiresAt };
   }
 
   private addresses(
-    { tenant: { id: tenantId, baseUrl: issuer } }: Context,
+    issuer: string,
+    { tenant: { id: tenantId, baseUrl } }: Context,
     configurationIds: string[],
     { request_parameters: parameters }: Body,
     issuerState?: string,
@@ -73,7 +77,7 @@ export class CreateOffer {
     const uri = offerUri(document);
     const reference = uri.length <= MAX_QR_TEXT ? this.references.seal(tenantId, document) : undefined;
     if (reference === undefined) return { uri };
-    return { uri, uriByReference: offerReferenceUri(issuer, reference), qrUrl: offerQrUrl(issuer, reference) };
+    return { uri, uriByReference: offerReferenceUri(baseUrl, reference), qrUrl: offerQrUrl(baseUrl, reference) };
   }
 
   private async store(

@@ -26,6 +26,7 @@ import { HaipProfile } from '../haip/haip-profile.js';
 import { createOffer } from '../issuance-session/issuance-session.decisions.js';
 import type { TransactionCode } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { firstSessionId } from '../known-users/first-session-id.js';
 import { KnownUsers } from '../known-users/known-users.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
@@ -55,6 +56,7 @@ export class CreatePreAuthorizedOffer {
     private readonly claims: UserClaims,
     private readonly entries: OfferEntries,
     private readonly haip: HaipProfile,
+    private readonly names: IssuerNames,
     private readonly macs: Macs,
     private readonly sealing: Sealing,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -65,7 +67,8 @@ export class CreatePreAuthorizedOffer {
     request: RequestOf<typeof createPreAuthorizedOffer>,
     context: ContextOf<typeof createPreAuthorizedOffer>,
   ): Promise<PreAuthorizedOffer> {
-    const { id: tenantId, baseUrl: issuer } = context.tenant;
+    const { id: tenantId, baseUrl } = context.tenant;
+    const issuer = await this.names.current(context.tenant);
     await this.haip.enforce(tenantId, () => {
       throw preAuthorizedOfferError();
     });
@@ -144,8 +147,8 @@ export class CreatePreAuthorizedOffer {
       id: sessionId,
       userId,
       uri: offerUri(document),
-      uriByReference: offerReferenceUri(issuer, reference),
-      qrUrl: offerQrUrl(issuer, reference),
+      uriByReference: offerReferenceUri(baseUrl, reference),
+      qrUrl: offerQrUrl(baseUrl, reference),
       // An earlier attempt of this call may have created it.
       expiresAt: state.status === 'offered' ? state.code.expiresAt : expiresAt,
       ...(transaction && { transactionCode: transaction.shown }),

@@ -6,6 +6,6 @@ export const issuerHost = (issuer: string): string | undefined => {
   return (host ?? didHost)?.toLowerCase().replace('%3a', ':');
 };
 
-/** How many configurations issue under a domain: without it their credentials cannot be verified. */
-export const countUnder = (configurations: readonly Pick<ActiveConfiguration, 'issuerKey'>[], domain: string): number =>
-  configurations.filter(({ issuerKey }) => issuerKey !== undefined && issuerHost(issuerKey.did) === domain).length;
+/** Whether the DID of a configuration is under a domain. */
+export const isUnder = ({ issuerKey }: Pick<ActiveConfiguration, 'issuerKey'>, domain: string): boolean =>
+  issuerKey !== undefined && issuerHost(issuerKey.did) === domain;

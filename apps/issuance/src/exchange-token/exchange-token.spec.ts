@@ -131,6 +131,7 @@ describe('check-lengths', () => {
       ['pre-authorized_code', 1024],
       ['redirect_uri', 2048],
       ['refresh_token', 1024],
+      ['resource', 2048],
       ['scope', 8192],
       ['tx_code', 64],
     ]));
@@ -159,8 +160,9 @@ describe('authorization-details', () => {
   it('reads the configurations', () => {
     expect(detail({})).toEqual([{ credentialConfigurationId: 'c1' }]);
     expect(detail({ claims: [{ path: ['x'] }], locations: ['https://x'] })).toEqual([
-      { credentialConfigurationId: 'c1' },
+      { credentialConfigurationId: 'c1', locations: ['https://x'] },
     ]);
+    expect(detail({ locations: [] })).toEqual([{ credentialConfigurationId: 'c1' }]);
   });
   it.each(['{', 'foo', '[]', '{}', '1', 'null', 'true', '""', '[1]', '[null]', '[[]]', '["x"]'])('refuses %s', (text) =>
     expect(outcome(() => parseAuthorizationDetails(text))).toEqual(refused),

@@ -23,6 +23,7 @@ import {
 import { checkHaipTokenRequest } from '../haip/check-haip.js';
 import { HaipProfile } from '../haip/haip-profile.js';
 import type { Grant } from '../issuance-session/issuance-session.events.js';
+import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { issuanceSession, type IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
 import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
@@ -60,6 +61,7 @@ export class ExchangeToken {
     private readonly families: TokenFamilies,
     private readonly refreshGrant: RefreshGrant,
     private readonly haip: HaipProfile,
+    private readonly names: IssuerNames,
     private readonly guard: ReplayGuard,
     readonly recorder: OperationRecorder,
     private readonly config: PlatformConfig,
@@ -94,6 +96,7 @@ export class ExchangeToken {
     await this.haip.enforce(tenantId, () => checkHaipTokenRequest(wanted, wallet, proof));
     checkDpopBinding(loaded.state, wallet, proof);
     checkAttestedKey(loaded.state, client.instanceJkt);
+    await this.names.checkTokenTarget(context.tenant, wanted, loaded.state);
 
     const now = this.clock.now();
     const made = makeBearerValue(sessionId, this.ids.uuid());

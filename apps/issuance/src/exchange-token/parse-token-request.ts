@@ -1,5 +1,6 @@
 import { oauthError } from '@attestry/contracts';
 import { parseAuthorizationDetails, type RequestedDetail } from '../protocol/authorization-details.js';
+import { resourcesOf } from '../protocol/check-target.js';
 import { AUTHORIZATION_CODE_GRANT, REFRESH_TOKEN_GRANT } from '../protocol/offer-document.js';
 import { checkGrantType } from './check-grant-type.js';
 
@@ -10,6 +11,7 @@ export interface PreAuthorizedCodeRequest {
   /** Optional (OID4VCI §6.1): the rules for a registered wallet apply when it is sent. */
   clientId?: string;
   authorizationDetails?: RequestedDetail[];
+  resources?: string[];
 }
 
 export interface AuthorizationCodeRequest {
@@ -19,6 +21,7 @@ export interface AuthorizationCodeRequest {
   redirectUri: string;
   codeVerifier: string;
   authorizationDetails?: RequestedDetail[];
+  resources?: string[];
 }
 
 /** A request that exchanges a code. */
@@ -31,6 +34,7 @@ export interface RefreshTokenRequest {
   /** Values of `scope`. */
   scopes?: string[];
   authorizationDetails?: RequestedDetail[];
+  resources?: string[];
 }
 
 /**
@@ -46,7 +50,11 @@ export const parseTokenRequest = (form: URLSearchParams): TokenRequest | Refresh
   };
   const grantType = checkGrantType(value('grant_type'));
   const details = value('authorization_details');
-  const requested = details === undefined ? {} : { authorizationDetails: parseAuthorizationDetails(details) };
+  const resources = resourcesOf(form);
+  const requested = {
+    ...(details !== undefined && { authorizationDetails: parseAuthorizationDetails(details) }),
+    ...(resources.length > 0 && { resources }),
+  };
   if (grantType === AUTHORIZATION_CODE_GRANT) {
     const [code, clientId, redirectUri] = [needed('code'), needed('client_id'), needed('redirect_uri')];
     const codeVerifier = value('code_verifier');

@@ -12,6 +12,7 @@ import { CLOCK, IDS, PlatformConfig } from '@attestry/service-kit';
 import { scopeOf } from '../issuance-session/issuance-session.decisions.js';
 import { checkHaipTokenRequest } from '../haip/check-haip.js';
 import { HaipProfile } from '../haip/haip-profile.js';
+import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { restrictRights } from '../issuance-session/restrict-rights.js';
 import { grantContext, parseBearerValue } from '../protocol/bearer-value.js';
@@ -36,6 +37,7 @@ export class RefreshGrant {
     private readonly clients: WalletClients,
     private readonly wallets: TenantWallets,
     private readonly haip: HaipProfile,
+    private readonly names: IssuerNames,
     private readonly config: PlatformConfig,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
@@ -59,6 +61,7 @@ export class RefreshGrant {
     // The issuer may have ended the use by wallets that are not registered.
     if (!client.wallet && session.origin.kind === 'authorizationRequest')
       await this.wallets.classifyClient(tenantId, session.origin, true);
+    await this.names.checkTokenTarget(tenant, wanted, session);
     const covered = checkRefreshRights(session, wanted);
     await this.clients.spend(tenantId, client);
 

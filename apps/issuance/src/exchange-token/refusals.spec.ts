@@ -124,6 +124,10 @@ describe('refusals of the token endpoint', () => {
     ['[{"type":"openid_credential"}]', 'credential_configuration_id must be a string'],
     ['[{"type":"openid_credential","credential_configuration_id":"c","claims":{}}]', 'claims must be an array'],
     ['[{"type":"openid_credential","credential_configuration_id":"c","locations":"l"}]', 'locations must be an array'],
+    [
+      '[{"type":"openid_credential","credential_configuration_id":"c","locations":[1]}]',
+      'locations must contain only strings',
+    ],
   ])('name the fault of authorization_details %s', (text, description) =>
     expect(refusal(() => parseAuthorizationDetails(text))).toEqual([
       'invalid_authorization_details',

@@ -376,7 +376,8 @@ describe('check-issuance-limit', () => {
 
 const now = new Date('2026-05-01T10:00:00Z');
 const seconds = now.getTime() / 1000;
-const expected = { issuer: 'https://acme.example', now, windowSeconds: 300 };
+const ISSUER = 'https://acme.example';
+const expected = { isIssuer: (name: string) => name === ISSUER, now, windowSeconds: 300 };
 const ec = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
 const ed = generateKeyPairSync('ed25519');
 const x25519 = generateKeyPairSync('x25519');
@@ -391,7 +392,7 @@ const make = (
   header: Record<string, unknown> = {},
   key: typeof ec.privateKey = ec.privateKey,
 ) =>
-  new SignJWT({ aud: expected.issuer, iat: seconds, nonce: 'n', ...claims })
+  new SignJWT({ aud: ISSUER, iat: seconds, nonce: 'n', ...claims })
     .setProtectedHeader({ alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk, ...header } as JWTHeaderParameters)
     .sign(key, { crit: { foo: true } });
 const verify = async (jwt: string): Promise<unknown> => {
@@ -427,7 +428,7 @@ describe('verify-jwt-proof', () => {
   });
 
   it('accepts an iss, which is ignored here, and one audience in an array', async () =>
-    expect(await verify(await make({ iss: 'x', aud: [expected.issuer] }))).toBe(encodeDidJwk(ecJwk)));
+    expect(await verify(await make({ iss: 'x', aud: [ISSUER] }))).toBe(encodeDidJwk(ecJwk)));
 
   it.each<[string, Record<string, unknown>]>([
     ...[
@@ -449,7 +450,7 @@ describe('verify-jwt-proof', () => {
     ...['', true, null, 'foo', [], seconds].map((exp): [string, Record<string, unknown>] => ['exp', { exp }]),
   ])('refuses %s: %j', async (_, claims) => {
     // Signed without the library, which refuses some of these.
-    const payload = { aud: expected.issuer, iat: seconds, nonce: 'n', ...claims };
+    const payload = { aud: ISSUER, iat: seconds, nonce: 'n', ...claims };
     const { CompactSign } = await import('jose');
     const jwt = await new CompactSign(Buffer.from(JSON.stringify(payload)))
       .setProtectedHeader({ alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk })
@@ -506,7 +507,7 @@ describe('verify-jwt-proof', () => {
     ['no json', {}],
     [
       { alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk },
-      { aud: expected.issuer, iat: seconds, nonce: 'n' },
+      { aud: ISSUER, iat: seconds, nonce: 'n' },
     ],
   ])('refuses %j . %j', async (header, payload) => expect(await verify(unsigned(header, payload))).toEqual(refused));
 
@@ -517,7 +518,7 @@ describe('verify-jwt-proof', () => {
   ) => {
     const parts = [
       { alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: ecJwk, ...header },
-      { aud: expected.issuer, iat: seconds, nonce: 'n', ...claims },
+      { aud: ISSUER, iat: seconds, nonce: 'n', ...claims },
     ];
     const input = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
     const { sign } = await import('node:crypto');
@@ -539,7 +540,7 @@ describe('verify-jwt-proof', () => {
     ['aud must be the credential issuer identifier', { aud: 'x' }, {}],
     ['aud must be the credential issuer identifier', { aud: [] }, {}],
     ['aud must be the credential issuer identifier', { aud: ['x'] }, {}],
-    ['aud must be the credential issuer identifier', { aud: [expected.issuer, 'x'] }, {}],
+    ['aud must be the credential issuer identifier', { aud: [ISSUER, 'x'] }, {}],
     ['iat is missing', { iat: undefined }, {}],
     ['iat is missing', { iat: String(seconds) }, {}],
     ['iat must be within 300 seconds of the current time', { iat: seconds - 301 }, {}],
@@ -561,7 +562,7 @@ describe('verify-jwt-proof', () => {
     expect(await refusalOf(` ${await make()}`)).toBe('proof: must be a compact JWS');
     expect(await refusalOf(unsigned('no json', {}))).toBe('proof: the header must be JSON');
     expect(await refusalOf(unsigned(header, 'no json'))).toBe('proof: the payload must be a JWT claims set');
-    expect(await refusalOf(unsigned(header, { aud: expected.issuer, iat: seconds, nonce: 'n' }))).toBe(
+    expect(await refusalOf(unsigned(header, { aud: ISSUER, iat: seconds, nonce: 'n' }))).toBe(
       'proof: the signature is invalid',
     );
     const [start, payload] = (await make()).split('.');

@@ -25,6 +25,7 @@ import type { IssuanceSessionState } from '../issuance-session/issuance-session.
 import { Formats } from '../formats/formats.js';
 import { checkHaipSession } from '../haip/check-haip.js';
 import { HaipProfile } from '../haip/haip-profile.js';
+import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { encryptAnswer, MessageEncryption } from '../message-encryption/message-encryption.js';
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
 import type { DpopProof } from '../protocol/dpop-proof.js';
@@ -56,6 +57,7 @@ export class IssueCredential {
     private readonly macs: Macs,
     private readonly encryption: MessageEncryption,
     private readonly haip: HaipProfile,
+    private readonly names: IssuerNames,
     private readonly guard: ReplayGuard,
     private readonly dpop: DpopProofs,
     readonly recorder: OperationRecorder,
@@ -99,7 +101,7 @@ export class IssueCredential {
       const certifiedIssuer = resources.signer.kind === 'pinnedKey' ? undefined : session.issuer;
       await checkIssuerDomain(configuration, certifiedIssuer, tenant, this.withdrawn);
       const expected = {
-        issuer: session.issuer,
+        isIssuer: (name: string) => this.names.includes(tenant, name, session.issuer),
         ...(session.origin.kind === 'authorizationRequest' && { clientId: session.origin.clientId }),
         ...{ tenantId: tenant.id, now, windowSeconds: this.config.proofWindowSeconds },
         algorithms: proofAlgorithms,

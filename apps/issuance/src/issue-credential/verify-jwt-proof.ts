@@ -7,8 +7,8 @@ import { keyOfJwk, keyOfKid, type HolderKey } from './holder-key.js';
 import type { KeyAttestation, KeyAttestations } from './verify-key-attestation.js';
 
 export interface ProofExpectations {
-  /** Credential issuer identifier of the session. */
-  issuer: string;
+  /** Whether a name is one of the credential issuer's. */
+  isIssuer(name: string): boolean | Promise<boolean>;
   /** Of the authorization request; absent when the code was used without one. */
   clientId?: string;
   now: Date;
@@ -35,7 +35,7 @@ export const verifyJwtProof = async (jwt: string, expected: ProofExpectations): 
   if (typ !== 'openid4vci-proof+jwt') throw invalidProof('typ must be openid4vci-proof+jwt');
   if (alg !== 'ES256' && alg !== 'EdDSA') throw invalidProof('alg must be ES256 or EdDSA');
   if (crit !== undefined || b64 !== undefined) throw invalidProof('critical header parameters are not supported');
-  checkClaims(claims, expected);
+  await checkClaims(claims, expected);
   // Must not be empty: without it the proof was made for no request of this issuer.
   const { nonce } = claims;
   if (typeof nonce !== 'string' || nonce === '') throw invalidProof('nonce is missing');
@@ -89,13 +89,14 @@ const attestedKeyOf = (kid: unknown, { holders, kids }: KeyAttestation): HolderK
   return keys[kids.indexOf(kid)] ?? (/^\d$/.test(kid) ? keys[Number(kid)] : undefined);
 };
 
-const checkClaims = (
+const checkClaims = async (
   { iss, aud, iat, exp }: Record<string, unknown>,
-  { issuer, clientId, now, windowSeconds }: ProofExpectations,
-): void => {
+  { isIssuer, clientId, now, windowSeconds }: ProofExpectations,
+): Promise<void> => {
   // Where the code was used without a client id, `iss` has no meaning (Appendix F.1).
   if (clientId !== undefined && iss !== undefined && iss !== clientId) throw invalidProof('iss must be the client id');
-  if (!(aud === issuer || (Array.isArray(aud) && aud.length === 1 && aud[0] === issuer)))
+  const name: unknown = Array.isArray(aud) && aud.length === 1 ? aud[0] : aud;
+  if (typeof name !== 'string' || !(await isIssuer(name)))
     throw invalidProof('aud must be the credential issuer identifier');
   const seconds = now.getTime() / 1000;
   if (typeof iat !== 'number' || !Number.isFinite(iat)) throw invalidProof('iat is missing');

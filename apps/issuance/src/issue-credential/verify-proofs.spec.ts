@@ -122,7 +122,13 @@ const verify = async (
   algorithms: readonly ProofAlgorithm[] = PROOF_ALGORITHMS,
 ) => {
   const requested = { type, jwts: await Promise.all(jwts.map(async (jwt) => jwt)) } as unknown as RequestedProofs;
-  const expected = { issuer: ISSUER, now: NOW, windowSeconds: 300, tenantId: 't1', algorithms };
+  const expected = {
+    isIssuer: (name: string) => name === ISSUER,
+    now: NOW,
+    windowSeconds: 300,
+    tenantId: 't1',
+    algorithms,
+  };
   const { holders, nonces } = await verifyProofs(requested, requirements, expected, macs as never);
   return {
     holders: holders.map(({ publicJwk }) => jwkThumbprint(publicJwk)),

@@ -497,6 +497,8 @@ export const recordDomainChange = (
   changedAt: Date,
 ): MobileCertificatesEvent[] => {
   if (revision <= (state.domainRevision ?? -1)) return [];
+  // Verified for the first time: no signer was held.
+  if (!isWithdrawn && !state.lostDomains?.some((lost) => lost.domain === domain)) return [];
   return isWithdrawn
     ? [{ type: 'SignersOfDomainHeld', data: { domain, revision, heldAt: wholeSecond(changedAt).toISOString() } }]
     : [{ type: 'SignersOfDomainReleased', data: { domain, revision } }];

@@ -27,7 +27,7 @@ export const effectiveHook = ({
 
 /** Settings with the defaults of the members that are not set. */
 export const effectiveSettings = (
-  { interactionHook: _, ...settings }: OpenIdSettings,
+  { interactionHook: _, issuerDomain, ...settings }: OpenIdSettings,
   { nodeEnv }: { nodeEnv: string },
 ): OpenIdConfiguration => ({
   profile: 'default',
@@ -37,6 +37,7 @@ export const effectiveSettings = (
   strictClaimsSources: false,
   refreshTokenDays: 30,
   deferredDays: 30,
+  issuerName: issuerDomain === undefined ? 'host' : 'domain',
   ...settings,
   ...(settings.profile === 'haip' && HAIP_SETTINGS),
   encryption: encryptionPolicy(settings),
@@ -59,6 +60,12 @@ export const changeSettings = (
   // `evolve` keeps the order of members.
   return JSON.stringify(settings) === JSON.stringify(state) ? [] : [event];
 };
+
+/** Ends the name of an issuer that has lost its domain; that of another domain remains. */
+export const resetIssuerName = (
+  state: OpenIdSettings,
+  { withdrawn }: { withdrawn: string },
+): OpenIdSettingsChanged[] => (state.issuerDomain === withdrawn ? changeSettings(state, { issuerDomain: null }) : []);
 
 /** Otherwise switching encryption off would silently end a requirement. */
 const encryptionFaults = ({ encryption = {} }: OpenIdSettings): ErrorDetail[] =>

@@ -16,6 +16,8 @@ export interface OpenIdSettings {
   /** Whether a credential is denied if its claims source fails. Default: no. */
   strictClaimsSources?: boolean;
   interactionHook?: InteractionHookSettings;
+  /** Custom domain in the credential issuer identifier of new sessions and offers (ADR 0102). Default: none, it is the tenant's host. */
+  issuerDomain?: string;
   /** How long a refresh token can be used, days. Default: 30. */
   refreshTokenDays?: number;
 }

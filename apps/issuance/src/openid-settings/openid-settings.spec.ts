@@ -7,6 +7,7 @@ import {
   effectiveSettings,
   encryptionPolicy,
   needsSecret,
+  resetIssuerName,
 } from './openid-settings.decisions.js';
 import type { OpenIdSettings, OpenIdSettingsChanged } from './openid-settings.events.js';
 import { openIdSettings } from './openid-settings.state.js';
@@ -47,6 +48,7 @@ describe('the settings of the OID4VCI endpoints', () => {
         strictClaimsSources: false,
         deferredDays: 30,
         encryption: { enabled: true, requestRequired: false, responseRequired: false },
+        issuerName: 'host',
         refreshTokenDays: 30,
       });
     for (const allowUnregisteredWallets of [true, false])
@@ -114,6 +116,25 @@ describe('encryption settings [T311]', () => {
     expect(
       fault(() => change({ encryption: { [member]: true, enabled: true } })({ encryption: { enabled: false } })),
     ).toBe(undefined);
+  });
+});
+
+describe('the name of the issuer [T595]', () => {
+  const named = after({ issuerDomain: 'acme.example' });
+  it('is shown, not the domain', () => {
+    const view = effectiveSettings({ issuerDomain: 'acme.example' }, { nodeEnv: 'test' });
+    expect(view).toMatchObject({ issuerName: 'domain' });
+    expect(view).not.toHaveProperty('issuerDomain');
+  });
+
+  it('is the host again when its domain is withdrawn, and not when another one is', () => {
+    named.when((state) => resetIssuerName(state, { withdrawn: 'acme.example' })).thenState({});
+    named.when((state) => resetIssuerName(state, { withdrawn: 'other.example' })).then([]);
+    after()
+      .when((state) => resetIssuerName(state, { withdrawn: 'acme.example' }))
+      .then([]);
+    named.when(change({ issuerDomain: null })).thenState({});
+    named.when(change({ issuerDomain: undefined })).then([]);
   });
 });
 

@@ -4,6 +4,8 @@ import { isObject } from './raw-request.js';
 /** An entry of `authorization_details` (OID4VCI §5.1.1); whether the offer has it is checked later. */
 export interface RequestedDetail {
   credentialConfigurationId: string;
+  /** Credential issuer identifiers; whether they are the issuer's is checked later (OID4VCI §5.1.1). */
+  locations?: readonly string[];
 }
 
 const MAX_AUTHORIZATION_DETAILS = 20;
@@ -29,7 +31,10 @@ export const parseAuthorizationDetails = (text: string): RequestedDetail[] => {
     if (typeof id !== 'string' || id === '') throw refused('credential_configuration_id must be a string');
     for (const member of ['claims', 'locations'])
       if (detail[member] !== undefined && !Array.isArray(detail[member])) throw refused(`${member} must be an array`);
-    return { credentialConfigurationId: id };
+    const locations = detail['locations'] as unknown[] | undefined;
+    if (locations && !locations.every((location) => typeof location === 'string'))
+      throw refused('locations must contain only strings');
+    return { credentialConfigurationId: id, ...(locations?.length && { locations: locations as string[] }) };
   });
 };
 

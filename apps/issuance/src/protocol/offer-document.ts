@@ -73,12 +73,12 @@ const SCHEME = 'openid-credential-offer://';
 export const offerUri = (document: OfferDocument | AuthorizationOffer): string =>
   `${SCHEME}?credential_offer=${encodeURIComponent(JSON.stringify(document))}`;
 
-/** OID4VCI §4.1.3 */
-export const offerReferenceUri = (issuer: string, reference: string): string =>
-  `${SCHEME}?credential_offer_uri=${encodeURIComponent(`${issuer}/v1/openid/offers/${reference}/content`)}`;
+/** OID4VCI §4.1.3. Below the tenant's host, whatever the issuer's name is: a custom domain forwards only public documents. */
+export const offerReferenceUri = (baseUrl: string, reference: string): string =>
+  `${SCHEME}?credential_offer_uri=${encodeURIComponent(`${baseUrl}/v1/openid/offers/${reference}/content`)}`;
 
 /** Address of the QR code. */
-export const offerQrUrl = (issuer: string, reference: string): string => `${issuer}/v1/openid/offers/${reference}/qr`;
+export const offerQrUrl = (baseUrl: string, reference: string): string => `${baseUrl}/v1/openid/offers/${reference}/qr`;
 
 /** Reference to an offer whose document is sealed in its session. */
 export const offerReference = (offerId: string, secret: string): string => `${offerId}.${secret}`;

@@ -14,9 +14,11 @@ import { parseAuthorizationRequest, parseClient } from '../authorization-request
 import { PUSHED_SECONDS, PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
 import { requestedEntries } from '../authorization-request/requested-entries.js';
 import { checkHaipAuthorization } from '../haip/check-haip.js';
+import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { checkContentType } from '../protocol/check-content-type.js';
 import { ClientAttestations, proofUsedError } from '../protocol/client-attestations.js';
 import { DpopProofs, dpopError, singleUseOf } from '../protocol/dpop-proofs.js';
+import { checkTarget } from '../protocol/check-target.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
@@ -35,6 +37,7 @@ export class PushAuthorization {
     private readonly wallets: TenantWallets,
     private readonly dpop: DpopProofs,
     private readonly attestations: ClientAttestations,
+    private readonly names: IssuerNames,
     private readonly guard: ReplayGuard,
     readonly recorder: OperationRecorder,
     @Inject(LOGGER) readonly logger: Logger,
@@ -55,7 +58,7 @@ export class PushAuthorization {
     { tenant }: HolderContext,
     record: WalletRecord,
   ): Promise<PushedAuthorizationResponse> {
-    const { id: tenantId, baseUrl: issuer } = tenant;
+    const { id: tenantId } = tenant;
     checkContentType(raw);
     checkParametersLocation(raw);
     const form = new URLSearchParams(raw.text);
@@ -65,7 +68,8 @@ export class PushAuthorization {
     if (wallet) record.nameWallet(wallet);
     const proof = await this.dpop.verifyProof(raw, pushAuthorization, tenant);
     const attested = wallet ? await this.attestations.authenticate(raw, wallet, proof, tenant) : undefined;
-    const parsed = parseAuthorizationRequest(form, issuer);
+    const parsed = parseAuthorizationRequest(form);
+    await checkTarget(parsed, (name) => this.names.includes(tenant, name));
     checkHaipAuthorization(await this.wallets.readSettings(tenantId), parsed);
     checkDpopParameter(wallet, parsed.dpopJkt);
     // The result is not stored: it is computed again when the reference is opened.

@@ -104,11 +104,13 @@ const changeDomain = async (trx: Db, stored: RecordedEvent): Promise<void> => {
     type,
     data: { domain },
   } = readEvent(withdrawnDomains, stored);
-  await trx
+  const { numDeletedRows } = await trx
     .deleteFrom('issuance_withdrawn_domains')
     .where('tenant_id', '=', tenantId)
     .where('domain', '=', domain)
-    .execute();
+    .executeTakeFirst();
+  // Verified for the first time: no list was masked.
+  if (type === 'IssuerDomainRestored' && numDeletedRows === 0n) return;
   if (type === 'IssuerDomainWithdrawn')
     await insertRows(trx, 'issuance_withdrawn_domains', [{ tenant_id: tenantId, domain }]);
   await trx

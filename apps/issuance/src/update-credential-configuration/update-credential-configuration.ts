@@ -22,6 +22,7 @@ import { checkRequest, requestedDid } from '../formats/format.js';
 import { PublishedSizes } from '../protocol/published-size.js';
 import { Formats } from '../formats/formats.js';
 import { hasStatus, statusSeriesOf } from '../formats/status-series.js';
+import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 import { StatusIndexes } from '../status-list/status-indexes.js';
 
@@ -31,6 +32,7 @@ export class UpdateCredentialConfiguration {
     private readonly streams: Streams,
     private readonly formats: Formats,
     private readonly statusIndexes: StatusIndexes,
+    private readonly names: IssuerNames,
     private readonly configurations: ConfigurationsReadModel,
     private readonly issuerSigners: IssuerSigners,
     private readonly sources: NamedSources,
@@ -60,7 +62,8 @@ export class UpdateCredentialConfiguration {
     await this.sizes.check(context.tenant.id, { ...configuration, content }, configuration);
     // The configuration may be of a release in which only some formats made the signer, or the tenant's address may have changed.
     await this.issuerSigners.ensure(context.tenant.id, context.tenant.baseUrl, eventContext(context));
-    const series = statusSeriesOf(module.resources, { ...configuration, content }, context.tenant.baseUrl);
+    const issuer = await this.names.current(context.tenant);
+    const series = statusSeriesOf(module.resources, { ...configuration, content }, issuer);
     // Without a series, the credentials open lists that an earlier content has not counted.
     if (hasStatus(module.resources, content) && (series || !hasStatus(module.resources, current)))
       await this.statusIndexes.checkSeries(context.tenant, series);

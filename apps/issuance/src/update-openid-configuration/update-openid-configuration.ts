@@ -9,6 +9,7 @@ import { Streams } from '@attestry/event-store';
 import { eventContext, mask, Operation, Outbound, type RequestOf } from '@attestry/service-kit';
 import { HaipProfile } from '../haip/haip-profile.js';
 import { HookSecrets } from '../interaction-hook/hook-secrets.js';
+import { IssuerDomain } from '../issuer-names/issuer-domain.js';
 import {
   changeOfHook,
   changeSettings,
@@ -25,15 +26,17 @@ export class UpdateOpenIdConfiguration {
     private readonly haip: HaipProfile,
     private readonly secrets: HookSecrets,
     private readonly outbound: Outbound,
+    private readonly domains: IssuerDomain,
   ) {}
 
   async execute(
-    { body }: RequestOf<typeof updateOpenIdConfiguration>,
+    { body: { issuerName, ...body } }: RequestOf<typeof updateOpenIdConfiguration>,
     context: ClientContext,
   ): Promise<OpenIdConfiguration> {
     const tenantId = context.tenant.id;
     const facts = body.profile === 'haip' ? await this.haip.loadFacts(tenantId) : undefined;
     const requested = this.withTarget(body.interactionHook);
+    const issuerDomain = await this.domains.ofName(issuerName, context);
     let before: OpenIdSettings['interactionHook'];
     let made: Awaited<ReturnType<HookSecrets['make']>> | undefined;
     try {
@@ -44,13 +47,15 @@ export class UpdateOpenIdConfiguration {
           before = settings.interactionHook;
           await this.checkSecret(tenantId, before, requested);
           if (needsSecret(settings, requested)) made ??= await this.secrets.make(tenantId);
-          return changeSettings(settings, { ...body, interactionHook: changeOfHook(settings, requested, made) }, facts);
+          const interactionHook = changeOfHook(settings, requested, made);
+          return changeSettings(settings, { ...body, interactionHook, issuerDomain }, facts);
         },
         eventContext(context),
       );
       const { interactionHook: after } = state;
       const unused = [before, made].filter((one) => one && one.secretKeyId !== after?.secretKeyId);
       await Promise.all(unused.map((one) => this.secrets.destroy(tenantId, one!)));
+      if (issuerDomain) await this.domains.begin(issuerDomain, context);
       return await this.secrets.viewOf(tenantId, state, made);
     } catch (error) {
       // Refused: no event names the key.

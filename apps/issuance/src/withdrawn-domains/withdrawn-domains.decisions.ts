@@ -7,8 +7,10 @@ export const recordDomainChange = (
   { domain, revision, isVerified }: { domain: string; revision: number; isVerified: boolean },
   { activeConfigurations }: { activeConfigurations: number },
 ): WithdrawnDomainsEvent[] => {
-  if (revision <= state.revision || state.domains.includes(domain) === !isVerified) return [];
-  return isVerified
-    ? [{ type: 'IssuerDomainRestored', data: { domain, revision } }]
+  if (revision <= state.revision) return [];
+  if (isVerified)
+    return state.verified === domain ? [] : [{ type: 'IssuerDomainRestored', data: { domain, revision } }];
+  return state.domains.includes(domain)
+    ? []
     : [{ type: 'IssuerDomainWithdrawn', data: { domain, revision, activeConfigurations } }];
 };

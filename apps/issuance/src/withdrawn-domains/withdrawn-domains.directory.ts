@@ -1,11 +1,11 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { customDomainVerified, type CustomDomainChanged } from '@attestry/contracts';
+import { customDomainWithdrawn, type CustomDomainChanged } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
 import { CLOCK, PlatformConfig, platformHostTest, Reactions, serviceContext } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
-import { countUnder, issuerHost } from '../credential-configuration/configurations-under.js';
-import { PublishedConfigurations } from '../protocol/published-configurations.js';
+import { issuerHost } from '../credential-configuration/configurations-under.js';
+import { IssuerDomainUsage } from '../issuer-names/issuer-domain-usage.js';
 import { recordDomainChange } from './withdrawn-domains.decisions.js';
 import { withdrawnDomains, withdrawnDomainsStream } from './withdrawn-domains.state.js';
 
@@ -25,7 +25,7 @@ export class WithdrawnDomains implements OnApplicationBootstrap {
   constructor(
     private readonly streams: Streams,
     private readonly reactions: Reactions,
-    private readonly configurations: PublishedConfigurations,
+    private readonly usage: IssuerDomainUsage,
     @Inject(CLOCK) private readonly clock: Clock,
     config: PlatformConfig,
   ) {
@@ -34,6 +34,8 @@ export class WithdrawnDomains implements OnApplicationBootstrap {
 
   onApplicationBootstrap(): void {
     this.reactions.consumeEach('issuance.withdrawn-domains', (message) => this.recordDomainChange(message));
+    // Verified before this service recorded verified domains, or while an earlier release ran beside this one.
+    this.reactions.consumeEach('issuance.issuer-domains', (message) => this.recordDomainChange(message));
   }
 
   /**
@@ -58,8 +60,8 @@ export class WithdrawnDomains implements OnApplicationBootstrap {
 
   private async recordDomainChange({ subject, headers, data }: FeedMessage): Promise<void> {
     const { tenantId, domain, revision } = data as CustomDomainChanged;
-    const isVerified = subject === customDomainVerified.subject;
-    const activeConfigurations = isVerified ? 0 : countUnder(await this.configurations.listActive(tenantId), domain);
+    const isVerified = subject !== customDomainWithdrawn.subject;
+    const activeConfigurations = isVerified ? 0 : await this.usage.count(tenantId, domain);
     const { state } = await this.streams.runDecision(
       withdrawnDomains,
       withdrawnDomainsStream(tenantId),

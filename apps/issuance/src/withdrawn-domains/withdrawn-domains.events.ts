@@ -1,4 +1,4 @@
-/** Custom domains that a tenant has verified and lost, from the integration events of tenant-config. */
+/** Custom domains that a tenant has verified, and those that it has lost, from the integration events of tenant-config. */
 export type WithdrawnDomainsEvent =
   /** `revision` of the custom domain's stream, by which redelivered events are recognized. */
   | {
@@ -10,4 +10,5 @@ export type WithdrawnDomainsEvent =
         activeConfigurations?: number;
       };
     }
+  /** Verified, also for the first time since ADR 0102; earlier releases recorded it only for a domain that had been withdrawn. */
   | { type: 'IssuerDomainRestored'; data: { domain: string; revision: number } };

@@ -2,6 +2,9 @@ import type { Aggregate } from '@attestry/event-store';
 import type { WithdrawnDomainsEvent } from './withdrawn-domains.events.js';
 
 export interface WithdrawnDomainsState {
+  /** Custom domain that the tenant has now. */
+  verified?: string;
+  /** Withdrawn ones. */
   domains: readonly string[];
   /** Of the newest integration event applied; -1 before the first. */
   revision: number;
@@ -9,14 +12,17 @@ export interface WithdrawnDomainsState {
 
 export const withdrawnDomainsStream = (tenantId: string): string => `withdrawnDomains-${tenantId}`;
 
-const evolve = ({ domains }: WithdrawnDomainsState, event: WithdrawnDomainsEvent): WithdrawnDomainsState => {
+const evolve = ({ domains, verified }: WithdrawnDomainsState, event: WithdrawnDomainsEvent): WithdrawnDomainsState => {
   const { domain, revision } = event.data;
   const others = domains.filter((other) => other !== domain);
   switch (event.type) {
     case 'IssuerDomainWithdrawn':
-      return { domains: [...others, domain], revision };
+      return {
+        ...(verified !== undefined && verified !== domain && { verified }),
+        ...{ domains: [...others, domain], revision },
+      };
     case 'IssuerDomainRestored':
-      return { domains: others, revision };
+      return { verified: domain, domains: others, revision };
   }
 };
 

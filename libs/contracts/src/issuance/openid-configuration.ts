@@ -23,6 +23,10 @@ export const MAX_REFRESH_TOKEN_DAYS = 365;
 export const OPENID_PROFILES = ['default', 'haip'] as const;
 export type OpenIdProfile = (typeof OPENID_PROFILES)[number];
 
+/** Names that a credential issuer can have: the tenant's host, or its custom domain. */
+export const ISSUER_NAMES = ['host', 'domain'] as const;
+export type IssuerName = (typeof ISSUER_NAMES)[number];
+
 export class EncryptionSettingsRequest {
   /** Whether requests and responses may be encrypted. Default: yes. */
   @Switch() enabled?: boolean | null;
@@ -88,6 +92,14 @@ export class OpenIdConfigurationRequest {
   @Switch() strictClaimsSources?: boolean | null;
   /** Page of the tenant that people visit after they signed in. Only its members in the request change; `null` removes it. */
   @Nullable(Nested(InteractionHookRequest)) interactionHook?: InteractionHookRequest | null;
+  /**
+   * Name in the credential issuer identifier of new sessions and offers, and in `iss` of their credentials: `host`, the default, or `domain`, the verified
+   * custom domain, whose server must forward `/.well-known/openid-credential-issuer` and `/.well-known/jwt-vc-issuer`, which is checked. When the domain
+   * is withdrawn it is `host` again, and these credentials end. `null` resets it.
+   */
+  @Optional()
+  @IsIn([...ISSUER_NAMES, null], { message: `must be one of: ${ISSUER_NAMES.join(', ')}; or null for the default` })
+  issuerName?: IssuerName | null;
   /** How long a refresh token can be used, in days. A change applies to tokens issued afterwards. Default: 30. */
   @WholeNumber(1, MAX_REFRESH_TOKEN_DAYS) refreshTokenDays?: number | null;
 }
@@ -117,6 +129,7 @@ export class OpenIdConfiguration {
   encryption: EncryptionPolicy;
   strictClaimsSources: boolean;
   interactionHook?: InteractionHook;
+  issuerName: IssuerName;
   refreshTokenDays: number;
 }
 

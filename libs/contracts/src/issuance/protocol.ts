@@ -130,6 +130,8 @@ export class HolderTokenRequest {
   @Optional() @IsString() @MaxLength(8192) scope?: string;
   /** JSON array of `{type: "openid_credential", credential_configuration_id}`. */
   @Optional() @IsString() @MaxLength(16_384) authorization_details?: string;
+  /** The credential issuer identifier (RFC 8707): of the credential offer, the tenant's host or its verified custom domain. */
+  @Optional() @IsString() @MaxLength(2048) resource?: string;
 }
 
 /** Form parameters of the revocation endpoint (RFC 7009 section 2.1). */

@@ -1254,6 +1254,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'string',
         description: 'JSON array of `{type: "openid_credential", credential_configuration_id}`.',
       },
+      resource: {
+        type: 'string',
+        description:
+          "The credential issuer identifier (RFC 8707): of the credential offer, the tenant's host or its verified custom domain.",
+      },
     },
     required: ['grant_type'],
     description:
@@ -1415,6 +1420,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: { certificates: { type: 'array', items: { type: 'string' }, description: 'PEM.' } },
     required: ['certificates'],
   },
+  IssuerName: { type: 'string', enum: ['host', 'domain'] },
   JwkSet: {
     type: 'object',
     properties: { keys: { type: 'array', items: { type: 'object', additionalProperties: {} } } },
@@ -1958,6 +1964,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       encryption: { $ref: '#/components/schemas/EncryptionPolicy' },
       strictClaimsSources: { type: 'boolean' },
       interactionHook: { $ref: '#/components/schemas/InteractionHook' },
+      issuerName: { $ref: '#/components/schemas/IssuerName' },
       refreshTokenDays: { type: 'number' },
     },
     required: [
@@ -1968,6 +1975,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       'deferredDays',
       'encryption',
       'strictClaimsSources',
+      'issuerName',
       'refreshTokenDays',
     ],
     description: 'With the defaults of members that were never set.',
@@ -2013,6 +2021,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         anyOf: [{ $ref: '#/components/schemas/InteractionHookRequest' }, { type: 'null' }],
         description:
           'Page of the tenant that people visit after they signed in. Only its members in the request change; `null` removes it.',
+      },
+      issuerName: {
+        anyOf: [{ $ref: '#/components/schemas/IssuerName' }, { type: 'null' }],
+        description:
+          'Name in the credential issuer identifier of new sessions and offers, and in `iss` of their credentials: `host`, the default, or `domain`, the verified custom domain, whose server must forward `/.well-known/openid-credential-issuer` and `/.well-known/jwt-vc-issuer`, which is checked. When the domain is withdrawn it is `host` again, and these credentials end. `null` resets it.',
       },
       refreshTokenDays: {
         type: ['number', 'null'],

@@ -43,5 +43,5 @@ export const STATE_VERSIONS: Readonly<Record<string, string>> = {
   webhookDelivery: 'qFPPYDJuxv-JmEe_',
   webhookKeys: 'v6XKCZWRyS4VmDag',
   webhookSlots: 'ViV28lyikJUmPMff',
-  withdrawnDomains: 'hzGrI1Mp9VJneNIE',
+  withdrawnDomains: 'hryc40chkZnvRxMz',
 };

@@ -3207,6 +3207,8 @@ export interface components {
       redirect_uri?: string;
       /** @description Required for the grant `refresh_token`. */
       refresh_token?: string;
+      /** @description The credential issuer identifier (RFC 8707): of the credential offer, the tenant's host or its verified custom domain. */
+      resource?: string;
       /** @description Only for the grant `refresh_token`: values of the scope that was granted (RFC 6749 section 6). */
       scope?: string;
       /** @description Transaction code. Required if the offer has one. */
@@ -3293,6 +3295,8 @@ export interface components {
       /** @description PEM. */
       certificates: string[];
     };
+    /** @enum {string} */
+    IssuerName: 'host' | 'domain';
     JwtVcConfiguration: {
       additionalTypes: string[];
       /** @description Absent: `automatic`. */
@@ -3671,6 +3675,7 @@ export interface components {
       dpopNonceRequired: boolean;
       encryption: components['schemas']['EncryptionPolicy'];
       interactionHook?: components['schemas']['InteractionHook'];
+      issuerName: components['schemas']['IssuerName'];
       profile: components['schemas']['OpenIdProfile'];
       refreshTokenDays: number;
       requirePushedAuthorizationRequests: boolean;
@@ -3693,6 +3698,8 @@ export interface components {
       encryption?: components['schemas']['EncryptionSettingsRequest'] | null;
       /** @description Page of the tenant that people visit after they signed in. Only its members in the request change; `null` removes it. */
       interactionHook?: components['schemas']['InteractionHookRequest'] | null;
+      /** @description Name in the credential issuer identifier of new sessions and offers, and in `iss` of their credentials: `host`, the default, or `domain`, the verified custom domain, whose server must forward `/.well-known/openid-credential-issuer` and `/.well-known/jwt-vc-issuer`, which is checked. When the domain is withdrawn it is `host` again, and these credentials end. `null` resets it. */
+      issuerName?: components['schemas']['IssuerName'] | null;
       /** @description Security profile: `haip` requires what HAIP 1.0 does, of every wallet: client attestation, pushed authorization requests, DPoP, and `scope` to select credentials. Default: `default`, the rules of OID4VCI 1.0; `null` resets it. */
       profile?: components['schemas']['OpenIdProfile'] | null;
       /** @description How long a refresh token can be used, in days. A change applies to tokens issued afterwards. Default: 30. */
