@@ -12,6 +12,7 @@ export * from './did-resolution.js';
 export * from './dns-server.js';
 export * from './faulty-proxy.js';
 export { freePort } from './free-port.js';
+export * from './domain-server.js';
 export * from './host-fetch.js';
 export * from './cluster/cluster.js';
 export * from './cluster/cluster-engines.js';

@@ -16,19 +16,21 @@ export interface VerifiedSdJwt {
  * Presents claims of a `dc+sd-jwt` with the wallet's key and verifies the presentation with @sd-jwt/sd-jwt-vc: signature, disclosures,
  * key binding and status. The certificate chain ends at the CA that the issuer publishes, and its key is one of the issuer's metadata.
  * @param claims names of the claims that the holder discloses; default all
+ * @param host of the issuer, where its CA is published, if its identifier is a custom domain
  * @throws Error with what was found
  */
 export const verifySdJwt = async (
   credential: string,
   holder: HolderKey,
   claims?: readonly string[],
+  host?: string,
 ): Promise<VerifiedSdJwt> => {
   const { SDJwtVcInstance } = await import('@sd-jwt/sd-jwt-vc');
   const [header, signed] = credential.split('.', 2).map((part) => decoded(part)) as [
     VerifiedSdJwt['header'],
     Record<string, string>,
   ];
-  const key = await issuerKey(signed['iss']!, header);
+  const key = await issuerKey(signed['iss']!, header, host);
   const library = new SDJwtVcInstance({
     hasher: (data, algorithm) =>
       createHash(algorithm.replace('-', ''))
@@ -39,7 +41,7 @@ export const verifySdJwt = async (
     verifier: (data, signature) => isSigned(data, signature, key),
     statusListFetcher: fetchStatusListToken,
     statusVerifier: async (data, signature) => {
-      const listKey = await issuerKey(signed['iss']!, decoded(data.split('.', 1)[0]!) as VerifiedSdJwt['header']);
+      const listKey = await issuerKey(signed['iss']!, decoded(data.split('.', 1)[0]!) as VerifiedSdJwt['header'], host);
       const { uri } = (signed['status'] as unknown as { status_list: { uri: string } }).status_list;
       await verifyStatusListToken(`${data}.${signature}`, uri, listKey);
       return true;
@@ -85,10 +87,10 @@ const typeOf = async (payload: Record<string, unknown>): Promise<Pick<VerifiedSd
   return { type };
 };
 
-const issuerKey = async (iss: string, { x5c = [], kid }: VerifiedSdJwt['header']): Promise<KeyObject> => {
+const issuerKey = async (iss: string, { x5c = [], kid }: VerifiedSdJwt['header'], host = iss): Promise<KeyObject> => {
   const [leaf, ...rest] = x5c.map((der) => new X509Certificate(Buffer.from(der, 'base64')));
   if (!leaf || rest.length) throw new Error('x5c must be the certificate of the signer alone');
-  const ca = (await (await hostFetch(`${iss}/v1/openid/issuer-ca`)).json()) as { certificates: string[] };
+  const ca = (await (await hostFetch(`${host}/v1/openid/issuer-ca`)).json()) as { certificates: string[] };
   const isTrusted = ca.certificates
     .map((pem) => new X509Certificate(pem))
     .some((anchor) => anchor.ca && leaf.checkIssued(anchor) && leaf.verify(anchor.publicKey));

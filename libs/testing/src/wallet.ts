@@ -210,7 +210,7 @@ export class Wallet {
     const back = await browser.follow(authorizationRequestUrl, (url) => url.startsWith(redirectUri));
     const answer = Object.fromEntries(back.searchParams);
     // RFC 9207 §2.4
-    if (answer['state'] !== state || answer['iss'] !== metadata.credentialIssuer.credential_issuer)
+    if (answer['state'] !== state || answer['iss'] !== metadata.authorizationServers[0]!.issuer)
       throw new Error(`that is no answer to this wallet: ${back.href}`);
     if (answer['code'] === undefined) throw new Error(answer['error']);
     const { accessTokenResponse, dpop } = await this.client.retrieveAuthorizationCodeAccessTokenFromOffer({
