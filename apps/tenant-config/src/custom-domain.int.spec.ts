@@ -8,6 +8,7 @@ import {
   customDomainVerified,
   customDomainWithdrawn,
   deleteCustomDomain,
+  issuerDomainVerified,
   lookUpCustomDomain,
   retrieveCustomDomain,
   retrieveBrand,
@@ -23,12 +24,14 @@ import {
   openEngines,
   parseConfig,
   ServiceClient,
+  serviceContext,
   startServices,
   type Engines,
   type RunningServices,
 } from '@attestry/service-kit';
 import { TestDnsServer, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
+import { customDomain, customDomainStream } from './custom-domain/custom-domain.state.js';
 import { tenantConfigService } from './index.js';
 import { verifiedDomain } from './custom-domain/verified-domain.claim.js';
 
@@ -51,7 +54,7 @@ describe('the custom domain of a tenant', () => {
   let dns: TestDnsServer;
   const received: { subject: string; data: object }[] = [];
 
-  const start = async () => {
+  const open = async () => {
     const config = parseConfig({
       ...TEST_SETTINGS,
       DATA_DIR: folder,
@@ -59,10 +62,16 @@ describe('the custom domain of a tenant', () => {
       DNS_SERVERS: dns.address,
     });
     engines = await chosenEngines(await openEngines(config));
+  };
+  const start = async () => {
+    await open();
     services = await startServices([tenantConfigService], engines);
     client = new ServiceClient(engines.bus, 'gateway');
     engines.bus.listen(
-      { name: 'test.listener', subjects: [customDomainVerified.subject, customDomainWithdrawn.subject] },
+      {
+        name: 'test.listener',
+        subjects: [customDomainVerified, customDomainWithdrawn, issuerDomainVerified].map(({ subject }) => subject),
+      },
       async (messages) =>
         void received.push(...messages.map(({ subject, data }) => ({ subject, data: data as object }))),
     );
@@ -106,9 +115,29 @@ describe('the custom domain of a tenant', () => {
     return read(tenantId);
   };
 
+  /** By an earlier release, which has published it. */
+  const verifyBefore = async (tenantId: string, domain: string) => {
+    await open();
+    const verificationToken = randomUUID();
+    const at = new Date().toISOString();
+    const brand = { name: 'Acme', logoUrl: 'https://acme.example/l.png' };
+    await engines.streams.runDecision(
+      customDomain,
+      customDomainStream(tenantId),
+      () => [
+        { type: 'CustomDomainCreated', data: { ...brand, domain, verificationToken, createdAt: at } },
+        { type: 'CustomDomainVerified', data: { domain, verificationToken, verifiedAt: at } },
+      ],
+      serviceContext('test', tenantId),
+    );
+    await engines.checkpoints.write('tenant-config.publisher', (await engines.events.head())!);
+    await engines.close();
+  };
+
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'attestry-tenant-config-'));
     dns = await TestDnsServer.start();
+    await verifyBefore('old', 'old.example');
     await start();
   });
   afterAll(async () => {
@@ -167,11 +196,18 @@ describe('the custom domain of a tenant', () => {
     await verify('t3');
     expect(await read('t3')).toMatchObject({ isVerified: true, verifiedAt: expect.stringMatching(/^\d{4}-.*Z$/) });
     expect(await ownerOf('three.example')).toBe('t3');
-    expect((await heard(customDomainVerified.subject, 't3')).data).toEqual({
-      tenantId: 't3',
-      domain: 'three.example',
-      revision: 1,
-    });
+    for (const { subject } of [customDomainVerified, issuerDomainVerified])
+      expect((await heard(subject, 't3')).data).toEqual({ tenantId: 't3', domain: 'three.example', revision: 1 });
+  });
+
+  it('is published for issuance if an earlier release verified it, and not again for others [T590]', async () => {
+    const data = { tenantId: 'old', domain: 'old.example', revision: 1 };
+    expect((await heard(issuerDomainVerified.subject, 'old')).data).toEqual(data);
+    // In the order of the store.
+    await heard(customDomainVerified.subject, 't3');
+    expect(received.filter((it) => (it.data as { tenantId: string }).tenantId === 'old')).toEqual([
+      { subject: issuerDomainVerified.subject, data },
+    ]);
   });
 
   it('remains verified without another look-up', async () => {

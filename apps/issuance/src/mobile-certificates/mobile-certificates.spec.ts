@@ -673,6 +673,8 @@ describe('signers under a domain that the tenant has lost', () => {
     given(mobileCertificates, [])
       .when(change(2, true))
       .then([lost(2)]);
+    // Verified for the first time.
+    given(mobileCertificates, []).when(change(1, false)).then([]);
     given(mobileCertificates, [lost(2)])
       .when(change(5, false))
       .then([restored(5)]);
