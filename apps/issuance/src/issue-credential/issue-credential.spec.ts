@@ -377,7 +377,12 @@ describe('check-issuance-limit', () => {
 const now = new Date('2026-05-01T10:00:00Z');
 const seconds = now.getTime() / 1000;
 const ISSUER = 'https://acme.example';
-const expected = { isIssuer: (name: string) => name === ISSUER, now, windowSeconds: 300 };
+const expected = {
+  issuer: ISSUER,
+  isOtherName: async (name: string) => name === 'https://two.example',
+  now,
+  windowSeconds: 300,
+};
 const ec = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
 const ed = generateKeyPairSync('ed25519');
 const x25519 = generateKeyPairSync('x25519');
@@ -429,6 +434,10 @@ describe('verify-jwt-proof', () => {
 
   it('accepts an iss, which is ignored here, and one audience in an array', async () =>
     expect(await verify(await make({ iss: 'x', aud: [ISSUER] }))).toBe(encodeDidJwk(ecJwk)));
+  it('may name the issuer by another of its names [T591]', async () => {
+    for (const aud of ['https://two.example', ['https://two.example']])
+      expect(await verify(await make({ aud }))).toBe(encodeDidJwk(ecJwk));
+  });
 
   it.each<[string, Record<string, unknown>]>([
     ...[

@@ -101,7 +101,8 @@ export class IssueCredential {
       const certifiedIssuer = resources.signer.kind === 'pinnedKey' ? undefined : session.issuer;
       await checkIssuerDomain(configuration, certifiedIssuer, tenant, this.withdrawn);
       const expected = {
-        isIssuer: (name: string) => this.names.includes(tenant, name, session.issuer),
+        issuer: tenant.baseUrl,
+        isOtherName: (name: string) => this.names.includes(tenant, name, session.issuer),
         ...(session.origin.kind === 'authorizationRequest' && { clientId: session.origin.clientId }),
         ...{ tenantId: tenant.id, now, windowSeconds: this.config.proofWindowSeconds },
         algorithms: proofAlgorithms,

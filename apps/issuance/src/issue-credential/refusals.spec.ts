@@ -181,7 +181,7 @@ describe('a c_nonce', () => {
 });
 
 describe('a key proof', () => {
-  const expected = { isIssuer: (name: string) => name === 'https://acme.example', now, windowSeconds: 300 };
+  const expected = { issuer: 'https://acme.example', isOtherName: async () => false, now, windowSeconds: 300 };
   const check = (payload: string, { alg, pair, cut = 0 }: { alg: string; pair: typeof ec; cut?: number }) => {
     const jwk = pair.publicKey.export({ format: 'jwk' }) as PublicJwk;
     const header = JSON.stringify({ alg, typ: 'openid4vci-proof+jwt', jwk });

@@ -123,7 +123,8 @@ const verify = async (
 ) => {
   const requested = { type, jwts: await Promise.all(jwts.map(async (jwt) => jwt)) } as unknown as RequestedProofs;
   const expected = {
-    isIssuer: (name: string) => name === ISSUER,
+    issuer: ISSUER,
+    isOtherName: async () => false,
     now: NOW,
     windowSeconds: 300,
     tenantId: 't1',

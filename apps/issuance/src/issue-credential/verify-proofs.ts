@@ -16,7 +16,7 @@ export interface VerifiedProofs {
   nonces: readonly KnownNonce[];
 }
 
-type Expected = Pick<ProofExpectations, 'isIssuer' | 'clientId' | 'now' | 'windowSeconds'> & {
+type Expected = Pick<ProofExpectations, 'issuer' | 'isOtherName' | 'clientId' | 'now' | 'windowSeconds'> & {
   tenantId: string;
   /** Announced as `proof_signing_alg_values_supported`. */
   algorithms: readonly ProofAlgorithm[];
