@@ -1190,6 +1190,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     strictClaimsSources: false,
     refreshTokenDays: 30,
     deferredDays: 30,
+    issuerName: 'host',
     encryption: { enabled: true, requestRequired: false, responseRequired: false },
     interactionHook: {
       url: 'https://hook.example.com/visit',
@@ -1424,6 +1425,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     strictClaimsSources: false,
     refreshTokenDays: 30,
     deferredDays: 30,
+    issuerName: 'host',
     encryption: { enabled: true, requestRequired: false, responseRequired: false },
     interactionHook: {
       url: 'https://hook.example.com/visit',

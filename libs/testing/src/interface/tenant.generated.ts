@@ -8118,6 +8118,7 @@ export interface operations {
            *       "strictClaimsSources": false,
            *       "refreshTokenDays": 30,
            *       "deferredDays": 30,
+           *       "issuerName": "host",
            *       "encryption": {
            *         "enabled": true,
            *         "requestRequired": false,
@@ -8185,6 +8186,7 @@ export interface operations {
            *       "strictClaimsSources": false,
            *       "refreshTokenDays": 30,
            *       "deferredDays": 30,
+           *       "issuerName": "host",
            *       "encryption": {
            *         "enabled": true,
            *         "requestRequired": false,
