@@ -31,6 +31,7 @@ import {
 } from '@attestry/service-kit';
 import { TestDnsServer, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
+import type { CustomDomainEvent } from './custom-domain/custom-domain.events.js';
 import { customDomain, customDomainStream } from './custom-domain/custom-domain.state.js';
 import { tenantConfigService } from './index.js';
 import { verifiedDomain } from './custom-domain/verified-domain.claim.js';
@@ -124,7 +125,7 @@ describe('the custom domain of a tenant', () => {
     await engines.streams.runDecision(
       customDomain,
       customDomainStream(tenantId),
-      () => [
+      (): CustomDomainEvent[] => [
         { type: 'CustomDomainCreated', data: { ...brand, domain, verificationToken, createdAt: at } },
         { type: 'CustomDomainVerified', data: { domain, verificationToken, verifiedAt: at } },
       ],
