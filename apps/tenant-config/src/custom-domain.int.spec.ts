@@ -129,7 +129,7 @@ describe('the custom domain of a tenant', () => {
         { type: 'CustomDomainCreated', data: { ...brand, domain, verificationToken, createdAt: at } },
         { type: 'CustomDomainVerified', data: { domain, verificationToken, verifiedAt: at } },
       ],
-      serviceContext('test', tenantId),
+      serviceContext('tenant-config.test', tenantId),
     );
     await engines.checkpoints.write('tenant-config.publisher', (await engines.events.head())!);
     await engines.close();
