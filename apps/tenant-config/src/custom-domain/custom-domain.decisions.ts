@@ -44,6 +44,18 @@ export const verificationFailed = (domain: string, msg: string): AppError =>
     details: [{ value: domain, msg, param: 'domain', location: 'body' }],
   });
 
+/** Without the error of DNS: it may be that of a network that the caller cannot reach. */
+export const LOOKUP_FAULT = 'the TXT records of the domain could not be looked up; try again in a moment';
+
+/** Why the values of the TXT records at the domain do not prove control of it. */
+export const tokenFault = (values: readonly string[], verificationToken: string): string | undefined => {
+  if (values.length === 0)
+    return 'the domain has no TXT record; publish one at the domain itself whose whole value is verificationToken';
+  if (!values.includes(verificationToken))
+    return 'the domain has TXT records, but none whose whole value is verificationToken';
+  return undefined;
+};
+
 /**
  * @param proven token of the TXT record; invalid when the domain was replaced meanwhile
  * @throws 404, 400

@@ -6,6 +6,7 @@ import {
   deleteCustomDomain,
   displaceVerified,
   endWithTenant,
+  tokenFault,
   updateCustomDomain,
   verifyCustomDomain,
   withdrawVerification,
@@ -260,6 +261,15 @@ describe('a change of a custom domain', () => {
         ],
       }),
     );
+  });
+
+  it('is refused with what is wrong with the TXT records, without their values [T626]', () => {
+    expect(tokenFault([], 't1')).toMatch(/^the domain has no TXT record; publish one/);
+    for (const values of [[''], ['t2'], ['t1 '], ['v=spf1 -all', '"t1"']])
+      expect(tokenFault(values, 't1')).toBe(
+        'the domain has TXT records, but none whose whole value is verificationToken',
+      );
+    expect(tokenFault(['v=spf1 -all', 't1'], 't1')).toBeUndefined();
   });
 
   it('loses a verification only with the token that verified it', () => {

@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DnsBudgetExceeded, OutboundResolver } from '@attestry/service-kit';
 
-/** The record is unavailable: it or the name does not exist, or there was no response in time. */
-export class NoTxtRecord extends Error {
-  override readonly name = 'NoTxtRecord';
+/** No name server answered whether there are records: none responded in time, or the response was an error. */
+export class TxtLookupFailed extends Error {
+  override readonly name = 'TxtLookupFailed';
 }
+
+/** c-ares: the name exists without TXT records, and it does not exist. */
+const NO_RECORDS: readonly unknown[] = ['ENODATA', 'ENOTFOUND'];
 
 /** Present TXT records: not cached here, nor by c-ares under Node. */
 @Injectable()
@@ -12,8 +15,8 @@ export class TxtRecords {
   constructor(private readonly resolver: OutboundResolver) {}
 
   /**
-   * Values at exactly this name, the strings of each joined (RFC 1035 §3.3.14: a value may come in several).
-   * @throws NoTxtRecord; DnsBudgetExceeded (503) when the tenant's look-ups took too long before this one
+   * Values at exactly this name, the strings of each joined (RFC 1035 §3.3.14: a value may come in several); empty without records.
+   * @throws TxtLookupFailed; DnsBudgetExceeded (503) when the tenant's look-ups took too long before this one
    */
   async lookUp(tenantId: string, domain: string): Promise<string[]> {
     try {
@@ -21,7 +24,9 @@ export class TxtRecords {
       return records.map((strings) => strings.join(''));
     } catch (error) {
       if (error instanceof DnsBudgetExceeded) throw error;
-      throw new NoTxtRecord((error as { code?: string }).code ?? 'failed', { cause: error });
+      const { code } = error as { code?: string };
+      if (NO_RECORDS.includes(code)) return [];
+      throw new TxtLookupFailed(code ?? 'failed', { cause: error });
     }
   }
 }

@@ -4,6 +4,8 @@ import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, eventContext, LOGGER, Operation, requestFields, type Logger } from '@attestry/service-kit';
 import {
   configured,
+  LOOKUP_FAULT,
+  tokenFault,
   verificationFailed,
   verifyCustomDomain as decide,
   withdrawVerification,
@@ -11,7 +13,7 @@ import {
 import { customDomain, customDomainStream } from '../custom-domain/custom-domain.state.js';
 import { isDisplaced, verifiedElsewhere } from '../custom-domain/verified-domain.claim.js';
 import { VerifiedDomains, type DomainClaim } from '../custom-domain/verified-domains.js';
-import { NoTxtRecord, TxtRecords } from './txt-records.js';
+import { TxtLookupFailed, TxtRecords } from './txt-records.js';
 
 /**
  * The order: look up the record, end a holder whose token is no longer in the zone, claim the domain, store the verification. A failure in
@@ -60,17 +62,21 @@ export class VerifyCustomDomain {
     throw verifiedElsewhere(domain);
   }
 
-  /** TXT values at the domain. @throws 400 unless one is exactly the token */
+  /** TXT values at the domain. @throws 400 unless one is exactly the token; values are not echoed */
   private async recordsWith(context: ClientContext, domain: string, verificationToken: string): Promise<string[]> {
-    let found: string[] = [];
-    try {
-      found = await this.records.lookUp(context.tenant.id, domain);
-    } catch (error) {
-      if (!(error instanceof NoTxtRecord)) throw error;
-      this.logger.info({ ...requestFields(context), domain, reason: error.message }, 'no TXT record');
-    }
-    if (!found.includes(verificationToken))
-      throw verificationFailed(domain, 'the domain has no TXT record with the verification token');
+    const found = await this.lookUp(context, domain);
+    const fault = tokenFault(found, verificationToken);
+    if (fault !== undefined) throw verificationFailed(domain, fault);
     return found;
+  }
+
+  private async lookUp(context: ClientContext, domain: string): Promise<string[]> {
+    try {
+      return await this.records.lookUp(context.tenant.id, domain);
+    } catch (error) {
+      if (!(error instanceof TxtLookupFailed)) throw error;
+      this.logger.info({ ...requestFields(context), domain, reason: error.message }, 'TXT look-up failed');
+      throw verificationFailed(domain, LOOKUP_FAULT);
+    }
   }
 }

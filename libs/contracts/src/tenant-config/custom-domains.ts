@@ -97,7 +97,7 @@ export const verifyCustomDomain = defineOperation({
   name: 'tenant-config.verify-custom-domain',
   summary: 'Verify the custom domain by its TXT record',
   description:
-    'Returns 400 with `Verification failed` as long as the record is missing or wrong. The call can be retried at any time.',
+    'Returns 400 with `Verification failed` as long as there is no TXT record, none with the token, or the look-up fails; the detail says which. The call can be retried at any time.',
   http: { method: 'POST', path: `${path}/verify`, success: 204, body: 'none' },
   access: requires('custom-domain:verify'),
   analytics: {
