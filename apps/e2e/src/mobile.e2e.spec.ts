@@ -269,21 +269,29 @@ describe('the wire', () => {
 
   it('denies what no credential can be [T123, T124]', async () => {
     const card = { ...request, claimMappings: { [OWN]: { points: { mapFrom: 'claims.points', type: 'number' } } } };
-    const denied = async (more: object, offered: object) => {
-      const type = `org.example.card.${Object.keys(more).join('.')}`;
-      const made = expectStatus(await tenant.api.mobile.create({ ...card, type, ...more } as never), 201);
-      const { uri } = await offer({ credentials: [made.id], claims: offered });
+    const dated = { ...card, type: 'org.example.card.dated', validUntil: { mapFrom: 'claims.until' } };
+    const made = expectStatus(await tenant.api.mobile.create(dated as never), 201);
+    const denied = async (until: string) => {
+      const { id: userId } = expectStatus(await tenant.api.users.create({ claims: { points: 1 } }), 201);
+      const { uri } = await offer({ credentials: [made.id], claims: {}, userId });
+      // After the offer, which is refused with it.
+      expectStatus(await tenant.api.users.update(userId, { claims: { points: 1, until } }), 200);
       const [status, error, description] = await requestCredential(uri, made.id, await makeHolderKey());
       expect([status, error]).toEqual([400, 'credential_request_denied']);
+      const again = await tenant.api.offers.create({ credentials: [made.id], userId });
+      expect(again).toMatchObject({
+        status: 400,
+        body: { details: [{ param: 'claims', msg: `must fit credential configuration ${made.id}: ${description}` }] },
+      });
       return description;
     };
-    expect(await denied({ expiresIn: { days: 3622 } }, { points: 1 })).toBe(
-      'validUntil must be at most 3620 days after validFrom',
-    );
-    const validUntil = { mapFrom: 'claims.until' };
-    expect(await denied({ validUntil }, { points: 1, until: '2020-01-31' })).toBe(
-      'validUntil must be later than validFrom, rounded down to the hour',
-    );
+    expect(await denied('9999-12-31')).toBe('validUntil must be at most 3620 days after validFrom');
+    expect(await denied('2020-01-31')).toBe('validUntil must be later than validFrom, rounded down to the hour');
+    const lasting = await tenant.api.mobile.create({ ...card, expiresIn: { years: 10 } } as never);
+    expect(lasting).toMatchObject({
+      status: 400,
+      body: { details: [{ param: 'expiresIn', msg: expect.stringContaining('must be at most 3620 days') as string }] },
+    });
     const { id: userId } = expectStatus(await tenant.api.users.create({ claims }), 201);
     const { uri } = await offer({ claims: {}, userId });
     const nameless = { given_name: 'Zoë', birthdate: '1990-12-10' };

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { AppError } from '@attestry/contracts';
 import { isMdlDocType } from '@attestry/cose';
 import { Streams, withoutRecord, type Clock, type EventContext, type Fence, type Ids } from '@attestry/event-store';
 import { pooledBytes, SigningKeys } from '@attestry/keys';
@@ -54,7 +55,7 @@ export class DocumentSigners {
     { docType, hasStatus }: { docType: string; hasStatus: boolean },
     context: EventContext,
   ): Promise<CertifiedSigner> {
-    const documents = isMdlDocType(docType) ? 'mDL' : 'other';
+    const documents = documentsOf(docType);
     const find = (state: MobileCertificatesState) => findSigner(state, documents, this.clock.now(), { hasStatus });
     const { state } = await this.streams.load(mobileCertificates, mobileCertificatesStream(tenantId));
     const found = find(state);
@@ -62,6 +63,25 @@ export class DocumentSigners {
     const signer = found.signer ?? find(await this.renew(tenantId, target, withoutRecord(context))).signer;
     if (!signer) throw new Error(`no document signer of ${target.iacaId}`);
     return this.certified(tenantId, signer, found.iaca);
+  }
+
+  /** Until when the certificate that would sign such a document now is valid; undefined while none can sign. */
+  async endOfSigner(
+    tenantId: string,
+    { docType, hasStatus }: { docType: string; hasStatus: boolean },
+  ): Promise<Date | undefined> {
+    const documents = documentsOf(docType);
+    const now = this.clock.now();
+    const { state } = await this.streams.load(mobileCertificates, mobileCertificatesStream(tenantId));
+    try {
+      const { iaca, signer } = findSigner(state, documents, now, { hasStatus });
+      if (signer) return new Date(signer.data.notAfter);
+      const { documentSignerPeriod } = await import('@attestry/certificates');
+      return documentSignerPeriod(documents, beginOfSigner(iaca, now), validityOf(iaca)).notAfter;
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'credential_request_denied') return undefined;
+      throw error;
+    }
   }
 
   /**
@@ -154,10 +174,7 @@ export class DocumentSigners {
     const { createDocumentSigner, documentSignerPeriod } = await import('@attestry/certificates');
     const iaca = requireIaca(state, iacaId);
     const [key] = await makeKeys(1);
-    const period = documentSignerPeriod(documents, beginOfSigner(iaca, now), {
-      notBefore: new Date(iaca.data.notBefore),
-      notAfter: new Date(iaca.data.notAfter),
-    });
+    const period = documentSignerPeriod(documents, beginOfSigner(iaca, now), validityOf(iaca));
     const made = await createDocumentSigner({
       iaca: derOf(iaca),
       iacaKey: await this.signingKeys.loadSigner(tenantId, iaca.keyId!),
@@ -185,6 +202,13 @@ export class DocumentSigners {
     ];
   }
 }
+
+const documentsOf = (docType: string): 'mDL' | 'other' => (isMdlDocType(docType) ? 'mDL' : 'other');
+
+const validityOf = ({ data }: StoredX509): { notBefore: Date; notAfter: Date } => ({
+  notBefore: new Date(data.notBefore),
+  notAfter: new Date(data.notAfter),
+});
 
 /** Common name of a signer: that of its IACA with another ending, at most 64 characters. */
 export const signerName = (iacaName: string, signed?: Documents): string =>

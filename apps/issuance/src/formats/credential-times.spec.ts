@@ -1,5 +1,7 @@
+import type { Duration } from '@attestry/contracts';
 import fc from 'fast-check';
-import { credentialTimes, expiresTooSoon, TimesFault, type RequestedTimes } from './credential-times.js';
+import { credentialTimes, expiresTooSoon, lifetimeFault, TimesFault, type RequestedTimes } from './credential-times.js';
+import { addDuration } from './validity.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -160,4 +162,47 @@ describe('a lifetime', () => {
   ])('of less than 2 hours is too short: %j', (expiresIn, expected) => {
     expect(expiresTooSoon(expiresIn)).toBe(expected);
   });
+});
+
+describe('the longest lifetime [T620]', () => {
+  const fault = (days: number, longest: number) =>
+    `must be at most ${days} days, for which the certificate of every signer is valid; it can be ${longest} days`;
+
+  it.each<[Duration, number, string | undefined]>([
+    [{ days: 427 }, 427, undefined],
+    [{ days: 427, seconds: 1 }, 427, fault(427, 428)],
+    [{ weeks: 61 }, 427, undefined],
+    [{ weeks: 61, hours: 1 }, 427, fault(427, 428)],
+    [{ months: 13 }, 427, undefined],
+    // July to September of the next year, when that is a leap year.
+    [{ months: 14 }, 427, fault(427, 428)],
+    [{ years: 1, months: 2 }, 427, fault(427, 428)],
+    [{ years: 1, days: 61 }, 427, undefined],
+    [{ years: 1, days: 62 }, 427, fault(427, 428)],
+    [{ minutes: 427 * 1440 }, 427, undefined],
+    [{ minutes: 427 * 1440 + 1 }, 427, fault(427, 428)],
+    [{ years: 9 }, 3290, undefined],
+    [{ years: 9 }, 3287, fault(3287, 3288)],
+    [{ years: 10 }, 3290, fault(3290, 3653)],
+    [{ years: 10 }, 3620, fault(3620, 3653)],
+    [{ months: 108 }, 3290, undefined],
+    [{ months: 109 }, 3290, fault(3290, 3319)],
+    [{ years: 1000 }, 3620, expect.stringContaining('must be at most 3620 days') as string],
+    [{ seconds: 31_536_000_000, years: 1000 }, 3620, expect.stringContaining('must be at most 3620 days') as string],
+    [{}, 427, undefined],
+  ])('of %j for at most %i days', (expiresIn, days, expected) =>
+    expect(lifetimeFault(expiresIn, days)).toEqual(expected),
+  );
+
+  it('never has a credential that outlives it', () =>
+    fc.assert(
+      fc.property(
+        fc.date({ min: new Date('2026-01-01'), max: new Date('2090-01-01'), noInvalidDate: true }),
+        fc.record({ months: fc.nat(16), days: fc.nat(500), hours: fc.nat(50) }),
+        (issuedAt, expiresIn) => {
+          fc.pre(!lifetimeFault(expiresIn, 427) && !expiresTooSoon(expiresIn));
+          credentialTimes({ issuedAt, validUntil: addDuration(issuedAt, expiresIn), longestDays: 427 });
+        },
+      ),
+    ));
 });

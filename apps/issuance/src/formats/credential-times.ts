@@ -1,5 +1,5 @@
 import type { Duration } from '@attestry/contracts';
-import { addDuration } from './validity.js';
+import { addDuration, longestInDays } from './validity.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -58,6 +58,17 @@ export const credentialTimes = (requested: RequestedTimes): CredentialTimes => {
 export const expiresTooSoon = (expiresIn: Duration): boolean => {
   const from = new Date(0);
   return addDuration(from, expiresIn).getTime() - from.getTime() < 2 * HOUR;
+};
+
+/**
+ * Why credentials that are valid for so long from their issuance may outlive the certificate whose key signs them.
+ * @param days that every signer guarantees
+ */
+export const lifetimeFault = (expiresIn: Duration, days: number): string | undefined => {
+  const longest = Math.ceil(longestInDays(expiresIn));
+  return longest > days
+    ? `must be at most ${days} days, for which the certificate of every signer is valid; it can be ${longest} days`
+    : undefined;
 };
 
 const roundDown = (date: Date, unit: number): Date => new Date(Math.floor(date.getTime() / unit) * unit);

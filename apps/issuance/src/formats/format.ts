@@ -95,6 +95,22 @@ export interface UnsignedCredential {
   digests?: CredentialDigests;
 }
 
+/** What decides whether a credential could be signed if it were requested when it is offered. */
+export interface OfferFacts {
+  now: Date;
+  /** Nothing is added to the claims before the credential is issued, except by a claims source. */
+  areComplete: boolean;
+  /** End of the certificate that would sign, where that is known. */
+  signerEnd?: Date | undefined;
+}
+
+/** Validity that no credential could have. */
+export interface TimesRefusal {
+  /** What states it. */
+  of: 'configuration' | 'claims';
+  msg: string;
+}
+
 /** Members of the issuer metadata for one configuration, beside `format`, `id` and `scope`. */
 export interface FormatMetadata {
   /** In `credential_configurations_supported`, OID4VCI 1.0 §12.2.4 and Appendix A. */
@@ -143,6 +159,14 @@ export interface Format<
     configuration: Pick<ActiveConfiguration<Content>, 'type' | 'content'>,
     from: UserObject,
   ): Promise<ClaimFault | undefined>;
+
+  /** Where a certificate signs: whether the credential would outlive it, or have another validity that is denied. */
+  timesFaultOf?(
+    configuration: ActiveConfiguration<Content>,
+    from: UserObject,
+    facts: OfferFacts,
+  ): TimesRefusal | undefined;
+
   /** @throws AppError credential_request_denied when a required claim has no value */
   mapClaims(configuration: ActiveConfiguration<Content>, from: UserObject): Record<string, unknown>;
   /**

@@ -13,6 +13,14 @@ export const addDuration = (from: Date, duration: Duration): Date => {
   return new Date(Math.min(time, LAST));
 };
 
+const DAY_MS = 86_400_000;
+/** First of each month of four years, one of them a leap year. */
+const STARTS = Array.from({ length: 48 }, (_, month) => new Date(Date.UTC(2000, month, 1)));
+
+/** Longest that the duration can be, in days: months and years have different lengths. */
+export const longestInDays = (duration: Duration): number =>
+  Math.max(...STARTS.map((from) => addDuration(from, duration).getTime() - from.getTime())) / DAY_MS;
+
 /** RFC 3339 has four digits for the year. */
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59);
 

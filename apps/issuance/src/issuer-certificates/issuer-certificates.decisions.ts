@@ -10,11 +10,14 @@ export interface CertificatePeriod {
   dueAt: Date;
 }
 
-/** A CA is used for half of its 20 years, so that every signer made under it has its full 3,650 days. */
-export const caPeriod = (now: Date): CertificatePeriod => periodOf(now, 7300, 3650);
+/** Days for which a credential can always be valid: nine years have at most 3,288. */
+export const GUARANTEED_DAYS = 3290;
 
-/** A signer lives 3,650 days and signs for a year, so that credentials valid for up to 3,285 days always end before it. */
-export const signerPeriod = (now: Date): CertificatePeriod => periodOf(now, 3650, 365);
+/** A CA is used for half of its 20 years, so that every signer made under it has its full 3,660 days. */
+export const caPeriod = (now: Date): CertificatePeriod => periodOf(now, 7320, 3650);
+
+/** A signer lives 3,660 days and signs for a year, and for five days more in case its renewal is late (`GUARANTEED_DAYS`). */
+export const signerPeriod = (now: Date): CertificatePeriod => periodOf(now, 3660, 365);
 
 /**
  * When the private key of a replaced signer is destroyed: a day after its successor begins, which is at most an hour before that is made. Another
@@ -33,9 +36,11 @@ const periodOf = (now: Date, days: number, daysInUse: number): CertificatePeriod
   };
 };
 
-/** The CA that signs now; undefined before the first, and when another one is due. */
+/** The CA that signs now; undefined before the first, and when another one is due: those of earlier releases end before a signer that they make late. */
 export const signingCa = ({ authorities }: IssuerCertificatesState, now: Date): StoredCertificate | undefined =>
-  authorities.findLast(({ dueAt }) => now < new Date(dueAt));
+  authorities.findLast(
+    ({ dueAt, notAfter }) => now < new Date(dueAt) && signerPeriod(now).notAfter <= new Date(notAfter),
+  );
 
 /** The newest signer of an issuer whose certificate is valid, also when another one is due. */
 export const validSigner = (
@@ -52,8 +57,12 @@ export const validSigner = (
 
 export const isSignerDue = (state: IssuerCertificatesState, issuer: string, now: Date): boolean => {
   const signer = validSigner(state, issuer, now);
-  return !signer || now >= new Date(signer.dueAt);
+  return !signer || now >= new Date(signer.dueAt) || endsTooSoon(signer, now);
 };
+
+/** Whether a credential may outlive the signer: one of an earlier release, or one that was not renewed in time. */
+export const endsTooSoon = ({ notAfter }: { notAfter: string | Date }, now: Date): boolean =>
+  new Date(notAfter).getTime() - now.getTime() < GUARANTEED_DAYS * DAY_MS;
 
 /** A signer that is due, with the CA that it was made with when that one was due too. */
 export const addSigner = (

@@ -3,6 +3,8 @@ import {
   addSigner,
   caPeriod,
   destroyReplacedKeys,
+  endsTooSoon,
+  GUARANTEED_DAYS,
   isSignerDue,
   signerPeriod,
   signingCa,
@@ -52,12 +54,12 @@ describe('periods of certificates', () => {
   it('begin with the hour; the CA is used for half of its life, a signer for a year', () => {
     expect(iso(caPeriod(at(BEGIN)))).toEqual({
       notBefore: '2026-01-01T10:00:00.000Z',
-      notAfter: '2045-12-27T10:00:00.000Z',
+      notAfter: '2046-01-16T10:00:00.000Z',
       dueAt: '2035-12-30T10:00:00.000Z',
     });
     expect(iso(signerPeriod(at(BEGIN)))).toEqual({
       notBefore: '2026-01-01T10:00:00.000Z',
-      notAfter: '2035-12-30T10:00:00.000Z',
+      notAfter: '2036-01-09T10:00:00.000Z',
       dueAt: '2027-01-01T10:00:00.000Z',
     });
   });
@@ -65,6 +67,26 @@ describe('periods of certificates', () => {
   it('leave every signer its full life under a CA that signs', () => {
     const ca = caPeriod(at(BEGIN));
     expect(signerPeriod(new Date(ca.dueAt.getTime() - 1)).notAfter <= ca.notAfter).toBe(true);
+  });
+
+  it('leave a credential of nine years within its signer, also when its renewal is five days late [T620]', () => {
+    const { dueAt, notAfter } = signerPeriod(at(BEGIN));
+    const late = new Date(dueAt.getTime() + 5 * 86_400_000);
+    expect(GUARANTEED_DAYS).toBeGreaterThanOrEqual(3288);
+    expect([endsTooSoon({ notAfter }, late), endsTooSoon({ notAfter }, new Date(late.getTime() + 1))]).toEqual([
+      ...[false, true],
+    ]);
+  });
+
+  it('of earlier releases end earlier: a signer is due before, and its CA makes none that would outlive it [T620]', () => {
+    const ca = { ...caOf('ca1', BEGIN), notAfter: '2045-12-27T10:00:00.000Z' };
+    const signer = { ...signerOf('s1', BEGIN), notAfter: '2035-12-30T10:00:00.000Z' };
+    const state = stateOf([caCreated(ca), signerCreated(signer)]);
+    // 3,290 days before the end.
+    expect(isSignerDue(state, own, at('2026-12-27T10:00:00Z'))).toBe(false);
+    expect(isSignerDue(state, own, at('2026-12-27T10:00:01Z'))).toBe(true);
+    expect(signingCa(state, at('2035-12-20T10:59:59Z'))?.keyId).toBe('ca1');
+    expect(signingCa(state, at('2035-12-20T11:00:00Z'))).toBeUndefined();
   });
 });
 
@@ -98,8 +120,8 @@ describe('issuer certificates', () => {
     const state = stateOf(first);
     expect(isSignerDue(state, own, at('2027-01-01T09:59:59Z'))).toBe(false);
     expect(isSignerDue(state, own, at('2027-01-01T10:00:00Z'))).toBe(true);
-    expect(validSigner(state, own, at('2035-12-30T09:59:59Z'))?.keyId).toBe('s1');
-    expect(validSigner(state, own, at('2035-12-30T10:00:00Z'))).toBeUndefined();
+    expect(validSigner(state, own, at('2036-01-09T09:59:59Z'))?.keyId).toBe('s1');
+    expect(validSigner(state, own, at('2036-01-09T10:00:00Z'))).toBeUndefined();
     const renewed = stateOf([...first, signerCreated(signerOf('s2', '2027-01-02T00:00:00Z'))]);
     expect(validSigner(renewed, own, at('2027-01-02T00:00:00Z'))?.keyId).toBe('s2');
   });
@@ -112,7 +134,7 @@ describe('issuer certificates', () => {
   });
 
   it('leave out those that have ended when one is made', () => {
-    const later = '2046-01-01T00:00:00.000Z';
+    const later = '2046-02-01T00:00:00.000Z';
     const events = [caCreated(caOf('ca2', later)), signerCreated(signerOf('s2', later))];
     const state = stateOf([...first, keyDestroyed('s1'), ...events]);
     expect(state.authorities.map(({ keyId }) => keyId)).toEqual(['ca2']);

@@ -235,6 +235,21 @@ describe('the certificates of a tenant', () => {
     expect(await publishedKeys(tenantId)).toHaveLength(3);
   });
 
+  it('are replaced by the request that needs one, when the renewal is so late that a credential could outlive it [T620]', async () => {
+    const tenantId = newTenant();
+    await configure(tenantId);
+    const load = async () =>
+      (await signers().loadSigner(tenantId, urlOf(tenantId), event(tenantId))).certificate.fingerprint;
+    const first = await load();
+    ahead = 369.9 * DAY_MS;
+    expect(await load()).toBe(first);
+    ahead = 370.1 * DAY_MS;
+    const made = await Promise.all([load(), load()]);
+    expect(new Set([first, ...made]).size).toBe(2);
+    expect(await publishedKeys(tenantId)).toHaveLength(2);
+    expect(await load()).toBe(made[0]);
+  });
+
   it('have the private key of a replaced signer destroyed a day later, while its certificate remains published', async () => {
     const tenantId = newTenant();
     await configure(tenantId);
@@ -324,7 +339,7 @@ describe('the certificates of a tenant', () => {
     const tenantId = newTenant();
     await configure(tenantId);
     const [first] = await anchors(tenantId);
-    ahead = 3651 * DAY_MS;
+    ahead = 3661 * DAY_MS;
     const signer = await signers().loadSigner(tenantId, urlOf(tenantId), event(tenantId));
     const leaf = new X509Certificate(Buffer.from(signer.certificate.x5c[0]!, 'base64'));
     const [newest, oldest] = await anchors(tenantId);
@@ -332,7 +347,7 @@ describe('the certificates of a tenant', () => {
     expect([leaf.verify(newest!.publicKey), leaf.verify(oldest!.publicKey)]).toEqual([true, false]);
     // The first signer has ended.
     expect(await publishedKeys(tenantId)).toHaveLength(1);
-    ahead = 7301 * DAY_MS;
+    ahead = 7321 * DAY_MS;
     expect(await anchors(tenantId)).toHaveLength(1);
   });
 

@@ -11,6 +11,7 @@ import {
   addSigner,
   caPeriod,
   destroyReplacedKeys,
+  endsTooSoon,
   isSignerDue,
   signerPeriod,
   signingCa,
@@ -66,11 +67,15 @@ export class IssuerSigners {
     if (!validSigner(state, issuer, this.clock.now())) await this.renew(tenantId, issuer, context);
   }
 
-  /** The signer of an issuer, made when there is none: the tenant's address changed, or no renewal has run for years. */
+  /**
+   * The signer of an issuer, made when there is none, because the tenant's address changed, or when credentials may outlive the one that there
+   * is.
+   */
   async loadSigner(tenantId: string, issuer: string, context: EventContext): Promise<CertifiedSigner> {
     const known = await this.findSigner(tenantId, issuer);
-    if (known) return known;
+    if (known && !endsTooSoon(known.certificate, this.clock.now())) return known;
     await this.renew(tenantId, issuer, context);
+    this.known.delete(`${tenantId} ${issuer}`);
     const made = await this.findSigner(tenantId, issuer);
     if (!made) throw new Error(`no signer of ${issuer}`);
     return made;

@@ -1,7 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { AppError, invalid, type ErrorDetail } from '@attestry/contracts';
+import type { Clock } from '@attestry/event-store';
+import { CLOCK } from '@attestry/service-kit';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { DocumentSigners } from '../document-signers/document-signers.js';
 import { describeClaimFault } from '../formats/claim-faults.decisions.js';
+import type { OfferFacts } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
 import type { CheckedEntry } from './check-credentials.js';
@@ -21,6 +25,8 @@ export class OfferEntries {
   constructor(
     private readonly configurations: CurrentConfigurations,
     private readonly formats: Formats,
+    private readonly documentSigners: DocumentSigners,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /** @throws AppError 400 for an id that no configuration of the tenant has, or a credential that could never be issued */
@@ -41,9 +47,13 @@ export class OfferEntries {
           location: 'body' as const,
         })),
       );
+    const now = this.clock.now();
     const details: ErrorDetail[] = [];
-    for (const [index, entry] of entries.entries())
-      details.push(...(await this.faultsOf(tenantId, entry, index, found[index]!, known)));
+    for (const [index, entry] of entries.entries()) {
+      const signerEnd = await this.signerEndOf(tenantId, found[index]!);
+      const facts = { now, signerEnd, areComplete: known.areComplete ?? false };
+      details.push(...(await this.faultsOf(tenantId, entry, index, found[index]!, known, facts)));
+    }
     if (details.length) throw invalid(...details);
     return found.map((configuration) => ({
       credentialConfigurationId: configuration!.id,
@@ -58,7 +68,9 @@ export class OfferEntries {
     index: number,
     configuration: ActiveConfiguration,
     known: KnownClaims,
+    facts: OfferFacts,
   ): Promise<ErrorDetail[]> {
+    const format = this.formats.byName[configuration.format];
     const isSourced = configuration.content.claimSourceId !== undefined;
     const sets = claimSets.map(({ claims }, set) => ({
       param: `credentials.${index}.claimSets.${set}.claims`,
@@ -67,16 +79,32 @@ export class OfferEntries {
     const details: ErrorDetail[] = [];
     // One after the other: a request must not fill the queue of the worker threads.
     for (const { param, claimSet } of sets.length ? sets : [{ param: 'claims', claimSet: {} }]) {
-      const fault = await this.faultOf(tenantId, configuration, {
+      const from = {
         ...known,
         claims: { ...known.claims, ...claimSet },
         // Only a claim set is merged after the claims source, and authenticationProvider is no claim (ADR 0093).
         ...(isSourced && { finalClaims: new Set(Object.keys(claimSet)) }),
-      });
-      const msg = `must fit credential configuration ${configuration.id}: ${fault}`;
-      if (fault !== undefined) details.push({ msg, param, location: 'body' });
+      };
+      const fault = await this.faultOf(tenantId, configuration, from);
+      const times = fault === undefined ? format.timesFaultOf?.(configuration, from, facts) : undefined;
+      const reason = fault ?? times?.msg;
+      if (reason === undefined) continue;
+      const msg = `must fit credential configuration ${configuration.id}: ${reason}`;
+      // Once for all claim sets.
+      if (times?.of === 'configuration')
+        return [{ value: configuration.id, msg, param: 'credentials', location: 'body' }];
+      details.push({ msg, param, location: 'body' });
     }
     return details;
+  }
+
+  private async signerEndOf(
+    tenantId: string,
+    { format, type, content }: ActiveConfiguration,
+  ): Promise<Date | undefined> {
+    const module = this.formats.byName[format];
+    if (!module.timesFaultOf || module.resources.signer.kind !== 'documentSigner') return undefined;
+    return this.documentSigners.endOfSigner(tenantId, { docType: type, hasStatus: content.revocable === true });
   }
 
   private async faultOf(

@@ -3,6 +3,8 @@ import type { ActiveConfiguration } from '../credential-configuration/credential
 import type { Formats } from '../formats/formats.js';
 import { authorizationServerMetadata } from './authorization-server-metadata.js';
 import type { CurrentConfigurations } from './current-configurations.js';
+import type { DocumentSigners } from '../document-signers/document-signers.js';
+import type { OfferFacts } from '../formats/format.js';
 import { mapClaims, mapKnownClaims, type UserObject } from './map-claims.js';
 import { OfferEntries } from './offer-entries.js';
 import { queryOf, rawOf } from './raw-request.js';
@@ -94,6 +96,8 @@ describe('a mapped claim', () => {
     ));
 });
 
+const noSigners = { endOfSigner: () => Promise.reject(new Error('no document')) } as unknown as DocumentSigners;
+const clock = { now: () => new Date('2026-05-01T10:00:00Z') };
 const entryOf = (configurationId: string) => ({ configurationId, claimSets: [] });
 
 describe('the entries of an offer', () => {
@@ -103,6 +107,8 @@ describe('the entries of an offer', () => {
     const entries = new OfferEntries(
       { find } as unknown as CurrentConfigurations,
       { byName: { jwt_vc_json: { check: async () => undefined } } } as unknown as Formats,
+        noSigners,
+        clock,
     );
     expect(await entries.resolveEntries('t1', [entryOf('c1')])).toEqual([
       { credentialConfigurationId: 'c1', scope: 'jwt_vc_json:A' },
@@ -119,6 +125,8 @@ describe('the entries of an offer', () => {
     return new OfferEntries(
       { find } as unknown as CurrentConfigurations,
       { byName: { jwt_vc_json: format } } as unknown as Formats,
+      noSigners,
+      clock,
     );
   };
   const sets = (...claims: Record<string, unknown>[]) => [
@@ -224,6 +232,35 @@ describe('the entries of an offer', () => {
         details: [detail('claims', 'must fit credential configuration c1: level must be a number')],
       });
     });
+  });
+
+  it('are refused with a validity that is denied, that of the configuration once for all claim sets [T620]', async () => {
+    const seen: OfferFacts[] = [];
+    const entries = (of: 'configuration' | 'claims') =>
+      entriesWith({
+        mapClaims: () => ({}),
+        resources: { signer: { kind: 'issuerSigner' } },
+        timesFaultOf: (_configuration: unknown, { claims }: UserObject, facts: OfferFacts) => {
+          seen.push(facts);
+          return claims['until'] === 'late' ? { of, msg: 'too long' } : undefined;
+        },
+      });
+    const late = [{ until: 'late' }, { until: 'soon' }, { until: 'late' }];
+    const msg = (id: string) => `must fit credential configuration ${id}: too long`;
+    const known = { claims: { until: 'late' } };
+    await expect(entries('claims').resolveEntries('t1', sets(...late), known)).rejects.toMatchObject({
+      details: [
+        detail('claims', msg('c1')),
+        detail('credentials.1.claimSets.0.claims', msg('c2')),
+        detail('credentials.1.claimSets.2.claims', msg('c2')),
+      ],
+    });
+    await expect(entries('configuration').resolveEntries('t1', sets(...late), known)).rejects.toMatchObject({
+      details: ['c1', 'c2'].map((value) => ({ value, ...detail('credentials', msg(value)) })),
+    });
+    expect(await entries('claims').resolveEntries('t1', sets({}), { claims: {}, areComplete: true })).toHaveLength(2);
+    expect(seen[0]).toEqual({ now: clock.now(), signerEnd: undefined, areComplete: false });
+    expect(seen.at(-1)).toMatchObject({ areComplete: true });
   });
 
   it('fail with what is no refusal', async () => {

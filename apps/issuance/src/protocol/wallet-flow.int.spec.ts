@@ -1473,6 +1473,14 @@ describe('a credential that a document signer signs', () => {
     expect(await denied({ born: '1990-12-10', until: '9999-12-31' })).toBe(
       'validUntil must be at most 3620 days after validFrom',
     );
+    const offered = { credentials: [dated], claims: { born: '1990-12-10', until: '9999-12-31' } };
+    expect((await refusal(admin(createPreAuthorizedOffer, { body: offered }))).details).toEqual([
+      {
+        msg: `must fit credential configuration ${dated}: validUntil must be at most 3620 days after validFrom`,
+        param: 'claims',
+        location: 'body',
+      },
+    ]);
   });
 
   it('is configured once for a type, which cannot change', async () => {

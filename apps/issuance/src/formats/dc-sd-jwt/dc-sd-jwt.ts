@@ -12,19 +12,21 @@ import type { Signer } from '@attestry/keys';
 import { eventContext } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import { GUARANTEED_DAYS } from '../../issuer-certificates/issuer-certificates.decisions.js';
 import type { CertifiedSigner } from '../../issuer-certificates/issuer-signers.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
 import { publishVersion } from '../../published-type/published-type.decisions.js';
 import { publishedType, publishedTypeStream } from '../../published-type/published-type.state.js';
 import { typeAddress, typeAddressFault, typesAddress } from '../../published-type/type-address.js';
 import { deniedClaim, type ClaimFault } from '../claim-faults.decisions.js';
-import { credentialTimes, TimesFault } from '../credential-times.js';
+import { credentialTimes, lifetimeFault, TimesFault } from '../credential-times.js';
 import { claimOf, displayDefaults, displayOf } from '../display.decisions.js';
 import {
   certifiedSigner,
   type CredentialFacts,
   type Format,
   type FormatMetadata,
+  type TimesRefusal,
   type UnsignedCredential,
 } from '../format.js';
 import { proofTypesOf } from '../proof-types.js';
@@ -103,6 +105,12 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
 
   async check(_tenantId: string, { content }: SdJwt, from: UserObject): Promise<ClaimFault | undefined> {
     return claimFault(mapKnownClaims(content.claimMappings, from));
+  }
+
+  /** The signer is renewed in time: only an `expiresIn` of before the limit is at fault. */
+  timesFaultOf({ content }: SdJwt): TimesRefusal | undefined {
+    const fault = content.expiresIn && lifetimeFault(content.expiresIn, GUARANTEED_DAYS);
+    return fault ? { of: 'configuration', msg: `expiresIn ${fault}` } : undefined;
   }
 
   mapClaims({ content }: SdJwt, from: UserObject): Record<string, unknown> {

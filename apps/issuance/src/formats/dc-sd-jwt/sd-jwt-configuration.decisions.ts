@@ -9,9 +9,10 @@ import {
 } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import type { ConfigurationContent } from '../../credential-configuration/credential-configuration.events.js';
+import { GUARANTEED_DAYS } from '../../issuer-certificates/issuer-certificates.decisions.js';
 import { typeAddressFault } from '../../published-type/type-address.js';
 import { claimMappingFaults } from '../claim-mappings.decisions.js';
-import { expiresTooSoon } from '../credential-times.js';
+import { expiresTooSoon, lifetimeFault } from '../credential-times.js';
 import { displayDefaults, displayFaults, imageUrlFault } from '../display.decisions.js';
 import { present, storedApproval } from '../vc-configuration.decisions.js';
 import { claimFault } from './claim-fault.js';
@@ -63,6 +64,8 @@ export const sdJwtFaults = (request: SdJwtConfigurationRequest): ErrorDetail[] =
     }),
   );
   if (expiresIn && expiresTooSoon(expiresIn)) fault('expiresIn', 'must be at least 2 hours', expiresIn);
+  const tooLong = expiresIn && lifetimeFault(expiresIn, GUARANTEED_DAYS);
+  if (tooLong) fault('expiresIn', tooLong, expiresIn);
   return details;
 };
 

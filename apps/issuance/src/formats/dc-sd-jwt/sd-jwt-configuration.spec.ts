@@ -18,6 +18,8 @@ const body = (param: string, msg: string, value?: unknown): ErrorDetail => ({
   location: 'body',
 });
 const nested = (levels: number): unknown => (levels ? [nested(levels - 1)] : 1);
+const tooLong = (days: number, longest: number) =>
+  `must be at most ${days} days, for which the certificate of every signer is valid; it can be ${longest} days`;
 
 describe('rules of a configuration', () => {
   it('accept a full request, and null for absent members', () => {
@@ -59,6 +61,8 @@ describe('rules of a configuration', () => {
     ],
     [{ expiresIn: {} }, body('expiresIn', 'must be at least 2 hours', {})],
     [{ expiresIn: { minutes: 119 } }, body('expiresIn', 'must be at least 2 hours', { minutes: 119 })],
+    [{ expiresIn: { years: 10 } }, body('expiresIn', tooLong(3290, 3653), { years: 10 })],
+    [{ expiresIn: { days: 3291 } }, body('expiresIn', tooLong(3290, 3291), { days: 3291 })],
     ...['iss', 'aud', 'iat', 'nbf', 'exp', 'cnf', 'vct', 'vct#integrity', 'status', '_sd', '...', '_sd_alg'].map(
       (name) => [mapping(name, 1), body(`claimMappings.${name}`, 'is a reserved name')] as const,
     ),

@@ -8,12 +8,19 @@ import type {
   StatusMechanism,
   TimeMapping,
 } from '@attestry/contracts';
-import { ELEMENT_TYPES, elementFault, MDL_NAMESPACE, missingMdlElements, type ElementType } from '@attestry/cose';
+import {
+  ELEMENT_TYPES,
+  elementFault,
+  longestMdocLifetimeDays,
+  MDL_NAMESPACE,
+  missingMdlElements,
+  type ElementType,
+} from '@attestry/cose';
 import { parseClaimPath } from '../../credential-configuration/claim-path.js';
 import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import type { ConfigurationContent } from '../../credential-configuration/credential-configuration.events.js';
 import { namespaceMappingFaults, PATH_FAULT } from '../claim-mappings.decisions.js';
-import { expiresTooSoon } from '../credential-times.js';
+import { expiresTooSoon, lifetimeFault } from '../credential-times.js';
 import { displayFaults, imageUrlFault, type DisplayDefaults } from '../display.decisions.js';
 import { present, storedApproval } from '../vc-configuration.decisions.js';
 
@@ -81,6 +88,8 @@ export const mdocFaults = (request: MobileConfigurationRequest): ErrorDetail[] =
       fault(`claimMappings.${MDL_NAMESPACE}.${element}`, `is required: it is mandatory for ${type}`);
 
   if (expiresTooSoon(expiresIn)) fault('expiresIn', 'must be at least 2 hours', expiresIn);
+  const tooLong = lifetimeFault(expiresIn, longestMdocLifetimeDays(type));
+  if (tooLong) fault('expiresIn', tooLong, expiresIn);
   for (const time of ['validFrom', 'validUntil'] as const) {
     const mapFrom = request[time]?.mapFrom;
     if (mapFrom !== undefined && !parseClaimPath(mapFrom)) fault(time, PATH_FAULT, mapFrom);

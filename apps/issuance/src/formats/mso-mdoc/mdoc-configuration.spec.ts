@@ -19,6 +19,8 @@ const body = (param: string, msg: string, value?: unknown): ErrorDetail => ({
   param,
   location: 'body',
 });
+const tooLong = (days: number, longest: number) =>
+  `must be at most ${days} days, for which the certificate of every signer is valid; it can be ${longest} days`;
 const MDL = 'org.iso.18013.5.1.mDL';
 const MANDATORY = [
   'family_name',
@@ -75,10 +77,26 @@ describe('rules of a configuration', () => {
     expect(mdocFaults(request(full))).toEqual([]);
   });
 
+  it('allow the validity for which every signer is valid, which is shorter for a driving licence [T620]', () => {
+    for (const type of ['org.example.card', 'org.iso.18013.5.1.mDL.AU'])
+      for (const expiresIn of [{ years: 9 }, { days: 3620 }])
+        expect(mdocFaults(request({ type, expiresIn }))).toEqual([]);
+    expect(mdocFaults(request({ ...mdl(MANDATORY), expiresIn: { days: 427 } }))).toEqual([]);
+    for (const [expiresIn, longest] of [
+      [{ days: 428 }, 428],
+      [{ months: 14 }, 428],
+      [{ years: 10 }, 3653],
+    ] as const)
+      expect(mdocFaults(request({ ...mdl(MANDATORY), expiresIn }))).toEqual([
+        body('expiresIn', tooLong(427, longest), expiresIn),
+      ]);
+  });
+
   it.each<readonly [object, ErrorDetail]>([
     [{ type: 'VerifiableCredential' }, body('type', 'must not be VerifiableCredential', 'VerifiableCredential')],
     [{ expiresIn: {} }, body('expiresIn', 'must be at least 2 hours', {})],
     [{ expiresIn: { minutes: 119 } }, body('expiresIn', 'must be at least 2 hours', { minutes: 119 })],
+    [{ expiresIn: { years: 10 } }, body('expiresIn', tooLong(3620, 3653), { years: 10 })],
     [
       { statusMechanism: 'identifier_list' },
       body('statusMechanism', 'must not be used without includeStatus: true', 'identifier_list'),

@@ -260,6 +260,50 @@ describe('the times of an mso_mdoc', () => {
     );
   });
 
+  it('are refused when they are offered, where they are known and no credential could have them [T620]', () => {
+    const until = (days: number) => at(hoursLater(24 * days)).slice(0, 10);
+    const refused = (
+      from: Parameters<typeof format.timesFaultOf>[1],
+      changed: Partial<MdocContent> = mappedTimes,
+      more: { areComplete?: boolean; signerEnd?: Date } = {},
+    ) => format.timesFaultOf(configuration(changed), from, { now, areComplete: true, ...more });
+    const longest = { of: 'claims', msg: 'validUntil must be at most 427 days after validFrom' };
+    const ended = { of: 'claims', msg: 'validUntil must be later than validFrom, rounded down to the hour' };
+    expect(refused({ claims: { until: until(400) } })).toBeUndefined();
+    expect(refused({ claims: { until: '2050-01-01' } })).toEqual(longest);
+    expect(refused({ claims: { until: until(600), from: until(300) } })).toBeUndefined();
+    expect(refused({ claims: { until: '2020-01-01' } })).toEqual(ended);
+    // `expiresIn` counts from issuance.
+    expect(refused({ claims: { from: until(31) } })).toEqual(ended);
+    expect(refused({ claims: { from: until(20) } })).toBeUndefined();
+    expect(refused({ claims: {} })).toBeUndefined();
+
+    // A claim that may follow decides.
+    for (const open of [
+      refused({ claims: {} }, { ...mappedTimes, expiresIn: { years: 10 } }, { areComplete: false }),
+      refused({ claims: { until: '2050-01-01' } }, mappedTimes, { areComplete: false }),
+      refused({ claims: { until: '2050-01-01' }, finalClaims: new Set() }),
+    ])
+      expect(open).toBeUndefined();
+    const untilOnly = { validUntil: text('until') };
+    expect(refused({ claims: { until: '2050-01-01' } }, untilOnly, { areComplete: false })).toEqual(longest);
+    expect(refused({ claims: { until: '2050-01-01' }, finalClaims: new Set(['until']) }, untilOnly)).toEqual(longest);
+
+    // What is stored from before the limit.
+    expect(refused({ claims: {} }, { expiresIn: { years: 10 } })).toEqual({
+      of: 'configuration',
+      msg: `expiresIn must be at most 427 days, for which the certificate of every signer is valid; it can be 3653 days`,
+    });
+    expect(refused({ claims: { until: until(400) } }, { ...untilOnly, expiresIn: { years: 10 } })).toBeUndefined();
+
+    // A signer that ends with its IACA.
+    const signerEnd = hoursLater(24 * 10);
+    const msg = 'validUntil must not be later than the end of the certificate of the signer';
+    expect(refused({ claims: {} }, {}, { signerEnd })).toEqual({ of: 'configuration', msg: `expiresIn: ${msg}` });
+    expect(refused({ claims: { until: until(20) } }, untilOnly, { signerEnd })).toEqual({ of: 'claims', msg });
+    expect(refused({ claims: { until: until(9) } }, untilOnly, { signerEnd })).toBeUndefined();
+  });
+
   it('are denied where the end is not after the beginning', () =>
     expect(refusal(() => format.prepare(facts({}, mappedTimes, { ...claims, until: at(hoursLater(-1)) })))).toEqual(
       denied('validUntil must be later than validFrom, rounded down to the hour'),

@@ -30,13 +30,15 @@ import { MDOC_LIST_SIZE } from '../../status-list/packed-statuses.js';
 import type { StatusReference } from '../../status-list/token-status-list.js';
 import { claimBeyondLimit, deniedClaim, faultOfEncoding, type ClaimFault } from '../claim-faults.decisions.js';
 import { claimsSizeFault } from '../claims-size.decisions.js';
-import { credentialTimes, TimesFault } from '../credential-times.js';
+import { credentialTimes, lifetimeFault, TimesFault } from '../credential-times.js';
 import { claimOf, displayOf } from '../display.decisions.js';
 import {
   certifiedSigner,
   type CredentialFacts,
   type Format,
   type FormatMetadata,
+  type OfferFacts,
+  type TimesRefusal,
   type UnsignedCredential,
 } from '../format.js';
 import { proofTypesOf } from '../proof-types.js';
@@ -139,6 +141,37 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
       }
     const times = mapTimes(content, from);
     return 'fault' in times ? times.fault : undefined;
+  }
+
+  timesFaultOf({ type, content }: Mdoc, from: UserObject, facts: OfferFacts): TimesRefusal | undefined {
+    const longestDays = longestMdocLifetimeDays(type);
+    const times = mapTimes(content, from);
+    // Found by `check`.
+    if ('fault' in times) return undefined;
+    const mayFollow = (['validFrom', 'validUntil'] as const).some((name) => {
+      const mapping = content[name];
+      return mapping && !times[name] && (!facts.areComplete || isPending(mapping, from));
+    });
+    if (mayFollow) return undefined;
+    const tooLong = times.validUntil ? undefined : lifetimeFault(content.expiresIn, longestDays);
+    if (tooLong) return { of: 'configuration', msg: `expiresIn ${tooLong}` };
+    try {
+      credentialTimes({
+        issuedAt: facts.now,
+        ...times,
+        validUntil: times.validUntil ?? addDuration(facts.now, content.expiresIn),
+        longestDays,
+        ...(facts.signerEnd && { signer: { notBefore: new Date(0), notAfter: facts.signerEnd } }),
+      });
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof TimesFault)) throw error;
+      const isMapped = Object.keys(times).length > 0;
+      return {
+        of: isMapped ? 'claims' : 'configuration',
+        msg: isMapped ? error.message : `expiresIn: ${error.message}`,
+      };
+    }
   }
 
   mapClaims({ type, content }: Mdoc, from: UserObject): MdocClaims {

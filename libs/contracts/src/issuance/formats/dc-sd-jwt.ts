@@ -50,7 +50,7 @@ export class SdJwtConfigurationRequest extends KeyRequirements {
   /** Mapping of each claim of the credential, by claim name. Each claim is selectively disclosable. */
   @IsRecord() @BoundedJson({ entries: 200, text: 65_536, values: 20_000 }) claimMappings: Record<string, ClaimMapping>;
 
-  /** Validity of the credentials, at least 2 hours. Default: they do not expire. */
+  /** Validity of the credentials, at least 2 hours and at most 3,290 days: nine years at most. Default: they do not expire. */
   @Optional() @IsDuration() expiresIn?: Duration;
 
   /** Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */

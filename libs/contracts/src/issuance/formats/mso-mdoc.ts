@@ -63,8 +63,8 @@ export class MobileConfigurationRequest extends KeyRequirements {
   claimMappings: Record<string, Record<string, ElementMapping>>;
 
   /**
-   * Validity of the credentials from issuance, at least 2 hours. Credentials that would be valid for more than 427 days (mobile driving
-   * licences) or 3,620 days, or after the certificate of their signer, are denied.
+   * Validity of the credentials from issuance, at least 2 hours and at most 427 days (mobile driving licences) or 3,620 days, in years and
+   * months of any length. Credentials that would be valid after the certificate of their signer are denied.
    */
   @IsDuration() expiresIn: Duration;
 
