@@ -43,6 +43,7 @@ import {
 import { did as aggregate, didStream } from './did/did.state.js';
 import { startDeletion } from './did/did.decisions.js';
 import { DidListsReadModel } from './did-lists/did-lists.read-model.js';
+import { LinkedDomain } from './linked-domain/linked-domain.directory.js';
 import { didsService } from './index.js';
 import { PublishedDocuments } from './resolution/published-documents.js';
 
@@ -621,9 +622,9 @@ describe('reserving an issuer key', () => {
       { msg: 'the tenant has no did:web with an assertion key of type P-256', param: 'issuer', location: 'body' },
     ]);
     pass(1);
-    const { did } = await createWeb(tenant, 'first.example');
+    const { did } = await createWeb(tenant);
     pass(1);
-    await createWeb(tenant);
+    await createWeb(tenant, `${tenant.host}/later`);
     expect(await reserve(tenant, uuid(), undefined, ['P-256'], web)).toMatchObject({ did, algorithm: 'P-256' });
     for (const [named, msg] of [
       ['did:web:nobody.example', 'must be a DID of this tenant'],
@@ -632,6 +633,94 @@ describe('reserving an issuer key', () => {
       expect((await refusal(reserve(tenant, uuid(), named, ['P-256'], web))).details).toEqual([
         { value: named, msg, param: 'issuer', location: 'body' },
       ]);
+  });
+
+  describe('whose document is not published where it names it [T621]', () => {
+    const UNPUBLISHED =
+      'must have the registrationStatus COMPLETED: its initialDidDocument was not found, unchanged, where the DID names it';
+    const link = async ({ id: tenantId }: TenantContext, domain: string) => {
+      const [subject, data] = [customDomainVerified.subject, { tenantId, domain, revision: 1 }];
+      const headers = { tenantId, requestId: 'verify', occurredAt: new Date().toISOString() };
+      await engines.bus.publish([{ id: `linked-${tenantId}`, subject, headers, data }]);
+      const directory = services.app.get(LinkedDomain, { strict: false });
+      await waitUntil(async () => (await directory.loadLinkedDomain(tenantId)).domain === domain, {
+        what: 'the linked domain',
+      });
+    };
+    /** A host on which documents are published at `/<path>/did.json`. */
+    const serve = async () => {
+      const documents = new Map<string, unknown>();
+      const server = createServer((request, response) => {
+        const document = documents.get(request.url!);
+        response.statusCode = document === undefined ? 404 : 200;
+        response.setHeader('content-type', 'application/json').end(JSON.stringify(document ?? {}));
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const host = `localhost:${(server.address() as AddressInfo).port}`;
+      return { documents, host, end: () => new Promise((resolve) => server.close(resolve)) };
+    };
+
+    it('is not chosen: the oldest COMPLETED one is', async () => {
+      const tenant = newTenant();
+      await createWeb(tenant, 'first.example');
+      pass(1);
+      expect((await refusal(reserve(tenant, uuid()))).details).toEqual([
+        {
+          msg: 'the tenant has no DID with an assertion key of type P-256 or Ed25519 whose registrationStatus is COMPLETED; publish the initialDidDocument of one, or name another DID',
+          param: 'issuerDid',
+          location: 'body',
+        },
+      ]);
+      const { did } = await createWeb(tenant);
+      pass(1);
+      await createKey(tenant);
+      expect(await reserve(tenant, uuid())).toMatchObject({ did });
+    });
+
+    it('is refused when it is named, and looked up as its retrieval does', async () => {
+      const { documents, host, end } = await serve();
+      try {
+        const tenant = newTenant();
+        const made = await createWeb(tenant, `${host}/a`);
+        const named = made.did;
+        const detail = { value: named, msg: UNPUBLISHED, param: 'issuerDid', location: 'body' };
+        expect((await refusal(reserve(tenant, uuid(), named))).details).toEqual([detail]);
+        pass(1);
+        const other = await createWeb(tenant, `${host}/b`);
+        // Answers are remembered for two seconds of real time.
+        documents.set('/b/did.json', other.localMetadata.initialDidDocument);
+        expect(await reserve(tenant, uuid(), other.did)).toMatchObject({ did: other.did });
+        expect((await retrieve(tenant, other.did)) as DidRecord).toMatchObject({ registrationStatus: 'COMPLETED' });
+        expect((await streamOf(tenant, named)).map(({ type }) => type)).toEqual(['DidCreated']);
+      } finally {
+        await end();
+      }
+    });
+
+    it('is chosen where no other is COMPLETED and it was published since', async () => {
+      const { documents, host, end } = await serve();
+      try {
+        const tenant = newTenant();
+        const { did, localMetadata } = await createWeb(tenant, `${host}/c`);
+        documents.set('/c/did.json', localMetadata.initialDidDocument);
+        expect(await reserve(tenant, uuid())).toMatchObject({ did });
+      } finally {
+        await end();
+      }
+    });
+
+    it('is accepted on the verified domain of the tenant, and named as not published', async () => {
+      const [tenant, other] = [newTenant(), newTenant()];
+      const domain = `d${count}.example`;
+      await link(tenant, domain);
+      const { did } = await createWeb(tenant, `${domain}/x`);
+      expect(await reserve(tenant, uuid(), did)).toMatchObject({ did, isUnpublished: true });
+      expect(await reserve(tenant, uuid())).toMatchObject({ did, isUnpublished: true });
+      const foreign = await createWeb(tenant, `${domain}.org`);
+      expect((await refusal(reserve(tenant, uuid(), foreign.did))).details).toMatchObject([{ msg: UNPUBLISHED }]);
+      const theirs = await createWeb(other, `${domain}/x`);
+      expect((await refusal(reserve(other, uuid(), theirs.did))).details).toMatchObject([{ msg: UNPUBLISHED }]);
+    });
   });
 
   it('is refused with param issuerDid when no DID is suitable', async () => {

@@ -42,20 +42,31 @@ export interface ReserveCommand {
   algorithms: readonly KeyAlgorithm[];
   /** Member of the request that names the DID. */
   member: 'issuer' | 'issuerDid';
+  /** On the tenant's verified domain: its document may follow, because the platform has it for that host. */
+  isLinked: boolean;
 }
+
+/** Whether a configuration that does not hold the DID yet must wait for its document. */
+export const isUnpublished = (state: DidState, configurationId: string): boolean =>
+  state.status === 'active' && state.registrationStatus !== 'COMPLETED' && !state.reservations.has(configurationId);
 
 const issuerKeyOf = (state: ActiveDid, algorithm: KeyAlgorithm): DidKey | undefined =>
   state.keys.find((key) => key.algorithm === algorithm && key.purposes.includes('assertionMethod'));
 
+const UNPUBLISHED =
+  'must have the registrationStatus COMPLETED: its initialDidDocument was not found, unchanged, where the DID names it';
+
 /** Keeps the DID from deletion for a configuration. Idempotent per configuration. */
 export const reserveIssuerKey = (state: DidState, command: ReserveCommand, now: Date): DidEvent[] => {
-  const { configurationId, algorithms, member } = command;
+  const { configurationId, algorithms, member, isLinked } = command;
   if (state.status !== 'active') throw invalidBody(member, 'must be a DID of this tenant', command.did);
   const reserved = state.reservations.get(configurationId);
   if (reserved && algorithms.includes(reserved.algorithm)) return [];
   const algorithm = algorithms.find((candidate) => issuerKeyOf(state, candidate));
   if (!algorithm)
     throw invalidBody(member, `must have an assertion key of type ${algorithms.join(' or ')}`, command.did);
+  // No verifier could resolve it, or the host is not the tenant's.
+  if (!isLinked && isUnpublished(state, configurationId)) throw invalidBody(member, UNPUBLISHED, command.did);
   return [{ type: 'DidReserved', data: { configurationId, algorithm, reservedAt: now.toISOString() } }];
 };
 
@@ -66,7 +77,10 @@ export const reservedKey = (state: DidState, configurationId: string): IssuerKey
   const key = reservation && issuerKeyOf(active, reservation.algorithm);
   if (!key) throw notFound();
   const { didDocumentKeyId: verificationMethod, kmsKeyId } = key;
-  return { did: active.did, verificationMethod, kmsKeyId, algorithm: key.algorithm as IssuerKey['algorithm'] };
+  return {
+    ...{ did: active.did, verificationMethod, kmsKeyId, algorithm: key.algorithm as IssuerKey['algorithm'] },
+    ...(active.registrationStatus !== 'COMPLETED' && { isUnpublished: true }),
+  };
 };
 
 export const releaseIssuerKey = (state: DidState, configurationId: string): DidEvent[] =>

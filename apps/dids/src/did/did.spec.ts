@@ -5,6 +5,7 @@ import {
   createDid,
   finishDeletion,
   holdersOf,
+  isUnpublished,
   releaseIssuerKey,
   reservedKey,
   reserveIssuerKey,
@@ -118,7 +119,7 @@ describe('reserving', () => {
   const reserve =
     (...algorithms: DidKey['algorithm'][]) =>
     (state: Parameters<typeof createDid>[0]) =>
-      reserveIssuerKey(state, { did: DID, configurationId: 'c', algorithms, member: 'issuerDid' }, at);
+      reserveIssuerKey(state, { did: DID, configurationId: 'c', algorithms, member: 'issuerDid', isLinked: false }, at);
 
   it('selects the best available algorithm', () => {
     given(did, [created])
@@ -134,6 +135,37 @@ describe('reserving', () => {
     given(did, [onlyEd25519])
       .when(reserve('P-256', 'Ed25519'))
       .then([reserved('c', 'Ed25519')]);
+  });
+  it('waits until its document was found, except on the verified domain of the tenant [T621]', () => {
+    const unpublished = event({
+      type: 'DidCreated',
+      data: { ...command, registrationStatus: 'PROCESSING', registered: at.getTime() },
+    });
+    const seen = event({ type: 'DidPublicationSeen', data: { seenAt: at.toISOString() } });
+    const facts = { did: DID, configurationId: 'c', algorithms: ['P-256'] as const, member: 'issuer' as const };
+    const on = (isLinked: boolean) => (state: Parameters<typeof createDid>[0]) =>
+      reserveIssuerKey(state, { ...facts, isLinked }, at);
+    expect(refusal(() => on(false)(stateAfter(did, [unpublished]))).details).toEqual([
+      {
+        value: DID,
+        msg: 'must have the registrationStatus COMPLETED: its initialDidDocument was not found, unchanged, where the DID names it',
+        param: 'issuer',
+        location: 'body',
+      },
+    ]);
+    given(did, [unpublished])
+      .when(on(true))
+      .then([reserved('c')]);
+    given(did, [unpublished, seen])
+      .when(on(false))
+      .then([reserved('c')]);
+    // Reserved before this rule, or by an earlier attempt of the call.
+    given(did, [unpublished, reserved('c')])
+      .when(on(false))
+      .then([]);
+    expect(isUnpublished(stateAfter(did, [unpublished, reserved('c')]), 'other')).toBe(true);
+    expect(reservedKey(stateAfter(did, [unpublished, reserved('c')]), 'c')).toMatchObject({ isUnpublished: true });
+    expect(reservedKey(stateAfter(did, [unpublished, reserved('c'), seen]), 'c')).not.toHaveProperty('isUnpublished');
   });
   it('appends nothing the second time', () =>
     given(did, [created, reserved('c', 'Ed25519')])
@@ -237,7 +269,7 @@ describe('deleting', () => {
 
 describe('refusals of a DID', () => {
   const detailsOf = (run: () => unknown) => refusal(run).details;
-  const reservation = { did: DID, configurationId: 'c', member: 'issuerDid' as const };
+  const reservation = { did: DID, configurationId: 'c', member: 'issuerDid' as const, isLinked: false };
   const reserve = (events: DidEvent[], ...algorithms: DidKey['algorithm'][]) =>
     detailsOf(() => reserveIssuerKey(stateAfter(did, events), { ...reservation, algorithms }, at));
 

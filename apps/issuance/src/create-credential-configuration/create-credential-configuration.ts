@@ -8,6 +8,7 @@ import {
   type ConfigurationRecord,
   type ContextOf,
   type ReserveIssuerKeyRequest,
+  type Warning,
 } from '@attestry/contracts';
 import { EventStoreUnavailable, Streams, type Clock, type Ids } from '@attestry/event-store';
 import {
@@ -45,6 +46,9 @@ import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 import { StatusIndexes } from '../status-list/status-indexes.js';
 
 const ANY_ALGORITHM: PinnedIssuerKey['algorithm'][] = ['P-256', 'Ed25519'];
+
+const UNPUBLISHED =
+  'is on the verified domain of the tenant, but its DID document was not found there: credentials cannot be verified before it is published';
 
 /**
  * Three streams and no transaction: the type's claim, the DID's reservation, then the configuration. When it is interrupted in between, the
@@ -87,7 +91,8 @@ export class CreateCredentialConfiguration {
     // For every format: the signer also signs the issuer metadata.
     await this.issuerSigners.ensure(tenantId, context.tenant.baseUrl, eventContext(context));
     await this.encryptionKeys.ensure(tenantId, eventContext(context));
-    const issuerKey = await this.reserveKey(signer, id, requestedDid(module, body), context);
+    const requested = requestedDid(module, body);
+    const { issuerKey, warnings } = await this.reserveKey(signer, id, requested, context);
     const createdAt = this.clock.now();
     try {
       const described = { format, type: body.type, ...(issuerKey && { issuerKey }), content };
@@ -115,7 +120,7 @@ export class CreateCredentialConfiguration {
       );
       if (series) await this.statusIndexes.openSeries(context.tenant, series);
       await this.configurations.running.ownWrite(created.position);
-      return module.recordOf(activeConfiguration(created.state, format));
+      return { ...module.recordOf(activeConfiguration(created.state, format)), ...(warnings && { warnings }) };
     } catch (error) {
       // When the store failed, the configuration may still exist: then its claim and reservation must stay, also those of an earlier
       // attempt of this call.
@@ -131,17 +136,19 @@ export class CreateCredentialConfiguration {
     configurationId: string,
     requested: Pick<ReserveIssuerKeyRequest, 'did' | 'member'>,
     context: ClientContext,
-  ): Promise<PinnedIssuerKey | undefined> {
-    if (signer.kind !== 'pinnedKey' && requested.did === undefined) return undefined;
+  ): Promise<{ issuerKey?: PinnedIssuerKey; warnings?: Warning[] }> {
+    if (signer.kind !== 'pinnedKey' && requested.did === undefined) return {};
     const { algorithms, method } =
       signer.kind === 'pinnedKey' ? signer : { algorithms: ANY_ALGORITHM, method: undefined };
     const body = { algorithms, method, configurationId, ...requested };
-    const { verificationMethod, kmsKeyId, algorithm, ...reserved } = await this.client.call(
+    const { did, verificationMethod, kmsKeyId, algorithm, isUnpublished } = await this.client.call(
       reserveIssuerKey,
       { body },
       context,
     );
-    return { did: reserved.did, verificationMethod, kmsKeyId, algorithm };
+    const issuerKey = { did, verificationMethod, kmsKeyId, algorithm };
+    const param = requested.member ?? 'issuerDid';
+    return { issuerKey, ...(isUnpublished && { warnings: [{ param, msg: UNPUBLISHED }] }) };
   }
 
   /** Best effort: both are repaired later, and the caller must get the first error. */

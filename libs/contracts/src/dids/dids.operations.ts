@@ -193,10 +193,12 @@ export class IssuerKey {
   verificationMethod: string;
   kmsKeyId: string;
   algorithm: 'P-256' | 'Ed25519';
+  /** True for a DID on the tenant's verified domain whose document was not found there. */
+  isUnpublished?: boolean;
 }
 
 export class ReserveIssuerKeyRequest {
-  /** Default: the tenant's first DID, of the `method` if there is one, with a key of one of the `algorithms`. */
+  /** Default: the tenant's first COMPLETED DID, of the `method` if there is one, with a key of one of the `algorithms`. */
   @Optional() @IsString() @Length(7, 2048) did?: string;
   /** Method of the DID that is chosen where the request names none. Default: any. */
   @Optional() @IsIn(['web']) method?: 'web';

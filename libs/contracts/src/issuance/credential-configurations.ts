@@ -24,6 +24,13 @@ const Amount =
     Max(max, { message: `must be at most ${max}` })(target, key);
   };
 
+/** What is accepted, and probably not what was meant. It never contains the value of a claim. */
+export class Warning {
+  /** Member of the request. */
+  param: string;
+  msg: string;
+}
+
 /** Duration from issuance: the sum of its members, at least one of which is required. */
 export class Duration {
   @Amount(1000) years?: number;
@@ -183,6 +190,7 @@ export interface ConfigurationRequest extends KeyRequirements {
 export interface ConfigurationRecord {
   id: string;
   type: string;
+  warnings?: Warning[];
 }
 
 export interface FormatDeclaration<Request, Configuration> {

@@ -12,6 +12,7 @@ import {
   type ClaimMapping,
   IsApproval,
   type Approval,
+  Warning,
 } from '../credential-configurations.js';
 import { credentialDeletion } from '../credential-registry.js';
 import { revocationOperations } from '../credential-status.js';
@@ -67,6 +68,8 @@ export class CompactConfiguration extends KeyRequirements {
   /** Absent: `automatic`. */
   approval?: Approval;
   revocable: boolean;
+  /** In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+  warnings?: Warning[];
 }
 
 /** Values of claims are booleans, strings and numbers. */

@@ -15,6 +15,7 @@ import {
   type ClaimMapping,
   IsApproval,
   type Approval,
+  Warning,
 } from '../credential-configurations.js';
 import { statusOperations } from '../credential-status.js';
 import { KeyRequirements } from '../key-requirements.js';
@@ -89,6 +90,8 @@ export class JwtVcConfiguration extends KeyRequirements {
   approval?: Approval;
   revocable: boolean;
   persist: boolean;
+  /** In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+  warnings?: Warning[];
 }
 
 export const jwtVcConfigurations = configurationOperations({

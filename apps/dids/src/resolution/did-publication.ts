@@ -1,0 +1,31 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Inject, Injectable } from '@nestjs/common';
+import { Streams, type Clock, type EventContext } from '@attestry/event-store';
+import { CLOCK } from '@attestry/service-kit';
+import { activeDid, seenPublished } from '../did/did.decisions.js';
+import { did, didStream, type ActiveDid } from '../did/did.state.js';
+import { PublishedDocuments } from './published-documents.js';
+
+/** Whether the documents of the tenant's DIDs are published where the DIDs name them. */
+@Injectable()
+export class DidPublication {
+  constructor(
+    private readonly streams: Streams,
+    private readonly published: PublishedDocuments,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** A did:web on another host is complete once its document is found there; until then each look-up fetches it. */
+  async lookUp(tenantId: string, state: ActiveDid, context: EventContext): Promise<ActiveDid> {
+    if (state.registrationStatus !== 'PROCESSING') return state;
+    const document = await this.published.fetch(tenantId, state.did);
+    if (!isDeepStrictEqual(document, state.document)) return state;
+    const { state: seen } = await this.streams.runDecision(
+      did,
+      didStream(tenantId, state.did),
+      (current) => seenPublished(current, this.clock.now()),
+      context,
+    );
+    return activeDid(seen);
+  }
+}
