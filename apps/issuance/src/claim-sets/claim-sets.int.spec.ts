@@ -464,6 +464,22 @@ describe('an offer of the authorization code flow with claim sets', () => {
     await signIn(randomUUID(), request);
   });
 
+  it('is refused with a user who never signed in with the provider [T622]', async () => {
+    const { id: created } = await admin(createUser, { body: { claims: { name: 'Zoe' } } });
+    // Also one that began with an offer.
+    const { userId: begun } = await admin(createPreAuthorizedOffer, { body: { credentials: [pass] } });
+    for (const userId of [created, begun])
+      for (const body of [{ userId }, { userId, credentials: [pass] }])
+        expect((await refusal(offer(body))).details).toEqual([
+          {
+            value: userId,
+            msg: 'must be a user who has signed in with the authentication provider, as the user of this offer does; use a pre-authorized offer for this user',
+            param: 'userId',
+            location: 'body',
+          },
+        ]);
+  });
+
   it('is refused with a user that the tenant does not have', async () => {
     const error = await refusal(offer({ userId: TENANT }));
     expect(error.details).toEqual([

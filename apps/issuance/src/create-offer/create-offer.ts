@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { createOffer, invalidBody, MAX_QR_TEXT, type ContextOf, type Offer } from '@attestry/contracts';
-import { Streams, type Clock, type FurtherDecision, type Ids } from '@attestry/event-store';
+import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, Macs, Sealing } from '@attestry/keys';
 import {
   bytesFor,
@@ -27,9 +27,8 @@ import {
 import type { UserObject } from '../protocol/map-claims.js';
 import { OfferEntries } from '../protocol/offer-entries.js';
 import { OfferReferences } from '../authorization-offer/offer-references.js';
-import { keepUser, type ActiveUser } from '../user/user.decisions.js';
+import type { ActiveUser } from '../user/user.decisions.js';
 import { UserClaims } from '../user/user-claims.js';
-import { user, userStream } from '../user/user.state.js';
 import { checkOffer, type CheckedOffer } from './check-offer.js';
 
 type Context = ContextOf<typeof createOffer>;
@@ -113,10 +112,7 @@ export class CreateOffer {
           this.clock.now(),
         ),
       eventContext(context),
-      {
-        once: true,
-        unit: { writes: sealed?.newKey ? [sealed.newKey] : [], further: this.keepUser(tenantId, person, context) },
-      },
+      { once: true, unit: { writes: sealed?.newKey ? [sealed.newKey] : [] } },
     );
     // An earlier attempt of this call may have created it.
     return {
@@ -126,9 +122,11 @@ export class CreateOffer {
     };
   }
 
+  /** A user who has a link has signed in, so does not end with the offer that the user began with. */
   private async loadUser(tenantId: string, userId: string): Promise<ActiveUser> {
     const { state } = await this.users.load(tenantId, userId);
     if (state.status !== 'active') throw noSuchUser(userId);
+    if (state.sealedLink === undefined) throw invalidBody('userId', NOT_LINKED, userId);
     return state;
   }
 
@@ -138,13 +136,6 @@ export class CreateOffer {
     if (isErased(shown)) throw noSuchUser(person.id);
     const { claims, authenticationProvider } = shown;
     return { claims, ...(authenticationProvider && { authenticationProvider }) };
-  }
-
-  /** A user who began with another offer does not end with that one. */
-  private keepUser(tenantId: string, person: ActiveUser | undefined, context: Context): FurtherDecision[] {
-    if (!person?.fromOffer) return [];
-    const load = () => this.users.load(tenantId, person.id);
-    return [this.streams.further(user, userStream(tenantId, person.id), load, keepUser, eventContext(context))];
   }
 
   /** Under the user's key too: the claims end with the user, whatever is known of the offer by then. */
@@ -166,5 +157,8 @@ export class CreateOffer {
       : this.sealing.sealWithNewKey(tenantId, 'session', offerId, text);
   }
 }
+
+const NOT_LINKED =
+  'must be a user who has signed in with the authentication provider, as the user of this offer does; use a pre-authorized offer for this user';
 
 const noSuchUser = (userId: string) => invalidBody('userId', 'must be a user of this tenant', userId);

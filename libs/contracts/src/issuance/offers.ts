@@ -92,7 +92,7 @@ export class OfferRequest {
   @Rule('requestParameters', requestParameters)
   request_parameters?: Record<string, string>;
 
-  /** Id of the only user who can use the offer. Default: any user. */
+  /** Id of the only user who can use the offer, who must have signed in with the authentication provider before. Default: any user. */
   @Optional() @Uuid() userId?: string;
 
   /** Expiry of a stored offer, at most 365 days from now. Default for an offer with claim sets or `userId`: 30 days from now. */
