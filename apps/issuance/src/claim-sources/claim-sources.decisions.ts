@@ -1,5 +1,5 @@
 import { conflict, invalid, notFound, type ClaimSourceRequest, type ErrorDetail } from '@attestry/contracts';
-import { parseClaimPath } from '../credential-configuration/claim-path.js';
+import { parseClaimPath, unmatchedPath } from '../credential-configuration/claim-path.js';
 import { isObject } from '../protocol/raw-request.js';
 import type { ClaimSourcesEvent, ConfiguredSource } from './claim-sources.events.js';
 import type { ClaimSourcesState } from './claim-sources.state.js';
@@ -27,6 +27,8 @@ const mappingFault = (name: string, mapping: unknown): string | undefined => {
   if (mapFrom === undefined && defaultValue === undefined) return 'must have mapFrom or defaultValue';
   if (defaultValue === null) return 'must not have a null defaultValue';
   if (mapFrom === undefined) return undefined;
+  const unmatched = typeof mapFrom === 'string' ? unmatchedPath(mapFrom) : undefined;
+  if (unmatched !== undefined) return unmatched;
   return typeof mapFrom === 'string' && (configurationMemberOf(mapFrom) || parseClaimPath(mapFrom))
     ? undefined
     : `must have a path such as claims.email, authenticationProvider.subjectId or credentialConfiguration.type in mapFrom`;

@@ -139,6 +139,7 @@ describe('a request for a claims source [T410, T412]', () => {
     ['credentialConfiguration.content', PATH],
     ['credentialConfiguration', PATH],
     ['claims', PATH],
+    ['claims.https://x.example/y', "must have claims['https://x.example/y'] in mapFrom: a name with dots is quoted"],
     ['authenticationProvider.providerId', PATH],
     [1, PATH],
   ])('maps parameters from %j', (mapFrom, msg) =>

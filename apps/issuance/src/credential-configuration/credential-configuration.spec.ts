@@ -1,6 +1,6 @@
 import { AppError } from '@attestry/contracts';
 import { given } from '@attestry/event-store';
-import { parseClaimPath } from './claim-path.js';
+import { parseClaimPath, unmatchedPath } from './claim-path.js';
 import {
   activeConfiguration,
   createCredentialConfiguration,
@@ -187,4 +187,59 @@ describe('claim paths', () => {
     'credentialConfiguration.id',
     `claims.${'a'.repeat(1024)}`,
   ])('refuses %j', (text) => expect(parseClaimPath(text)).toBeUndefined());
+
+  const quoted = (path: string) => `must have ${path} in mapFrom: a name with dots is quoted`;
+  const list = (path: string, name?: string) =>
+    `must have ${path} in mapFrom, for the whole list: its elements have no path${name === undefined ? '' : `; a member of an object that is called ${name} is ['${name}']`}`;
+  it.each([
+    ['claims.https://acme.example/name', quoted("claims['https://acme.example/name']")],
+    ['claims.HTTP://acme.example', quoted("claims['HTTP://acme.example']")],
+    ['claims.https://localhost/v1.2/name', quoted("claims['https://localhost/v1.2/name']")],
+    ['claims.user.https://acme.example/a.b', quoted("claims.user['https://acme.example/a.b']")],
+    ["claims.https://acme.example/a['b'].c", quoted("claims['https://acme.example/a']['b'].c")],
+    ['claims.urn:oid:1.2.840', quoted("claims['urn:oid:1.2.840']")],
+    ['claims.nationalities.0', list('claims.nationalities', '0')],
+    ['claims.nationalities.12.code', list('claims.nationalities', '12')],
+    ["claims['https://acme.example/list'].0", list("claims['https://acme.example/list']", '0')],
+    ['claims.nationalities[0]', list('claims.nationalities')],
+    ['claims.nationalities.[0].code', list('claims.nationalities')],
+    ['claims.nationalities[*].code', list('claims.nationalities')],
+    ['claims.nationalities.*', list('claims.nationalities')],
+  ])('of %j can never match [T623]', (text, msg) => {
+    expect(unmatchedPath(text)).toBe(msg);
+    const [, path] = /^must have (\S+) in mapFrom/.exec(msg)!;
+    expect([unmatchedPath(path!.replace(/,$/, '')), parseClaimPath(path!.replace(/,$/, ''))?.[0]]).toEqual([
+      undefined,
+      'claims',
+    ]);
+  });
+
+  it.each([
+    'claims.given_name',
+    'claims.cognito:username',
+    'claims.https://localhost/name',
+    'claims.urn:example:name',
+    "claims['https://acme.example/a.b']",
+    "claims.nationalities['0']",
+    "claims['a[0]']",
+    'claims[0]',
+    'claims.0',
+    'claims.v2.x9',
+    'claims.address.0x',
+    'authenticationProvider.url',
+    'claims.',
+    'nonsense',
+    '',
+  ])('of %j may match, or has no syntax [T623]', (text) => expect(unmatchedPath(text)).toBeUndefined());
+
+  it('are repeated only in part, and read in linear time', () => {
+    const startedAt = performance.now();
+    for (const text of [
+      `claims.${'a.'.repeat(500)}0`,
+      `claims.https://${'a.'.repeat(500)}`,
+      `claims${'.['.repeat(500)}`,
+    ])
+      expect((unmatchedPath(text) ?? '').length).toBeLessThan(400);
+    expect(performance.now() - startedAt).toBeLessThan(100);
+  });
 });

@@ -1,5 +1,5 @@
 import type { ClaimMapping, ErrorDetail } from '@attestry/contracts';
-import { parseClaimPath } from '../credential-configuration/claim-path.js';
+import { parseClaimPath, unmatchedPath } from '../credential-configuration/claim-path.js';
 import { isObject } from '../protocol/raw-request.js';
 import { claimDisplayFault } from './display.decisions.js';
 
@@ -10,6 +10,8 @@ const MAX_CLAIM_MAPPINGS_BYTES = 65_536;
 /** What a format requires of the mapping of a claim, beside its syntax. */
 export interface ClaimRules {
   nameFault(name: string): string | undefined;
+  /** Names of claims may be identifiers joined by dots, as those of elements of ISO/IEC 18013-5 are. Absent: no. */
+  hasDottedNames?: true;
   valueFault?: ((name: string, defaultValue: unknown) => string | undefined) | undefined;
   /** A member that only the mappings of this format have. */
   member?: { name: string; fault(value: unknown, mapping: ClaimMapping): string | undefined };
@@ -19,6 +21,25 @@ const MEMBERS = ['mapFrom', 'defaultValue', 'required', 'display'];
 
 export const PATH_FAULT =
   "must have a path such as claims.name, claims['name'] or authenticationProvider.subjectId in mapFrom";
+
+/** Fault of `mapFrom`. */
+export const pathFault = (mapFrom: unknown): string | undefined => {
+  if (typeof mapFrom !== 'string') return PATH_FAULT;
+  return unmatchedPath(mapFrom) ?? (parseClaimPath(mapFrom) ? undefined : PATH_FAULT);
+};
+
+export const DOTS_FAULT = "must not have dots, which would become part of the claim's name";
+/** Letters, digits and `_` or `-`, joined by dots: a path that was meant to be nested. An address such as `https://example.com/x` is none. */
+const DOTTED = /^[a-z_][\w-]*(?:\.[a-z_][\w-]*)+$/i;
+
+export const isDotted = (name: string): boolean => name.length <= 1024 && DOTTED.test(name);
+
+/** Of a claim of a format whose claims can be objects: they are mapped as such, not by their members. */
+const dottedNameFault = (name: string): string | undefined => {
+  if (!isDotted(name)) return undefined;
+  const [outer, inner] = name.split('.', 2);
+  return `${DOTS_FAULT}: map ${outer!.slice(0, 100)} to an object with the member ${inner!.slice(0, 100)}`;
+};
 
 const utf8Length = (text: string): number => {
   let bytes = 0;
@@ -33,7 +54,8 @@ const nameLengthFault = (name: string): string | undefined =>
   !name || name.length > 1024 ? 'must have a name of 1 to 1024 characters' : undefined;
 
 const mappingFault = (name: string, mapping: unknown, rules: ClaimRules): string | undefined => {
-  const misnamed = nameLengthFault(name) ?? rules.nameFault(name);
+  const misnamed =
+    nameLengthFault(name) ?? rules.nameFault(name) ?? (rules.hasDottedNames ? undefined : dottedNameFault(name));
   if (misnamed) return misnamed;
   if (!isObject(mapping)) return 'must be an object';
   const allowed = rules.member ? [rules.member.name, ...MEMBERS] : MEMBERS;
@@ -42,7 +64,8 @@ const mappingFault = (name: string, mapping: unknown, rules: ClaimRules): string
     return `must not have the member ${unknown.slice(0, 100).toWellFormed()}; allowed: ${allowed.slice(0, -1).join(', ')} and ${allowed.at(-1)}`;
   const { mapFrom, defaultValue, required, display } = mapping as ClaimMapping;
   if (mapFrom === undefined && defaultValue === undefined) return 'must have mapFrom or defaultValue';
-  if (mapFrom !== undefined && (typeof mapFrom !== 'string' || !parseClaimPath(mapFrom))) return PATH_FAULT;
+  const misplaced = mapFrom === undefined ? undefined : pathFault(mapFrom);
+  if (misplaced) return misplaced;
   if (defaultValue === null) return 'must not have a null defaultValue';
   const misvalued = rules.member?.fault(mapping[rules.member.name], mapping) ?? rules.valueFault?.(name, defaultValue);
   if (misvalued) return misvalued;

@@ -189,6 +189,26 @@ describe('rules of a configuration', () => {
     ['claimMappings.x', mapping({ required: true }), 'must have mapFrom or defaultValue'],
     ['claimMappings.x', mapping({ mapFrom: 1 }), PATH_FAULT],
     ['claimMappings.x', mapping({ mapFrom: 'claims' }), PATH_FAULT],
+    [
+      'claimMappings.x',
+      mapping({ mapFrom: 'claims.https://acme.example/x' }),
+      "must have claims['https://acme.example/x'] in mapFrom: a name with dots is quoted",
+    ],
+    [
+      'claimMappings.x',
+      mapping({ mapFrom: 'claims.list[0]', defaultValue: 1 }),
+      'must have claims.list in mapFrom, for the whole list: its elements have no path',
+    ],
+    [
+      'claimMappings.achievement.name',
+      mapping({ mapFrom: 'claims.x' }, 'achievement.name'),
+      "must not have dots, which would become part of the claim's name: map achievement to an object with the member name",
+    ],
+    [
+      'claimMappings.a.b-2.c_d',
+      mapping({ mapFrom: 'claims.x' }, 'a.b-2.c_d'),
+      "must not have dots, which would become part of the claim's name: map a to an object with the member b-2",
+    ],
     ['claimMappings.x', mapping({ mapFrom: 'user.name' }), PATH_FAULT],
     ['claimMappings.x', mapping({ mapFrom: 'claims.x', required: 'yes' }), 'must have true or false in required'],
     [

@@ -49,7 +49,7 @@ export const IsDuration = (): PropertyDecorator =>
 export interface ClaimMapping {
   /**
    * Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or
-   * `authenticationProvider.subjectId`.
+   * `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path.
    */
   mapFrom?: string;
   /** Value if `mapFrom` is absent or has no value. */

@@ -6,6 +6,7 @@ import type { PinnedConfiguration } from '../../credential-configuration/credent
 import { PROOF_ALGORITHMS } from '../proof-types.js';
 import type { UserObject } from '../../protocol/map-claims.js';
 import type { ClaimFault } from '../claim-faults.decisions.js';
+import { DOTS_FAULT, isDotted } from '../claim-mappings.decisions.js';
 import { cwtContentOf, cwtFaults, cwtRecordOf, type CwtContent } from '../cwt-configuration.decisions.js';
 import {
   checkCwtClaims,
@@ -31,7 +32,10 @@ export class Cwt implements Format<CwtContent, UnsignedCwtCredential> {
 
   faultsOf(request: CompactConfigurationRequest): ErrorDetail[] {
     return cwtFaults(request, {
-      nameFault: (name) => (RESERVED_NAMES.has(name) ? 'is a reserved name' : undefined),
+      nameFault: (name) => {
+        if (RESERVED_NAMES.has(name)) return 'is a reserved name';
+        return isDotted(name) ? `${DOTS_FAULT}: claims of this format have no members` : undefined;
+      },
       valueFault: (name, defaultValue) =>
         defaultValue !== undefined && encodingFault(() => scalarClaims({ [name]: defaultValue }))
           ? 'must have a boolean, a well-formed string or a number as defaultValue'

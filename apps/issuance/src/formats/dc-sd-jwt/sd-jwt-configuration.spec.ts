@@ -43,6 +43,11 @@ describe('rules of a configuration', () => {
     expect(sdJwtFaults(request({ type: '..', vct: 'urn:example:dots' }))).toEqual([]);
   });
 
+  it('accept names of claims that are addresses, or no identifiers joined by dots [T624]', () => {
+    for (const name of ['https://acme.example/a.b', 'urn:example:a.b', 'v1.0', '1.2.840', 'a..b', '.a', 'a.', 'a.b c'])
+      expect(sdJwtFaults(request(mapping(name, 1)))).toEqual([]);
+  });
+
   const URI = 'must be an absolute URI such as https://example.com/types/degree or urn:example:degree';
   it.each<readonly [object, ErrorDetail]>([
     [{ type: '.' }, body('type', 'must not be . or .. where no vct is given', '.')],
@@ -76,6 +81,13 @@ describe('rules of a configuration', () => {
         Array.from({ length: 1001 }, () => 1),
       ),
       body('claimMappings.x', 'must not make claims of more than 1000 values in total'),
+    ],
+    [
+      mapping('achievement.name', 'x'),
+      body(
+        'claimMappings.achievement.name',
+        "must not have dots, which would become part of the claim's name: map achievement to an object with the member name",
+      ),
     ],
     [mapping('x', null), body('claimMappings.x', 'must not have a null defaultValue')],
   ])('name the fault in %j', (more, detail) => expect(sdJwtFaults(request(more))).toEqual([detail]));

@@ -16,10 +16,9 @@ import {
   missingMdlElements,
   type ElementType,
 } from '@attestry/cose';
-import { parseClaimPath } from '../../credential-configuration/claim-path.js';
 import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import type { ConfigurationContent } from '../../credential-configuration/credential-configuration.events.js';
-import { namespaceMappingFaults, PATH_FAULT } from '../claim-mappings.decisions.js';
+import { namespaceMappingFaults, pathFault } from '../claim-mappings.decisions.js';
 import { expiresTooSoon, lifetimeFault } from '../credential-times.js';
 import { displayFaults, imageUrlFault, type DisplayDefaults } from '../display.decisions.js';
 import { present, storedApproval } from '../vc-configuration.decisions.js';
@@ -81,7 +80,11 @@ export const mdocFaults = (request: MobileConfigurationRequest): ErrorDetail[] =
   }
   details.push(...displayFaults(request.display, mdocDisplayDefaults(type, branding)));
 
-  const faults = namespaceMappingFaults(claimMappings, { nameFault, member: { name: 'type', fault: typeFault } });
+  const faults = namespaceMappingFaults(claimMappings, {
+    nameFault,
+    hasDottedNames: true,
+    member: { name: 'type', fault: typeFault },
+  });
   details.push(...faults);
   if (!faults.length)
     for (const element of missingMdlElements(type, claimMappings))
@@ -92,7 +95,8 @@ export const mdocFaults = (request: MobileConfigurationRequest): ErrorDetail[] =
   if (tooLong) fault('expiresIn', tooLong, expiresIn);
   for (const time of ['validFrom', 'validUntil'] as const) {
     const mapFrom = request[time]?.mapFrom;
-    if (mapFrom !== undefined && !parseClaimPath(mapFrom)) fault(time, PATH_FAULT, mapFrom);
+    const misplaced = mapFrom === undefined ? undefined : pathFault(mapFrom);
+    if (misplaced) fault(time, misplaced, mapFrom);
   }
   if (statusMechanism !== undefined && !includeStatus)
     fault('statusMechanism', 'must not be used without includeStatus: true', statusMechanism);

@@ -75,6 +75,8 @@ describe('rules of a configuration', () => {
       claimSourceId: null,
     };
     expect(mdocFaults(request(full))).toEqual([]);
+    // As AAMVA names them.
+    expect(mdocFaults(request(mapped({ mapFrom: 'claims.aka' }, 'aka_family_name.v2')))).toEqual([]);
   });
 
   it('allow the validity for which every signer is valid, which is shorter for a driving licence [T620]', () => {
@@ -100,6 +102,14 @@ describe('rules of a configuration', () => {
     [
       { statusMechanism: 'identifier_list' },
       body('statusMechanism', 'must not be used without includeStatus: true', 'identifier_list'),
+    ],
+    [
+      { validUntil: { mapFrom: 'claims.https://acme.example/until' } },
+      body(
+        'validUntil',
+        "must have claims['https://acme.example/until'] in mapFrom: a name with dots is quoted",
+        'claims.https://acme.example/until',
+      ),
     ],
     ...['validFrom', 'validUntil'].map(
       (time) =>
