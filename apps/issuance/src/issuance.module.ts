@@ -55,6 +55,7 @@ import { CurrentConfigurations } from './protocol/current-configurations.js';
 import { ClientAttestations } from './protocol/client-attestations.js';
 import { DpopProofs } from './protocol/dpop-proofs.js';
 import { WalletClients } from './protocol/wallet-clients.js';
+import { ClaimUse } from './claim-sets/claim-use.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedConfigurations } from './protocol/published-configurations.js';
 import { PublishedSizes } from './protocol/published-size.js';
@@ -158,6 +159,7 @@ import { useCases } from './use-cases.generated.js';
     RecentStates,
     CurrentConfigurations,
     OfferEntries,
+    ClaimUse,
     PublishedConfigurations,
     PublishedSizes,
     IssuerBrands,

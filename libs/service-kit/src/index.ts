@@ -65,3 +65,4 @@ export { requestRebuilds } from './engines/request-rebuilds.js';
 export { AlreadyRunning } from './engines/sole-process.js';
 export { MemoryRateCounter, RateCounter, type Counted } from './engines/rate-counter.js';
 export * from './serve.js';
+export { nearestName } from './unknown-members.js';

@@ -246,6 +246,12 @@ describe('the nearest name', () => {
     expect(nearestName(name, known)).toBe(expected);
   });
 
+  it('is found for names in every script, and for none without letters and digits', () => {
+    expect(nearestName('имяя', ['фамилия', 'имя'])).toBe('имя');
+    expect(nearestName('имя', ['城市'])).toBeUndefined();
+    expect(nearestName('--', ['__'])).toBeUndefined();
+  });
+
   it('of a name of 1,000,000 characters is undefined', () => {
     expect(nearestName('n'.repeat(1_000_000), known)).toBeUndefined();
   });

@@ -59,34 +59,50 @@ const messageOf = (name: string, known: readonly string[]): string => {
 };
 
 /** Letters and digits in lower case: `client_id`, `clientID` and `clientId` are the same. */
-const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+const plain = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 /** The known name that differs least, if at most a third of its characters differ. */
 export const nearestName = (name: string, known: readonly string[]): string | undefined => {
   if (name.length > MAX_COMPARED) return undefined;
   const wanted = plain(name);
+  if (wanted === '') return undefined;
   let nearest: { name: string; edits: number } | undefined;
   for (const candidate of known) {
     const other = plain(candidate);
-    const edits = editsBetween(wanted, other);
-    if (edits > Math.floor(Math.max(wanted.length, other.length) / 3)) continue;
+    const most = Math.floor(Math.max(wanted.length, other.length) / 3);
+    if (Math.abs(wanted.length - other.length) > most) continue;
+    const edits = editsBetween(wanted, other, most);
+    if (edits > most) continue;
     if (!nearest || edits < nearest.edits) nearest = { name: candidate, edits };
   }
   return nearest?.name;
 };
 
-/** Characters to insert, delete, replace or exchange with their neighbor (optimal string alignment distance). */
-const editsBetween = (one: string, other: string): number => {
-  let [before, last]: [number[], number[]] = [[], Array.from({ length: other.length + 1 }, (_, index) => index)];
+/**
+ * Characters to insert, delete, replace or exchange with their neighbor (optimal string alignment distance); any number above `most` when there
+ * are more than that.
+ */
+const editsBetween = (one: string, other: string, most: number): number => {
+  const { length } = other;
+  let [before, last, row] = [
+    new Uint16Array(length + 1),
+    Uint16Array.from({ length: length + 1 }, (_, j) => j),
+    new Uint16Array(length + 1),
+  ];
   for (let i = 1; i <= one.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= other.length; j++) {
-      const cost = one[i - 1] === other[j - 1] ? 0 : 1;
-      const isSwapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-      const swapped = isSwapped ? before[j - 2]! + 1 : Infinity;
-      row.push(Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + cost, swapped));
+    const character = one.charCodeAt(i - 1);
+    let least = (row[0] = i);
+    for (let j = 1; j <= length; j++) {
+      const known = other.charCodeAt(j - 1);
+      let edits = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (character === known ? 0 : 1));
+      if (i > 1 && j > 1 && character === other.charCodeAt(j - 2) && one.charCodeAt(i - 2) === known)
+        edits = Math.min(edits, before[j - 2]! + 1);
+      row[j] = edits;
+      if (edits < least) least = edits;
     }
-    [before, last] = [last, row];
+    // No later row has fewer, except by one exchange over the row in between.
+    if (least > most + 1) return least;
+    [before, last, row] = [last, row, before];
   }
-  return last[other.length]!;
+  return last[length]!;
 };

@@ -10,6 +10,9 @@ import {
   completeAuthorization,
   completeSignIn,
   createOffer,
+  updateOpenIdConfiguration,
+  mobileConfigurations,
+  createClaimSource,
   createWallet,
   createPreAuthorizedOffer,
   createUser,
@@ -175,6 +178,83 @@ const documentOf = (uri: string) =>
     grants: { authorization_code: { issuer_state?: string } } & Record<string, { 'pre-authorized_code': string }>;
   };
 const stateOf = (uri: string) => documentOf(uri).grants.authorization_code.issuer_state!;
+
+const preAuthorizedOffer = (body: object, tenantId = TENANT) =>
+  admin(
+    createPreAuthorizedOffer,
+    { body: { credentials: [degree], ...body } },
+    tenantId,
+  ) as Promise<PreAuthorizedOffer>;
+
+describe('a claim that nothing uses [T625]', () => {
+  const UNUSED = 'is not used: no mapping of the credential configurations and no entry of claimsToPersist names it';
+  const strictly = (strictClaims: boolean | null) => admin(updateOpenIdConfiguration, { body: { strictClaims } });
+  const claimSet = (claims: object) => ({ credentials: [pass, entry(degree, { claims })] });
+  afterEach(() => strictly(null));
+
+  it('is named in the answer, with the claim that was probably meant and without its value', async () => {
+    const made = await preAuthorizedOffer({ claims: { nam: 'Canary', other: 'Canary', degree: 'x' } });
+    expect(made.warnings).toEqual([
+      { param: 'claims.nam', msg: `${UNUSED}; did you mean "name"?` },
+      { param: 'claims.other', msg: UNUSED },
+    ]);
+    expect(JSON.stringify(made.warnings)).not.toContain('Canary');
+    const stored = await offer(claimSet({ degre: 'Canary' }));
+    const msg = `is not used: no mapping of credential configuration ${degree} names it; did you mean "degree"?`;
+    expect(stored.warnings).toEqual([{ param: 'credentials.1.claimSets.0.claims.degre', msg }]);
+    const both = await preAuthorizedOffer({ ...claimSet({ degre: 1 }), claims: { nam: 1 } });
+    expect(both.warnings?.map(({ param }) => param)).toEqual(['claims.nam', 'credentials.1.claimSets.0.claims.degre']);
+  });
+
+  it('is none that a mapping, claimsToPersist or a parameter of a claims source names', async () => {
+    const authorization = { type: 'api-key', value: 'secret' };
+    const url = 'https://claims.example.com/';
+    const requestParameters = { q: { mapFrom: 'claims.student.number' } };
+    const { id: claimSourceId } = await admin(createClaimSource, {
+      body: { name: 's', url, authorization, requestParameters },
+    });
+    const { id: sourced } = await admin(jwtVcConfigurations.create, {
+      body: { type: 'Sourced', name: 'Sourced', issuer: { name: 'Acme' }, claimMappings: {}, claimSourceId },
+    });
+    const { id: dated } = await admin(mobileConfigurations.create, {
+      body: {
+        ...{ type: 'org.example.dated', expiresIn: { days: 1 }, validUntil: { mapFrom: 'claims.until' } },
+        claimMappings: { 'org.example.1': { city: { mapFrom: 'claims.address.city' } } },
+      },
+    });
+    for (const body of [
+      { claims: { name: 'x', degree: 'x' } },
+      { claims: { kept: 'x' }, claimsToPersist: ['kept'] },
+      { credentials: [sourced], claims: { student: { number: '1' } } },
+      {
+        credentials: [dated],
+        claims: { until: new Date(Date.now() + 2 * 86_400_000).toISOString(), address: { city: 'x' } },
+      },
+      {},
+    ])
+      expect([body, await preAuthorizedOffer(body)]).toEqual([
+        body,
+        expect.not.objectContaining({ warnings: expect.anything() }),
+      ]);
+    expect(await offer({})).not.toHaveProperty('warnings');
+  });
+
+  it('is refused in every offer where the tenant has strictClaims, which stores nothing', async () => {
+    expect(await strictly(true)).toMatchObject({ strictClaims: true });
+    const before = (await allEvents()).length;
+    const refused = (attempt: Promise<unknown>) => refusal(attempt).then(({ details }) => details);
+    expect(await refused(preAuthorizedOffer({ claims: { nam: 'Canary' } }))).toEqual([
+      { param: 'claims.nam', msg: `${UNUSED}; did you mean "name"?`, location: 'body' },
+    ]);
+    expect(await refused(offer(claimSet({ degre: 'Canary' })))).toMatchObject([
+      { param: 'credentials.1.claimSets.0.claims.degre', location: 'body' },
+    ]);
+    expect(await allEvents()).toHaveLength(before);
+    expect(await preAuthorizedOffer({ claims: { name: 'x' } })).toMatchObject({ id: expect.any(String) as string });
+    expect(await strictly(false)).toMatchObject({ strictClaims: false });
+    expect((await preAuthorizedOffer({ claims: { nam: 1 } })).warnings).toHaveLength(1);
+  });
+});
 
 // --- the browser and the wallet
 

@@ -14,6 +14,7 @@ import {
 } from '@attestry/service-kit';
 import { createAuthorizationOffer } from '../authorization-offer/authorization-offer.decisions.js';
 import { authorizationOffer, authorizationOfferStream } from '../authorization-offer/authorization-offer.state.js';
+import { ClaimUse } from '../claim-sets/claim-use.js';
 import { nameClaimSets } from '../claim-sets/claim-sets.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { KnownUsers } from '../known-users/known-users.js';
@@ -42,6 +43,7 @@ export class CreateOffer {
     private readonly users: KnownUsers,
     private readonly claims: UserClaims,
     private readonly entries: OfferEntries,
+    private readonly claimUse: ClaimUse,
     private readonly references: OfferReferences,
     private readonly names: IssuerNames,
     private readonly macs: Macs,
@@ -57,12 +59,13 @@ export class CreateOffer {
     const { userId } = body;
     const person = userId === undefined ? undefined : await this.loadUser(tenantId, userId);
     await this.entries.resolveEntries(tenantId, checked.entries, person && (await this.claimsOf(tenantId, person)));
+    const warnings = await this.claimUse.check(tenantId, checked.entries);
     const { expiresAt } = checked;
     const issuer = await this.names.current(context.tenant);
     if (expiresAt === undefined) return this.addresses(issuer, context, configurationIds, body);
     const stored = await this.store({ ...checked, expiresAt }, configurationIds, person, context);
     const addresses = this.addresses(issuer, context, configurationIds, body, stored.issuerState);
-    return { ...addresses, id: stored.id, expiresAt: stored.expiresAt };
+    return { ...addresses, id: stored.id, expiresAt: stored.expiresAt, ...(warnings && { warnings }) };
   }
 
   private addresses(

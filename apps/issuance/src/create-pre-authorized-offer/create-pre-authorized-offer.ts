@@ -20,6 +20,7 @@ import {
   type RequestOf,
   type SealedForNew,
 } from '@attestry/service-kit';
+import { ClaimUse } from '../claim-sets/claim-use.js';
 import { nameClaimSets, sessionClaimsText } from '../claim-sets/claim-sets.js';
 import { preAuthorizedOfferError } from '../haip/check-haip.js';
 import { HaipProfile } from '../haip/haip-profile.js';
@@ -55,6 +56,7 @@ export class CreatePreAuthorizedOffer {
     private readonly users: KnownUsers,
     private readonly claims: UserClaims,
     private readonly entries: OfferEntries,
+    private readonly claimUse: ClaimUse,
     private readonly haip: HaipProfile,
     private readonly names: IssuerNames,
     private readonly macs: Macs,
@@ -82,6 +84,7 @@ export class CreatePreAuthorizedOffer {
       ...(await this.knownClaims(tenantId, person, claims)),
       areComplete: true,
     });
+    const warnings = await this.claimUse.check(tenantId, checked, { claims, persisted: Object.keys(stored) });
     const newUser = !known && isEmpty(stored);
 
     const now = this.clock.now();
@@ -152,6 +155,7 @@ export class CreatePreAuthorizedOffer {
       // An earlier attempt of this call may have created it.
       expiresAt: state.status === 'offered' ? state.code.expiresAt : expiresAt,
       ...(transaction && { transactionCode: transaction.shown }),
+      ...(warnings && { warnings }),
     };
   }
 

@@ -1,5 +1,6 @@
 import {
   invalid,
+  type ClaimMapping,
   type ClientContext,
   type ConfigurationRecord,
   type ConfigurationRequest,
@@ -166,6 +167,9 @@ export interface Format<
     from: UserObject,
     facts: OfferFacts,
   ): TimesRefusal | undefined;
+
+  /** What selects values from the claims. Default: the entries of `claimMappings`. */
+  mappingsOf?(content: Content): Pick<ClaimMapping, 'mapFrom'>[];
 
   /** @throws AppError credential_request_denied when a required claim has no value */
   mapClaims(configuration: ActiveConfiguration<Content>, from: UserObject): Record<string, unknown>;

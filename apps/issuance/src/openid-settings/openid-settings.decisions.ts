@@ -35,6 +35,7 @@ export const effectiveSettings = (
   requirePushedAuthorizationRequests: false,
   dpopNonceRequired: false,
   strictClaimsSources: false,
+  strictClaims: false,
   refreshTokenDays: 30,
   deferredDays: 30,
   issuerName: issuerDomain === undefined ? 'host' : 'domain',

@@ -15,6 +15,8 @@ export interface OpenIdSettings {
   encryption?: EncryptionSettings;
   /** Whether a credential is denied if its claims source fails. Default: no. */
   strictClaimsSources?: boolean;
+  /** Whether an offer with a claim that nothing uses is refused. Default: no. */
+  strictClaims?: boolean;
   interactionHook?: InteractionHookSettings;
   /** Custom domain in the credential issuer identifier of new sessions and offers (ADR 0102). Default: none, it is the tenant's host. */
   issuerDomain?: string;

@@ -46,6 +46,7 @@ describe('the settings of the OID4VCI endpoints', () => {
         requirePushedAuthorizationRequests: false,
         dpopNonceRequired: false,
         strictClaimsSources: false,
+        strictClaims: false,
         deferredDays: 30,
         encryption: { enabled: true, requestRequired: false, responseRequired: false },
         issuerName: 'host',

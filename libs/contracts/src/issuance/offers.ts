@@ -4,6 +4,7 @@ import { PageQuery } from '../pagination.js';
 import { CORE_AUTHORIZE_PARAMETERS } from '../tenant-config/authentication-providers.js';
 import { combine, IsRecord, BoundedJson, BoundedText, Nested, Optional, Rule, Time, Uuid } from '../validators.js';
 import { CLAIM_BOUNDS } from './claim-bounds.js';
+import type { Warning } from './credential-configurations.js';
 import type { CredentialFormat } from './formats.js';
 
 export class TransactionCodeConfiguration {
@@ -114,6 +115,8 @@ export class Offer {
   id?: string;
   /** Expiry of a stored offer. */
   expiresAt?: string;
+  /** Claims of claim sets that no mapping of the configuration names, at most 11. Absent without any. */
+  warnings?: Warning[];
 }
 
 export class PreAuthorizedOfferRequest {
@@ -168,6 +171,8 @@ export class PreAuthorizedOffer {
   expiresAt: string;
   /** Transaction code of 6 characters, if configured. Returned once; it cannot be retrieved later. */
   transactionCode?: string;
+  /** Claims that no mapping of the configurations and no entry of `claimsToPersist` names, at most 11. Absent without any. */
+  warnings?: Warning[];
 }
 
 /** A pre-authorized offer without its codes and claims. */

@@ -90,6 +90,11 @@ export class OpenIdConfigurationRequest {
   encryption?: EncryptionSettingsRequest | null;
   /** Whether a credential is denied if its claims source fails. Default: no; then only a missing required claim denies it. */
   @Switch() strictClaimsSources?: boolean | null;
+  /**
+   * Whether an offer is refused if a claim of it is named by no mapping of its credential configurations, no parameter of their claims sources and
+   * no entry of `claimsToPersist`. Default: no; then the offer has a warning.
+   */
+  @Switch() strictClaims?: boolean | null;
   /** Page of the tenant that people visit after they signed in. Only its members in the request change; `null` removes it. */
   @Nullable(Nested(InteractionHookRequest)) interactionHook?: InteractionHookRequest | null;
   /**
@@ -128,6 +133,7 @@ export class OpenIdConfiguration {
   deferredDays: number;
   encryption: EncryptionPolicy;
   strictClaimsSources: boolean;
+  strictClaims: boolean;
   interactionHook?: InteractionHook;
   issuerName: IssuerName;
   refreshTokenDays: number;

@@ -174,6 +174,11 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
     }
   }
 
+  mappingsOf({ claimMappings, validFrom, validUntil }: MdocContent): Pick<ElementMapping, 'mapFrom'>[] {
+    const times = [validFrom, validUntil].filter((time) => time !== undefined);
+    return [...Object.values(claimMappings).flatMap((elements) => Object.values(elements)), ...times];
+  }
+
   mapClaims({ type, content }: Mdoc, from: UserObject): MdocClaims {
     const values = mapNamespaces(content, (mappings, namespace) => mapClaims(mappings, from, namespace));
     const fault = tooLarge(values);
