@@ -287,7 +287,11 @@ describe('the wire', () => {
     };
     expect(await denied('9999-12-31')).toBe('validUntil must be at most 3620 days after validFrom');
     expect(await denied('2020-01-31')).toBe('validUntil must be later than validFrom, rounded down to the hour');
-    const lasting = await tenant.api.mobile.create({ ...card, expiresIn: { years: 10 } } as never);
+    const lasting = await tenant.api.mobile.create({
+      ...dated,
+      type: 'org.example.card.lasting',
+      expiresIn: { years: 10 },
+    } as never);
     expect(lasting).toMatchObject({
       status: 400,
       body: { details: [{ param: 'expiresIn', msg: expect.stringContaining('must be at most 3620 days') as string }] },

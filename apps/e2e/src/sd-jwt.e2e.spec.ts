@@ -244,14 +244,29 @@ describe('the wire', () => {
       'proof: the key must be a P-256 key (ES256) for this credential configuration',
     ]));
 
-  it('denies a credential that would outlive the certificate of its signer', async () => {
-    const body = { ...request, type: 'Long', expiresIn: { years: 11 } };
-    const long = expectStatus(await tenant.api.sdJwt.create(body), 201);
-    expect(await requestCredential(long.id, await makeHolderKey())).toEqual([
-      400,
-      'credential_request_denied',
-      'validUntil must not be later than the end of the certificate of the signer',
+  it('is not configured to outlive the certificate of its signer; nine years fit [T620]', async () => {
+    const body = { ...request, type: 'Long', expiresIn: { years: 10 } };
+    expect(await tenant.api.sdJwt.create(body)).toMatchObject({
+      status: 400,
+      body: {
+        details: [
+          {
+            param: 'expiresIn',
+            msg: 'must be at most 3290 days, for which the certificate of every signer is valid; it can be 3653 days',
+          },
+        ],
+      },
+    });
+    const long = expectStatus(await tenant.api.sdJwt.create({ ...body, expiresIn: { years: 9 } }), 201);
+    const { uri, warnings } = await offer({ credentials: [long.id] });
+    expect(warnings).toEqual([
+      {
+        param: 'claims.unused',
+        msg: 'is not used: no mapping of the credential configurations and no entry of claimsToPersist names it',
+      },
     ]);
+    expect((await new Wallet().collect(uri)).credentials).toHaveLength(1);
+    expect((await tenant.api.sdJwt.update(long.id, body)).status).toBe(400);
   });
 
   it('refuses a configuration with faults, each with its reason', async () => {

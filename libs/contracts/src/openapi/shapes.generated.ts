@@ -279,7 +279,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       mapFrom: {
         type: 'string',
         description:
-          "Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`.",
+          "Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path.",
       },
       defaultValue: { description: 'Value if `mapFrom` is absent or has no value.' },
       required: {
@@ -456,6 +456,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       claimSourceId: { type: 'string' },
       approval: { $ref: '#/components/schemas/Approval', description: 'Absent: `automatic`.' },
       revocable: { type: 'boolean' },
+      warnings: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/Warning' },
+        description:
+          'In the response to its creation only: what is accepted of its DID, and probably not what was meant.',
+      },
     },
     required: ['id', 'type', 'issuer', 'claimMappings', 'revocable'],
   },
@@ -542,6 +548,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       claimSourceId: { type: 'string' },
       approval: { $ref: '#/components/schemas/Approval', description: 'Absent: `automatic`.' },
       revocable: { type: 'boolean' },
+      warnings: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/Warning' },
+        description:
+          'In the response to its creation only: what is accepted of its DID, and probably not what was meant.',
+      },
       contexts: { type: 'array', items: { type: 'string' } },
     },
     required: ['claimMappings', 'contexts', 'id', 'issuer', 'revocable', 'type'],
@@ -1082,7 +1094,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       mapFrom: {
         type: 'string',
         description:
-          "Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`.",
+          "Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path.",
       },
       defaultValue: { description: 'Value if `mapFrom` is absent or has no value.' },
       required: {
@@ -1455,6 +1467,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       approval: { $ref: '#/components/schemas/Approval', description: 'Absent: `automatic`.' },
       revocable: { type: 'boolean' },
       persist: { type: 'boolean' },
+      warnings: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/Warning' },
+        description:
+          'In the response to its creation only: what is accepted of its DID, and probably not what was meant.',
+      },
     },
     required: ['id', 'type', 'additionalTypes', 'name', 'issuer', 'issuerDid', 'claimMappings', 'revocable', 'persist'],
   },
@@ -1789,7 +1807,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       expiresIn: {
         $ref: '#/components/schemas/Duration',
         description:
-          'Validity of the credentials from issuance, at least 2 hours. Credentials that would be valid for more than 427 days (mobile driving licences) or 3,620 days, or after the certificate of their signer, are denied.',
+          'Validity of the credentials from issuance, at least 2 hours and at most 427 days (mobile driving licences) or 3,620 days, in years and months of any length. Credentials that would be valid after the certificate of their signer are denied.',
       },
       validFrom: {
         $ref: '#/components/schemas/TimeMapping',
@@ -1892,6 +1910,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
       id: { type: 'string', description: 'UUID of a stored offer.' },
       expiresAt: { type: 'string', description: 'Expiry of a stored offer.' },
+      warnings: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/Warning' },
+        description: 'Claims of claim sets that no mapping of the configuration names, at most 11. Absent without any.',
+      },
     },
     required: ['uri'],
   },
@@ -1931,7 +1954,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description:
           'Parameters that the wallet adds to its authorization request, for example `login_hint` and `prompt`. The values are strings of at most 1000 characters.',
       },
-      userId: { type: 'string', description: 'Id of the only user who can use the offer. Default: any user.' },
+      userId: {
+        type: 'string',
+        description:
+          'Id of the only user who can use the offer, who must have signed in with the authentication provider before. Default: any user.',
+      },
       expiresAt: {
         type: 'string',
         description:
@@ -1963,6 +1990,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       deferredDays: { type: 'number' },
       encryption: { $ref: '#/components/schemas/EncryptionPolicy' },
       strictClaimsSources: { type: 'boolean' },
+      strictClaims: { type: 'boolean' },
       interactionHook: { $ref: '#/components/schemas/InteractionHook' },
       issuerName: { $ref: '#/components/schemas/IssuerName' },
       refreshTokenDays: { type: 'number' },
@@ -1976,6 +2004,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       'encryption',
       'strictClaimsSources',
       'issuerName',
+      'strictClaims',
       'refreshTokenDays',
     ],
     description: 'With the defaults of members that were never set.',
@@ -2016,6 +2045,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: ['boolean', 'null'],
         description:
           'Whether a credential is denied if its claims source fails. Default: no; then only a missing required claim denies it.',
+      },
+      strictClaims: {
+        type: ['boolean', 'null'],
+        description:
+          'Whether an offer is refused if a claim of it is named by no mapping of its credential configurations, no parameter of their claims sources and no entry of `claimsToPersist`. Default: no; then the offer has a warning.',
       },
       interactionHook: {
         anyOf: [{ $ref: '#/components/schemas/InteractionHookRequest' }, { type: 'null' }],
@@ -2591,6 +2625,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'string',
         description: 'Transaction code of 6 characters, if configured. Returned once; it cannot be retrieved later.',
       },
+      warnings: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/Warning' },
+        description:
+          'Claims that no mapping of the configurations and no entry of `claimsToPersist` names, at most 11. Absent without any.',
+      },
     },
     required: ['id', 'userId', 'uri', 'uriByReference', 'qrUrl', 'expiresAt'],
   },
@@ -2950,6 +2990,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       claimSourceId: { type: 'string' },
       approval: { $ref: '#/components/schemas/Approval', description: 'Absent: `automatic`.' },
       revocable: { type: 'boolean' },
+      warnings: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/Warning' },
+        description:
+          'In the response to its creation only: what is accepted of its DID, and probably not what was meant.',
+      },
     },
     required: ['id', 'type', 'name', 'issuer', 'vct', 'claimMappings', 'revocable'],
   },
@@ -2996,7 +3042,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
       expiresIn: {
         $ref: '#/components/schemas/Duration',
-        description: 'Validity of the credentials, at least 2 hours. Default: they do not expire.',
+        description:
+          'Validity of the credentials, at least 2 hours and at most 3,290 days: nine years at most. Default: they do not expire.',
       },
       maxIssuances: {
         type: 'number',
@@ -3497,6 +3544,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['token'],
     description: 'Form parameters of the revocation endpoint (RFC 7009 section 2.1).',
   },
+  Warning: {
+    type: 'object',
+    properties: { param: { type: 'string', description: 'Member of the request.' }, msg: { type: 'string' } },
+    required: ['param', 'msg'],
+    description: 'What is accepted, and probably not what was meant. It never contains the value of a claim.',
+  },
   WebSemanticConfiguration: {
     type: 'object',
     properties: {
@@ -3526,6 +3579,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       approval: { $ref: '#/components/schemas/Approval', description: 'Absent: `automatic`.' },
       revocable: { type: 'boolean' },
       persist: { type: 'boolean' },
+      warnings: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/Warning' },
+        description:
+          'In the response to its creation only: what is accepted of its DID, and probably not what was meant.',
+      },
       contexts: { type: 'array', items: { type: 'string' } },
       proofType: { $ref: '#/components/schemas/ProofType' },
     },

@@ -257,7 +257,7 @@ export interface paths {
     put?: never;
     /**
      * Verify the custom domain by its TXT record
-     * @description Returns 400 with `Verification failed` as long as the record is missing or wrong. The call can be retried at any time. Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `verifier`, `dts-provider`.
+     * @description Returns 400 with `Verification failed` as long as there is no TXT record, none with the token, or the look-up fails; the detail says which. The call can be retried at any time. Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `verifier`, `dts-provider`.
      */
     post: operations['verifyCustomDomain'];
     delete?: never;
@@ -2531,7 +2531,7 @@ export interface components {
       defaultValue?: unknown;
       /** @description Names of the claim as wallets display it, one per language; at most 20. */
       display?: components['schemas']['ClaimDisplay'][];
-      /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. */
+      /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
       mapFrom?: string;
       /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
       required?: boolean;
@@ -2634,6 +2634,8 @@ export interface components {
       proofRootCertificates?: string[];
       revocable: boolean;
       type: string;
+      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      warnings?: components['schemas']['Warning'][];
     };
     CompactConfigurationRequest: {
       /** @description `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it. */
@@ -2650,7 +2652,7 @@ export interface components {
             /** @description 1 to 1024 characters. */
             name: string;
           }[];
-          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. */
+          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
           mapFrom?: string;
           /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
           required?: boolean;
@@ -2713,6 +2715,8 @@ export interface components {
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`. */
       type: string;
+      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      readonly warnings?: components['schemas']['Warning'][];
     };
     CompactSemanticConfiguration: {
       /** @description Absent: `automatic`. */
@@ -2734,6 +2738,8 @@ export interface components {
       proofRootCertificates?: string[];
       revocable: boolean;
       type: string;
+      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      warnings?: components['schemas']['Warning'][];
     };
     CompactSemanticConfigurationRequest: {
       /** @description `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it. */
@@ -2750,7 +2756,7 @@ export interface components {
             /** @description 1 to 1024 characters. */
             name: string;
           }[];
-          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. */
+          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
           mapFrom?: string;
           /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
           required?: boolean;
@@ -2815,6 +2821,8 @@ export interface components {
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`. */
       type: string;
+      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      readonly warnings?: components['schemas']['Warning'][];
     };
     /** @description Form of the consent page. */
     ConsentForm: {
@@ -3133,7 +3141,7 @@ export interface components {
       defaultValue?: unknown;
       /** @description Names of the claim as wallets display it, one per language; at most 20. */
       display?: components['schemas']['ClaimDisplay'][];
-      /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. */
+      /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
       mapFrom?: string;
       /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
       required?: boolean;
@@ -3321,6 +3329,8 @@ export interface components {
       proofRootCertificates?: string[];
       revocable: boolean;
       type: string;
+      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      warnings?: components['schemas']['Warning'][];
     };
     JwtVcConfigurationRequest: {
       /** @description Further credential types. */
@@ -3339,7 +3349,7 @@ export interface components {
             /** @description 1 to 1024 characters. */
             name: string;
           }[];
-          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. */
+          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
           mapFrom?: string;
           /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
           required?: boolean;
@@ -3421,6 +3431,8 @@ export interface components {
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
+      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      readonly warnings?: components['schemas']['Warning'][];
     };
     /** @description Key attestations that a configuration requires (OID4VCI 1.0 Appendix D). */
     KeyAttestationRequirement: {
@@ -3515,7 +3527,7 @@ export interface components {
               /** @description 1 to 1024 characters. */
               name: string;
             }[];
-            /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. */
+            /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
             mapFrom?: string;
             /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
             required?: boolean;
@@ -3554,7 +3566,7 @@ export interface components {
         /** @description Color as `#rrggbb`. */
         text_color?: string;
       }[];
-      /** @description Validity of the credentials from issuance, at least 2 hours. Credentials that would be valid for more than 427 days (mobile driving licences) or 3,620 days, or after the certificate of their signer, are denied. */
+      /** @description Validity of the credentials from issuance, at least 2 hours and at most 427 days (mobile driving licences) or 3,620 days, in years and months of any length. Credentials that would be valid after the certificate of their signer are denied. */
       expiresIn: {
         days?: number;
         hours?: number;
@@ -3639,6 +3651,8 @@ export interface components {
       uri: string;
       /** @description Credential offer by reference: `openid-credential-offer://?credential_offer_uri=…`. Absent where `qrUrl` is. */
       uriByReference?: string;
+      /** @description Claims of claim sets that no mapping of the configuration names, at most 11. Absent without any. */
+      warnings?: components['schemas']['Warning'][];
     };
     /** @description A credential configuration with the claims of each credential that is offered of it. */
     OfferedCredential: {
@@ -3664,7 +3678,7 @@ export interface components {
       };
       /**
        * Format: uuid
-       * @description Id of the only user who can use the offer. Default: any user.
+       * @description Id of the only user who can use the offer, who must have signed in with the authentication provider before. Default: any user.
        */
       userId?: string;
     };
@@ -3679,6 +3693,7 @@ export interface components {
       profile: components['schemas']['OpenIdProfile'];
       refreshTokenDays: number;
       requirePushedAuthorizationRequests: boolean;
+      strictClaims: boolean;
       strictClaimsSources: boolean;
     };
     OpenIdConfigurationRequest: {
@@ -3709,6 +3724,11 @@ export interface components {
        * @enum {boolean|null}
        */
       requirePushedAuthorizationRequests?: true | false | null;
+      /**
+       * @description Whether an offer is refused if a claim of it is named by no mapping of its credential configurations, no parameter of their claims sources and no entry of `claimsToPersist`. Default: no; then the offer has a warning.
+       * @enum {boolean|null}
+       */
+      strictClaims?: true | false | null;
       /**
        * @description Whether a credential is denied if its claims source fails. Default: no; then only a missing required claim denies it.
        * @enum {boolean|null}
@@ -3877,6 +3897,8 @@ export interface components {
       /** @description Credential offer by reference: `openid-credential-offer://?credential_offer_uri=…`. */
       uriByReference: string;
       userId: string;
+      /** @description Claims that no mapping of the configurations and no entry of `claimsToPersist` names, at most 11. Absent without any. */
+      warnings?: components['schemas']['Warning'][];
     };
     PreAuthorizedOfferRequest: {
       /** @description Claims of this offer. They take precedence over the user's own claims with the same name. At most 32 levels, 20000 values in total and 512000 characters in each string. */
@@ -4118,6 +4140,8 @@ export interface components {
       type: string;
       /** @description Of the credentials that are issued now; earlier ones keep theirs. */
       vct: string;
+      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      warnings?: components['schemas']['Warning'][];
     };
     SdJwtConfigurationRequest: {
       /** @description `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it. */
@@ -4134,7 +4158,7 @@ export interface components {
             /** @description 1 to 1024 characters. */
             name: string;
           }[];
-          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. */
+          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
           mapFrom?: string;
           /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
           required?: boolean;
@@ -4168,7 +4192,7 @@ export interface components {
         /** @description Color as `#rrggbb`. */
         text_color?: string;
       }[];
-      /** @description Validity of the credentials, at least 2 hours. Default: they do not expire. */
+      /** @description Validity of the credentials, at least 2 hours and at most 3,290 days: nine years at most. Default: they do not expire. */
       expiresIn?: {
         days?: number;
         hours?: number;
@@ -4210,6 +4234,8 @@ export interface components {
       type: string;
       /** @description Verifiable credential type as an absolute URI. Default: an address of the tenant that is made from `type` and serves type metadata; a change of what it describes makes a new address. For an own `vct` no type metadata is published, and such a change requires another `vct`. */
       vct?: string;
+      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      readonly warnings?: components['schemas']['Warning'][];
     };
     SearchUsersRequest: {
       /** @description Identity at the authentication provider. */
@@ -4476,6 +4502,12 @@ export interface components {
       /** @description Ignored: the kind of the token is recognized. */
       token_type_hint?: string;
     };
+    /** @description What is accepted, and probably not what was meant. It never contains the value of a claim. */
+    Warning: {
+      msg: string;
+      /** @description Member of the request. */
+      param: string;
+    };
     Webhook: {
       disabled: boolean;
       events: components['schemas']['WebhookEvent'][];
@@ -4578,6 +4610,8 @@ export interface components {
       proofType: components['schemas']['ProofType'];
       revocable: boolean;
       type: string;
+      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      warnings?: components['schemas']['Warning'][];
     };
     WebSemanticConfigurationRequest: {
       /** @description Further credential types. */
@@ -4596,7 +4630,7 @@ export interface components {
             /** @description 1 to 1024 characters. */
             name: string;
           }[];
-          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. */
+          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
           mapFrom?: string;
           /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
           required?: boolean;
@@ -4682,6 +4716,8 @@ export interface components {
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
+      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      readonly warnings?: components['schemas']['Warning'][];
     };
   };
   responses: {
