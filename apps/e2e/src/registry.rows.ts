@@ -254,6 +254,9 @@ const makeThings = async (
   const did = expectStatus(await api.dids.create({ method: 'key', options: { keyType: 'Ed25519' } }), 201).did;
   const web = { method: 'web', options: { url: `localhost:1/${unique('u')}` } } as const;
   const unpublished = expectStatus(await api.dids.create(web), 201).did;
+  // Signs the compact credentials: the other one is not published.
+  const published = { method: 'web', options: { url: `${tenant.host}/compact` } } as const;
+  expectStatus(await api.dids.create(published), 201);
   const jwtVc = expectStatus(await api.jwtVc.create(jwtVcRequest()), 201).id;
   const approvedJwtVc = expectStatus(await api.jwtVc.create({ ...jwtVcRequest(), approval: 'manual' }), 201).id;
   const { id: deferral } = await deferredRequest(api, approvedJwtVc);
