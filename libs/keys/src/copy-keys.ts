@@ -30,11 +30,11 @@ export class KeysDiffer extends Error {
   readonly code = 'KeysDiffer';
 }
 
-const TABLES: readonly KeyTable[] = ['tenant_keys', 'signing_keys', 'data_keys'];
-const PAGE = 500;
+/** A value is copied after its key, and read in small pages: it may have half a megabyte. */
+const PAGES: Record<KeyTable, number> = { tenant_keys: 500, signing_keys: 500, data_keys: 500, sealed_values: 16 };
 
 /**
- * Copies sealed keys unchanged, with the tombstones of destroyed ones. Both stores are sealed with the same MASTER_KEY, which is verified
+ * Copies sealed keys and the values stored with them unchanged, with the tombstones of destroyed keys. Both stores are sealed with the same MASTER_KEY, which is verified
  * with every tenant key and pepper. May be repeated: a key that was destroyed at either end is destroyed at the target. The checkpoints of
  * erasures are not copied, as positions differ: at its first start the target applies all of them again.
  *
@@ -65,10 +65,12 @@ const copy = async (
 ): Promise<CopiedKeys> => {
   const secretsVerify = await copyPeppers(source, target, masterKeys, otherPepper);
   const counts: CopiedKeys = { added: 0, present: 0, destroyed: 0, secretsVerify };
-  for (const table of TABLES)
+  for (const [table, limit] of Object.entries(PAGES) as [KeyTable, number][])
     for (let after: string | undefined; ;) {
-      const page = await source.call('pageOfKeys', { table, limit: PAGE, ...(after && { after }), tenantId });
-      await copyPage(table, page.rows, target, masterKeys, counts);
+      const page = await source.call('pageOfKeys', { table, limit, ...(after && { after }), tenantId });
+      // Values are no keys: they are not counted.
+      const counted = table === 'sealed_values' ? { ...counts } : counts;
+      await copyPage(table, page.rows, target, masterKeys, counted);
       after = page.next;
       if (after === undefined) break;
     }

@@ -15,7 +15,16 @@ export {
 } from './key-vault.js';
 export { BbsProofNotMade } from './bbs-proofs.js';
 export { Macs, type SecretMac } from './macs.js';
-export { ERASED, isErased, Sealing, type DataPurpose, type Erased, type NewKey, type Sealed } from './sealing.js';
+export {
+  ERASED,
+  isErased,
+  Sealing,
+  type DataPurpose,
+  type Erased,
+  type NewKey,
+  type Sealed,
+  type StoredValue,
+} from './sealing.js';
 export {
   SigningKeys,
   type Decrypter,

@@ -21,6 +21,8 @@ export interface DataKeyRow {
   purpose: string;
   id: string;
   sealed: Uint8Array;
+  /** Sealed under this key and stored with it, until it is destroyed (ADR 0101). */
+  value?: Uint8Array;
 }
 /** `destroyed`: the id, or the whole tenant, has a tombstone. */
 export type Found<T> = { state: 'live'; row: T; created?: boolean } | { state: 'destroyed' } | { state: 'absent' };
@@ -33,9 +35,10 @@ export interface ExpiringRow {
   sealed: Uint8Array;
 }
 
-export type KeyTable = 'tenant_keys' | 'signing_keys' | 'data_keys';
-/** Tables with the rows of a tenant that are sealed under its own key. */
-export const TENANT_TABLES = ['signing_keys', 'data_keys', 'remembered'] as const;
+/** `sealed_values` has the values that are stored with a data key; its rows are deleted with that key. */
+export type KeyTable = 'tenant_keys' | 'signing_keys' | 'data_keys' | 'sealed_values';
+/** Tables with the rows of a tenant. */
+export const TENANT_TABLES = ['sealed_values', 'signing_keys', 'data_keys', 'remembered'] as const;
 export type TenantTable = (typeof TENANT_TABLES)[number];
 /** A stored row, also of a destroyed key. */
 export interface StoredKey {
@@ -70,6 +73,8 @@ export interface KeyJobs {
   signingKeys: [{ tenant: string; purpose: string }, SigningKeyRow[]];
   putDataKey: [DataKeyRow, Found<DataKeyRow>];
   dataKey: [{ tenant: string; purpose: string; id: string }, Found<DataKeyRow>];
+  /** The value that is stored with a data key; `absent` without one. */
+  storedValue: [{ tenant: string; purpose: string; id: string }, Found<{ value: Uint8Array }>];
   /** An absent key gets its tombstone too: its creation may still be in flight. */
   destroy: [{ tenant: string; keyIds: string[] }, void];
   /** Destroys the tenant's own key for good: nothing under it can be opened, read or created from then on. */
@@ -88,7 +93,7 @@ export interface KeyJobs {
   ];
   /** All rows of these ids, whatever their purpose. */
   findKeys: [{ table: KeyTable; keys: { tenantId: string; id: string }[] }, StoredKey[]];
-  /** Adds missing rows unchanged; overwrites the others with zeros. */
+  /** Adds missing rows unchanged, a value only where its key is live; overwrites the others with zeros. */
   keepKeys: [{ table: KeyTable; add: StoredKey[]; destroy: StoredKey[] }, void];
   readExpiring: [{ tenant: string; name: string }, ExpiringRow | undefined];
   /** True when the present row was the given one, or absent as expected. */
@@ -104,7 +109,7 @@ export interface KeyJobs {
 export interface KeyStore {
   /** The same object as that of an event store whose transactions can add keys. */
   readonly engine: object;
-  /** Job of the engine that adds a data key, which must be new; its argument is the row. */
+  /** Job of the engine that adds a data key, which must be new, with its value; its argument is the row. */
   readonly newKeyJob: string;
   call<Job extends keyof KeyJobs>(job: Job, args?: KeyJobs[Job][0]): Promise<KeyJobs[Job][1]>;
   close(): Promise<void>;

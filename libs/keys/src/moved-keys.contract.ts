@@ -43,17 +43,23 @@ const fill = async (vault: KeyVault) => {
   const older = await vault.signingKeys.createSigningKey(tenantId, 'did', 'Ed25519');
   const newer = await vault.signingKeys.createSigningKey(tenantId, 'did', 'Ed25519');
   const token = await vault.signingKeys.ensureSigningKey(PLATFORM, 'token', 'P-256');
-  await vault.sealing.destroyDataKeys(tenantId, ['u1', 'never-made']);
+  // More than a page of values has.
+  const stored = await Promise.all(
+    Array.from({ length: 18 }, (_, n) => vault.sealing.storeText(tenantId, 'session', `v${n}`, `value ${n}`)),
+  );
+  await vault.sealing.destroyDataKeys(tenantId, ['u1', 'v1', 'never-made']);
   await vault.sealing.createDataKey(ended, 'session', 's1');
   const lost = await vault.sealing.sealText(ended, 'session', 's1', 'gone');
   await vault.destroyTenant(ended);
   await vault.checkpoints.write('erasures', '500', undefined);
-  return { tenantId, ended, sealed, lost, older, newer, token, mac: vault.macs.mac('secret', 'client') };
+  return { tenantId, ended, sealed, stored, lost, older, newer, token, mac: vault.macs.mac('secret', 'client') };
 };
 const expectAll = async (vault: KeyVault, made: Awaited<ReturnType<typeof fill>>) => {
-  const { tenantId, ended, sealed, lost, older, newer, token, mac } = made;
+  const { tenantId, ended, sealed, stored, lost, older, newer, token, mac } = made;
   const texts = await Promise.all(sealed.map((one) => vault.sealing.openSealed(tenantId, 'user', one)));
   expect(texts).toEqual(['text 0', ERASED, 'text 2']);
+  const values = await Promise.all(stored.map((one) => vault.sealing.openStored(tenantId, 'session', one)));
+  expect(values).toEqual(stored.map((_, n) => (n === 1 ? ERASED : `value ${n}`)));
   expect(await vault.sealing.openSealed(ended, 'session', lost)).toBe(ERASED);
   await expect(vault.sealing.createDataKey(tenantId, 'user', 'never-made')).rejects.toThrow(KeyNotFound);
   expect((await vault.signingKeys.listSigningKeys(tenantId, 'did')).map(({ keyId }) => keyId)).toEqual([
@@ -101,18 +107,27 @@ export const describeMovedKeys = (elsewhere?: Place): void => {
         await expectAll(moved, made);
         expect(await moved.checkpoints.read('erasures')).toBeUndefined();
         // Destroyed here and there since.
-        await vault.sealing.destroyDataKeys(made.tenantId, ['u0']);
-        await moved.sealing.destroyDataKeys(made.tenantId, ['u2']);
+        await vault.sealing.destroyDataKeys(made.tenantId, ['u0', 'v0']);
+        await moved.sealing.destroyDataKeys(made.tenantId, ['u2', 'v2']);
         await close(moved);
         expect(await copyKeys(source, target, { masterKeys: first })).toEqual({
           added: 0,
-          present: copied.added - 1,
-          destroyed: 1,
+          present: copied.added - 2,
+          destroyed: 2,
           secretsVerify: true,
         });
         const again = await open(target);
         for (const sealed of made.sealed)
           expect(await again.sealing.openSealed(made.tenantId, 'user', sealed)).toBe(ERASED);
+        for (const [n, stored] of made.stored.entries())
+          expect(await again.sealing.openStored(made.tenantId, 'session', stored)).toBe(n < 3 ? ERASED : `value ${n}`);
+        const store = await openKeyStore(target);
+        try {
+          const page = { table: 'sealed_values', limit: 100, tenantId: made.tenantId } as const;
+          expect((await store.call('pageOfKeys', page)).rows).toHaveLength(15);
+        } finally {
+          await store.close();
+        }
       },
     );
 

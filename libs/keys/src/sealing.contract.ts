@@ -62,6 +62,77 @@ export const describeSealing = (adapter: string, create: () => Promise<KeyVaultS
       expect(await sealing().openSealed(A, 'session', one!.sealed)).toBe('one');
     });
 
+    it('stores a value with its new key, opened by what names it, also elsewhere and after a restart', async () => {
+      const texts = ['', 'ä 漢 🙂', 'x'.repeat(400_000)];
+      const made = texts.map((text, n) => sealing().storeWithNewKey(A, 'session', `s${n}`, text));
+      await Promise.all(made.map(({ newKey }) => newKey.store()));
+      const elsewhere = await store.open();
+      try {
+        for (const other of [sealing(), elsewhere.sealing])
+          for (const [n, { stored }] of made.entries()) {
+            expect(await other.openStored(A, 'session', stored)).toBe(texts[n]);
+            expect(stored).toEqual({
+              keyId: `s${n}`,
+              length: Buffer.byteLength(texts[n]!) + 28,
+              sha256: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/) as string,
+            });
+          }
+      } finally {
+        await elsewhere.close();
+      }
+      await store.reopen();
+      for (const [n, { stored }] of made.entries())
+        expect(await sealing().openStored(A, 'session', stored)).toBe(texts[n]);
+    });
+
+    it('a stored value is refused where its length, hash or key is another, and where there is none', async () => {
+      const { stored, newKey } = sealing().storeWithNewKey(A, 'session', 's1', 'some text');
+      await newKey.store();
+      await sealing().storeWithNewKey(A, 'session', 's2', 'other text').newKey.store();
+      await sealing().createDataKey(A, 'session', 's3');
+      await sealing().createDataKey(A, 'user', 's1');
+      const open = (changed: object) => sealing().openStored(A, 'session', { ...stored, ...changed });
+      for (const restart of [false, true]) {
+        if (restart) await store.reopen();
+        for (const changed of [{ length: 1 }, { sha256: 'A'.repeat(43) }, { keyId: 's2' }, { keyId: 's3' }])
+          await expect(open(changed)).rejects.toThrow(SealBroken);
+        await expect(open({ keyId: 's4' })).rejects.toThrow(KeyNotFound);
+        await expect(sealing().openStored(A, 'user', stored)).rejects.toThrow(SealBroken);
+        await expect(sealing().openStored(B, 'session', stored)).rejects.toThrow(KeyNotFound);
+        expect(await open({})).toBe('some text');
+      }
+    });
+
+    it('a stored value ends with its key, and no other one does', async () => {
+      const made = ['s1', 's2'].map((id) => sealing().storeWithNewKey(A, 'session', id, `text of ${id}`));
+      const same = sealing().storeWithNewKey(B, 'session', 's1', 'text of B');
+      await Promise.all([...made, same].map(({ newKey }) => newKey.store()));
+      await sealing().destroyDataKeys(A, ['s1']);
+      for (const restart of [false, true]) {
+        if (restart) await store.reopen();
+        expect(await sealing().openStored(A, 'session', made[0]!.stored)).toBe(ERASED);
+        expect(await sealing().openStored(A, 'session', made[1]!.stored)).toBe('text of s2');
+        expect(await sealing().openStored(B, 'session', same.stored)).toBe('text of B');
+        await expect(sealing().storeWithNewKey(A, 'session', 's1', 'x').newKey.store()).rejects.toThrow(KeyNotFound);
+        await expect(sealing().storeText(A, 'session', 's1', 'x')).rejects.toThrow(KeyNotFound);
+      }
+    });
+
+    it('storeText keeps what an earlier call stored, also under a key that had no value', async () => {
+      const first = await sealing().storeText(A, 'session', 's1', 'first');
+      const { sealed, newKey } = sealing().sealWithNewKey(A, 'session', 's2', 'in an event');
+      await newKey.store();
+      for (const restart of [false, true]) {
+        if (restart) await store.reopen();
+        expect(await sealing().storeText(A, 'session', 's1', 'second')).toEqual(first);
+        expect(await sealing().openStored(A, 'session', first)).toBe('first');
+        const second = await sealing().storeText(A, 'session', 's2', 'of a repeated call');
+        expect(await sealing().openStored(A, 'session', second)).toBe('of a repeated call');
+        expect(await sealing().openSealed(A, 'session', sealed)).toBe('in an event');
+      }
+      await expect(sealing().storeWithNewKey(A, 'session', 's1', 'x').newKey.store()).rejects.toThrow(KeyAlreadyExists);
+    });
+
     it('keeps tenants, purposes and keys apart', async () => {
       await sealing().createDataKey(A, 'user', 'u1');
       await sealing().createDataKey(A, 'user', 'u2');

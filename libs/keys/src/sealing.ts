@@ -5,6 +5,15 @@ export type DataPurpose = 'user' | 'session' | 'delivery' | 'tenant';
 /** A value encrypted under a data key: `v1.<keyId>.<iv>.<ciphertext and tag>`; iv and ciphertext are base64url. */
 export type Sealed = string;
 
+/** A sealed value that is stored with its key instead of in the event, which contains this (ADR 0101). */
+export interface StoredValue {
+  keyId: string;
+  /** Bytes of the sealed value. */
+  length: number;
+  /** Of the sealed value, base64url. */
+  sha256: string;
+}
+
 /** `isStored`: it may be in the store; a unit that was refused in one transaction leaves no key. */
 export type NewKey = UnitWrite & { readonly isStored: boolean };
 
@@ -35,6 +44,23 @@ export abstract class Sealing {
     keyId: string,
     plaintext: string,
   ): { sealed: Sealed; newKey: NewKey };
+  /** As {@link sealWithNewKey}, for a value that is stored with its key, in the same write, and that ends with it. */
+  abstract storeWithNewKey(
+    tenantId: string,
+    purpose: DataPurpose,
+    keyId: string,
+    plaintext: string,
+  ): { stored: StoredValue; newKey: NewKey };
+  /**
+   * The same at once, durable when it resolves; what an earlier call stored under this id stays, and is returned.
+   * @throws KeyNotFound when the id was destroyed
+   */
+  abstract storeText(tenantId: string, purpose: DataPurpose, keyId: string, plaintext: string): Promise<StoredValue>;
+  /**
+   * ERASED when the key was destroyed. @throws KeyNotFound for a key that never existed
+   * @throws SealBroken when the stored value is missing, or another one than that named
+   */
+  abstract openStored(tenantId: string, purpose: DataPurpose, stored: StoredValue): Promise<string | Erased>;
   /**
    * ERASED when the key was destroyed. @throws KeyNotFound for a key that never existed: a fault, not an erasure
    * @throws SealBroken when the text was changed or belongs to another tenant, purpose or key

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { KeyVault, type KeysDestroyed } from './key-vault.js';
 import { StoredKeyCheckpoints } from './key-checkpoints.js';
-import { TENANT_TABLES, type KeyStore } from './key-store.js';
+import { TENANT_TABLES, type KeyStore, type TenantTable } from './key-store.js';
 import { MasterKeys, type MasterKeysGiven } from './master-keys.js';
 import { rewrapKeys } from './rewrap-keys.js';
 import { pooledBytes } from './secrets.js';
@@ -24,8 +24,13 @@ export interface StoredKeyVaultOptions {
 
 const SCRUB_PAUSE_MS = 100;
 const SCRUB_RETRY_MS = 1000;
-/** Rows of a purged tenant that are overwritten in one transaction: other writers wait no longer than for these. */
-const PORTION = 1000;
+/** Rows of a purged tenant that are destroyed in one transaction: other writers wait no longer than for these. */
+const PORTIONS: Record<TenantTable, number> = {
+  sealed_values: 16,
+  signing_keys: 1000,
+  data_keys: 1000,
+  remembered: 1000,
+};
 
 /** KeyVault over a store of sealed keys. Encryption happens in its ports; the store never receives a key in plain text. */
 export class StoredKeyVault extends KeyVault {
@@ -104,7 +109,7 @@ export class StoredKeyVault extends KeyVault {
     await this.destroyAndEvict({ tenantId }, () => this.store.call('endTenant', tenantId));
     for (const table of TENANT_TABLES)
       for (let after: string | undefined; ;) {
-        const rows = { tenant: tenantId, table, limit: PORTION, ...(after !== undefined && { after }) };
+        const rows = { tenant: tenantId, table, limit: PORTIONS[table], ...(after !== undefined && { after }) };
         after = await this.store.call('destroyRows', rows);
         if (after === undefined) break;
       }

@@ -48,6 +48,8 @@ export const describeTenantPurge = (adapter: string, locate: () => Promise<KeyLo
       );
       return pages.flatMap(({ rows }) => rows);
     };
+    const valuesOf = async (store: KeyStore, tenantId: string): Promise<number> =>
+      (await store.call('pageOfKeys', { table: 'sealed_values', limit: 10_000, tenantId })).rows.length;
     const dataKeys = (tenantId: string, ids: readonly string[], purpose = 'session'): StoredKey[] =>
       ids.map((id) => ({ tenantId, id, purpose, live: true, sealed: Buffer.alloc(60, 1) }));
 
@@ -64,7 +66,11 @@ export const describeTenantPurge = (adapter: string, locate: () => Promise<KeyLo
       const ids = Array.from({ length: 2100 }, (_, n) => `s${n}`);
       const store = await openStore();
       await store.call('keepKeys', { table: 'data_keys', add: dataKeys(A, ids), destroy: [] });
-      return { ...made, store };
+      const values = dataKeys(A, [...ids.slice(0, 40), 'no-key']).concat(dataKeys(B, ['no-key']));
+      await store.call('keepKeys', { table: 'sealed_values', add: values, destroy: [] });
+      expect(await valuesOf(store, A)).toBe(40);
+      const stored = await vault.sealing.storeText(B, 'session', 'b1', 'value of B');
+      return { ...made, store, stored };
     };
 
     it('makes everything of the tenant unreadable with its first step', async () => {
@@ -89,20 +95,25 @@ export const describeTenantPurge = (adapter: string, locate: () => Promise<KeyLo
       }
     });
 
-    it.each([0, 1, 2, 3, 4])('that is interrupted after %d portions is finished by the next run', async (portions) => {
-      const { store } = await fill();
-      await expect((await openVault(portions)).destroyTenant(A)).rejects.toThrow('interrupted');
-      const vault = await openVault();
-      for (let run = 0; run < 2; run++) {
-        await vault.destroyTenant(A);
-        const rows = await rowsOf(store, A);
-        expect(rows).toHaveLength(2103);
-        expect(rows.filter(({ live, sealed }) => live || sealed.some((byte) => byte !== 0))).toEqual([]);
-        expect(await store.call('readExpiring', { tenant: A, name: 'state' })).toBeUndefined();
-      }
-      expect((await rowsOf(store, B)).map(({ live }) => live)).toEqual([true, true, true]);
-      expect(await vault.expiringState.read(B, 'state')).toMatchObject({ text: 'text' });
-    });
+    it.each([0, 1, 2, 3, 4, 5, 6, 7])(
+      'that is interrupted after %d portions is finished by the next run',
+      async (portions) => {
+        const { store, stored } = await fill();
+        await expect((await openVault(portions)).destroyTenant(A)).rejects.toThrow('interrupted');
+        const vault = await openVault();
+        for (let run = 0; run < 2; run++) {
+          await vault.destroyTenant(A);
+          const rows = await rowsOf(store, A);
+          expect(rows).toHaveLength(2103);
+          expect(rows.filter(({ live, sealed }) => live || sealed.some((byte) => byte !== 0))).toEqual([]);
+          expect(await store.call('readExpiring', { tenant: A, name: 'state' })).toBeUndefined();
+          expect(await valuesOf(store, A)).toBe(0);
+        }
+        expect((await rowsOf(store, B)).map(({ live }) => live)).toEqual([true, true, true, true]);
+        expect(await vault.sealing.openStored(B, 'session', stored)).toBe('value of B');
+        expect(await vault.expiringState.read(B, 'state')).toMatchObject({ text: 'text' });
+      },
+    );
 
     it('destroys a portion at a time, with all keys of its last name', async () => {
       const store = await openStore();

@@ -88,13 +88,22 @@ const SEALED = /v1\.[\x21\x23-\x7e]{1,200}?\.([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]
 const sealedIn = (text: string): [string, Buffer][] =>
   [...text.matchAll(SEALED)].map(([, iv, content]) => [iv! + content!, Buffer.from(iv! + content!, 'base64url')]);
 
-/** Every sealed value in every file of the folder: iv, ciphertext, tag. */
+/** Every sealed value in every file of the folder, also those stored with a key: iv, ciphertext, tag. */
 export const sealedValues = async (dataDir: string): Promise<Buffer[]> => {
   const found = new Map<string, Buffer>();
   for (const entry of await readdir(dataDir, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const text = (await readFile(join(entry.parentPath, entry.name))).toString('latin1');
     for (const [at, value] of sealedIn(text)) found.set(at, value);
+  }
+  const db = new DatabaseSync(join(dataDir, 'events.db'));
+  try {
+    for (const row of db.prepare('SELECT value FROM sealed_values').all() as Row[]) {
+      const value = Buffer.from(blob(row, 'value'));
+      found.set(value.toString('base64url'), value);
+    }
+  } finally {
+    db.close();
   }
   return [...found.values()];
 };

@@ -15,6 +15,8 @@ export interface NewKey {
   purpose: string;
   id: string;
   sealed: Uint8Array;
+  /** Stored with the key. */
+  value?: Uint8Array;
 }
 
 /** What is stored together or not at all. */
@@ -81,6 +83,7 @@ export class AppendGroups {
     const keys = new Set<string>();
     const fits = ({ unit }: Pending): boolean => {
       for (const append of unit.appends) bytes += append.bytes;
+      for (const { value } of unit.keys) bytes += value?.length ?? 0;
       appends += unit.appends.length;
       if (unit.keys.length === 0) return bytes <= MOST_BYTES && appends <= MOST_APPENDS;
       // The server compares keys with those that are stored, not with those of the same group.

@@ -225,7 +225,9 @@ export class PostgresEventStore extends EventStore {
     if (keys.length > 0) {
       statement = this.statements.appendWithKeys(group.find((unit) => unit.keySchema)!.keySchema!);
       values.push(
-        ...(['tenant', 'purpose', 'id', 'sealed', 'unit'] as const).map((column) => keys.map((key) => key[column])),
+        ...(['tenant', 'purpose', 'id', 'sealed', 'value', 'unit'] as const).map((column) =>
+          keys.map((key) => key[column] ?? null),
+        ),
       );
     }
     const rows = await this.query<[number | null, string, string | null, boolean, (string | null)[] | null]>(

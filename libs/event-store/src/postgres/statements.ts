@@ -61,11 +61,11 @@ export const statementsOf = (schema: string, partitioned: boolean) => {
          answered AS MATERIALIZED (
            SELECT refusals, answer.* FROM locked CROSS JOIN LATERAL ${schema}.append_units(
              $1, $2, $3, $4, $5, $6, $7, $8, $9,
-             ARRAY(SELECT k.unit FROM unnest($14::integer[], refusals) AS k (unit, refusal) WHERE k.refusal IS NOT NULL)
+             ARRAY(SELECT k.unit FROM unnest($15::integer[], refusals) AS k (unit, refusal) WHERE k.refusal IS NOT NULL)
            ) WITH ORDINALITY AS answer (conflict, actual, last_position, fresh, unit)
          ),
          added AS MATERIALIZED (
-           SELECT ${keys}.put_new_data_keys($10, $11, $12, $13, $14,
+           SELECT ${keys}.put_new_data_keys($10, $11, $12, $13, $14, $15,
              ARRAY(SELECT unit::integer FROM answered WHERE fresh)) AS done
          )
          SELECT conflict, actual, last_position, fresh, refusals FROM added CROSS JOIN answered ORDER BY unit`,

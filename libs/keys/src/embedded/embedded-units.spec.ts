@@ -105,6 +105,22 @@ describe('a unit of work in the file of the events', () => {
       await expect(vault.sealing.openSealed(T, 'session', sealed)).rejects.toThrow(KeyNotFound);
   });
 
+  it('stores the value of a key with it, or neither', async () => {
+    const { stored: named, newKey: key } = vault.sealing.storeWithNewKey(T, 'session', 's1', TEXT);
+    await events.append(streams[1], [anEvent()], NO_STREAM);
+    const attempt = (expected: number) => events.commit({ writes: [key], appends: [appendTo(streams[1], expected)] });
+    await expect(attempt(NO_STREAM)).rejects.toMatchObject({ name: 'WrongExpectedRevision' });
+    await expect(vault.sealing.openStored(T, 'session', named)).rejects.toThrow(KeyNotFound);
+    await attempt(0);
+    for (const restart of [false, true]) {
+      if (restart) {
+        await close();
+        await open();
+      }
+      expect(await vault.sealing.openStored(T, 'session', named)).toBe(TEXT);
+    }
+  });
+
   it('is stored by a second attempt after a conflict', async () => {
     const { newKey: key, sealed } = newKey('s1');
     const writes = [guard.spending(T, [nonce('n1')], spent), key];

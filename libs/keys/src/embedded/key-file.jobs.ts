@@ -15,7 +15,7 @@ import type {
 
 // Key material is stored only in tables with an ascending integer key, in rows of constant length, and is overwritten in place with zeros,
 // never deleted: SQLite then never moves a row between pages, which would leave a copy in a page's unused part that `secure_delete` does
-// not reach. The zeroed row is the tombstone.
+// not reach. The zeroed row is the tombstone. Values that are stored with a data key are unreadable without it: they are deleted.
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS tenant_keys (
   seq INTEGER PRIMARY KEY, tenant TEXT NOT NULL UNIQUE, live INTEGER NOT NULL, wrapped BLOB NOT NULL);
@@ -28,6 +28,13 @@ CREATE TABLE IF NOT EXISTS data_keys (
   seq INTEGER PRIMARY KEY, tenant TEXT NOT NULL, purpose TEXT NOT NULL, id TEXT NOT NULL,
   live INTEGER NOT NULL, sealed BLOB NOT NULL,
   UNIQUE (tenant, id, purpose));
+CREATE TABLE IF NOT EXISTS sealed_values (
+  seq INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL, purpose TEXT NOT NULL, value BLOB NOT NULL,
+  UNIQUE (tenant, id, purpose));
+CREATE TRIGGER IF NOT EXISTS values_end_with_their_key AFTER UPDATE OF live ON data_keys WHEN NEW.live = 0
+BEGIN
+  DELETE FROM sealed_values WHERE tenant = NEW.tenant AND id = NEW.id;
+END;
 CREATE TABLE IF NOT EXISTS peppers (
   seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, wrapped BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS remembered (
@@ -97,6 +104,7 @@ type Row = Record<string, unknown>;
 
 /** How the rows of an ended tenant are destroyed, by their names; destroyed ones are not written again. */
 const DESTROY_ROWS: Record<TenantTable, { name: string; statement: string }> = {
+  sealed_values: { name: 'id', statement: 'DELETE FROM sealed_values WHERE' },
   signing_keys: {
     name: 'key_id',
     statement: 'UPDATE signing_keys SET live = 0, sealed = zeroblob(60) WHERE live = 1 AND',
@@ -110,13 +118,21 @@ const KEPT: Record<KeyTable, string> = {
   tenant_keys: "seq, tenant, '' AS id, '' AS purpose, live, wrapped AS sealed",
   signing_keys: 'seq, tenant, key_id AS id, purpose, live, sealed, algorithm, public_jwk, created_at',
   data_keys: 'seq, tenant, id, purpose, live, sealed',
+  sealed_values: 'seq, tenant, id, purpose, 1 AS live, value AS sealed',
 };
-const ID: Record<KeyTable, string> = { tenant_keys: "''", signing_keys: 'key_id', data_keys: 'id' };
+const ID: Record<KeyTable, string> = {
+  tenant_keys: "''",
+  signing_keys: 'key_id',
+  data_keys: 'id',
+  sealed_values: 'id',
+};
 const INSERT: Record<KeyTable, string> = {
   tenant_keys: 'tenant_keys (tenant, live, wrapped) VALUES (:tenant, :live, :sealed)',
   signing_keys: `signing_keys (key_id, tenant, purpose, algorithm, public_jwk, created_at, live, sealed)
     VALUES (:id, :tenant, :purpose, :algorithm, :publicJwk, :createdAt, :live, :sealed)`,
   data_keys: 'data_keys (tenant, purpose, id, live, sealed) VALUES (:tenant, :purpose, :id, :live, :sealed)',
+  sealed_values: `sealed_values (tenant, id, purpose, value) SELECT :tenant, :id, :purpose, :sealed WHERE EXISTS (
+    SELECT 1 FROM data_keys WHERE tenant = :tenant AND id = :id AND purpose = :purpose AND live = 1)`,
 };
 const storedKey = (row: Row): StoredKey => ({
   tenantId: row['tenant'] as string,
@@ -179,6 +195,8 @@ export const createJobs = (db: Database, options?: unknown): Jobs => {
   const dataKey = db.prepare('SELECT live, sealed FROM data_keys WHERE tenant = ? AND id = ? AND purpose = ?');
   const dataKeyEnded = db.prepare('SELECT 1 FROM data_keys WHERE tenant = ? AND id = ? AND live = 0 LIMIT 1');
   const insertDataKey = db.prepare('INSERT INTO data_keys (tenant, purpose, id, live, sealed) VALUES (?, ?, ?, 1, ?)');
+  const storedValue = db.prepare('SELECT value FROM sealed_values WHERE tenant = ? AND id = ? AND purpose = ?');
+  const insertValue = db.prepare('INSERT INTO sealed_values (tenant, id, purpose, value) VALUES (?, ?, ?, ?)');
   // An absent key gets its tombstone too: its creation may still be in flight.
   const insertDataTombstone = db.prepare(
     `INSERT INTO data_keys (tenant, purpose, id, live, sealed) VALUES (?, '', ?, 0, zeroblob(60))`,
@@ -217,6 +235,10 @@ export const createJobs = (db: Database, options?: unknown): Jobs => {
     id: row[id] as string,
     wrapped: row['wrapped'] as Uint8Array,
   });
+  const addDataKey = ({ tenant, purpose, id, sealed, value }: DataKeyRow): void => {
+    insertDataKey.run(tenant, purpose, id, sealed);
+    if (value) insertValue.run(tenant, id, purpose, value);
+  };
   const putSigningKeys = (rows: SigningKeyRow[]): void => {
     for (const r of rows)
       insertSigningKey.run(r.keyId, r.tenant, r.purpose, r.algorithm, r.publicJwk, r.createdAt, r.sealed);
@@ -301,7 +323,7 @@ export const createJobs = (db: Database, options?: unknown): Jobs => {
         if (tenantEnded.get(key.tenant) || dataKeyEnded.get(key.tenant, key.id)) return { state: 'destroyed' };
         const row = dataKey.get(key.tenant, key.id, key.purpose) as Row | undefined;
         if (row) return { state: 'live', row: { ...key, sealed: row['sealed'] as Uint8Array }, created: false };
-        insertDataKey.run(key.tenant, key.purpose, key.id, key.sealed);
+        addDataKey(key);
         return { state: 'live', row: key, created: true };
       },
     },
@@ -311,7 +333,7 @@ export const createJobs = (db: Database, options?: unknown): Jobs => {
         if (tenantEnded.get(key.tenant) || dataKeyEnded.get(key.tenant, key.id))
           throw fault('KeyDestroyed', `key ${key.id} was destroyed`);
         if (dataKey.get(key.tenant, key.id, key.purpose)) throw fault('KeyExists', `key ${key.id} exists`);
-        insertDataKey.run(key.tenant, key.purpose, key.id, key.sealed);
+        addDataKey(key);
       },
     },
     dataKey: {
@@ -320,6 +342,14 @@ export const createJobs = (db: Database, options?: unknown): Jobs => {
         if (tenantEnded.get(key.tenant) || dataKeyEnded.get(key.tenant, key.id)) return { state: 'destroyed' };
         const row = dataKey.get(key.tenant, key.id, key.purpose) as Row | undefined;
         return row ? { state: 'live', row: { ...key, sealed: row['sealed'] as Uint8Array } } : { state: 'absent' };
+      },
+    },
+    storedValue: {
+      kind: 'read',
+      execute: (key: { tenant: string; purpose: string; id: string }): Found<{ value: Uint8Array }> => {
+        if (tenantEnded.get(key.tenant) || dataKeyEnded.get(key.tenant, key.id)) return { state: 'destroyed' };
+        const row = storedValue.get(key.tenant, key.id, key.purpose) as Row | undefined;
+        return row ? { state: 'live', row: { value: row['value'] as Uint8Array } } : { state: 'absent' };
       },
     },
 

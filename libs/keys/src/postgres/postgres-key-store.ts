@@ -26,6 +26,8 @@ interface Row {
 
 /** Most data keys stored in one transaction; each holds two locks of the server's. */
 const MOST_KEYS = 64;
+/** Most bytes of their values. */
+const MOST_BYTES = 8 * 1024 * 1024;
 
 interface WaitingKey {
   row: DataKeyRow;
@@ -63,6 +65,12 @@ const KEPT: Record<KeyTable, { columns: string; id: string; order: string; cast:
     order: '(tenant, id, purpose)',
     cast: `($1::json->>0, $1::json->>1, $1::json->>2)`,
   },
+  sealed_values: {
+    columns: 'tenant, id, purpose, true AS live, value AS sealed',
+    id: 'id',
+    order: '(tenant, id, purpose)',
+    cast: `($1::json->>0, $1::json->>1, $1::json->>2)`,
+  },
 };
 const storedKey = (row: Row): StoredKey => ({
   tenantId: row['tenant'] as string,
@@ -79,6 +87,7 @@ const storedKey = (row: Row): StoredKey => ({
 const ZEROS = `decode(repeat('00', 60), 'hex')`;
 /** How the rows of an ended tenant are destroyed, by their names; destroyed ones are not written again. */
 const destroyRows = (table: string): Record<TenantTable, { name: string; statement: string }> => ({
+  sealed_values: { name: 'id', statement: `DELETE FROM ${table} WHERE` },
   signing_keys: { name: 'key_id', statement: `UPDATE ${table} SET live = false, sealed = ${ZEROS} WHERE live AND` },
   data_keys: { name: 'id', statement: `UPDATE ${table} SET live = false, sealed = ${ZEROS} WHERE live AND` },
   remembered: { name: 'name', statement: `DELETE FROM ${table} WHERE` },
@@ -227,6 +236,17 @@ export class PostgresKeyStore implements KeyStore {
       const row = rows.find(({ purpose }) => purpose === key.purpose);
       return row ? { state: 'live', row: { ...key, sealed: row['sealed'] as Uint8Array } } : { state: 'absent' };
     },
+    storedValue: async ({ tenant, purpose, id }) => {
+      const [row] = await this.query(
+        `SELECT value, EXISTS (SELECT FROM ${this.schema}.tenant_keys t WHERE t.tenant = $1 AND NOT t.live)
+           OR EXISTS (SELECT FROM ${this.schema}.data_keys k WHERE k.tenant = $1 AND k.id = $2 AND NOT k.live) AS ended
+         FROM (SELECT) AS one LEFT JOIN ${this.schema}.sealed_values v ON v.tenant = $1 AND v.id = $2 AND v.purpose = $3`,
+        [tenant, id, purpose],
+      );
+      if (row!['ended']) return { state: 'destroyed' };
+      const value = row!['value'] as Uint8Array | null;
+      return value ? { state: 'live', row: { value } } : { state: 'absent' };
+    },
     destroy: async ({ tenant, keyIds }) => {
       await this.query(`SELECT ${this.schema}.destroy_keys($1, $2)`, [tenant, keyIds]);
     },
@@ -285,6 +305,16 @@ export class PostgresKeyStore implements KeyStore {
           `${into} (tenant, live, sealed, id, purpose)
            SELECT * FROM unnest($1::text[], $2::boolean[], $3::bytea[], $4::text[], $5::text[]) ON CONFLICT DO NOTHING`,
           [...common, column('id'), column('purpose')],
+        );
+      else if (table === 'sealed_values')
+        await this.query(
+          `${into} (tenant, id, purpose, value)
+           SELECT given.tenant, given.id, given.purpose, given.value
+           FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[]) AS given (tenant, id, purpose, value)
+           WHERE EXISTS (SELECT FROM ${this.schema}.data_keys k
+             WHERE k.tenant = given.tenant AND k.id = given.id AND k.purpose = given.purpose AND k.live)
+           ON CONFLICT DO NOTHING`,
+          [column('tenantId'), column('id'), column('purpose'), column('sealed')],
         );
       else
         await this.query(
@@ -366,11 +396,17 @@ export class PostgresKeyStore implements KeyStore {
   /** One transaction at a time: later ones share the next. */
   private async storeDataKeys(): Promise<void> {
     while (this.waiting.length) {
-      const group = this.waiting.splice(0, MOST_KEYS);
+      let bytes = 0;
+      const end = this.waiting.findIndex(
+        ({ row }, at) => at === MOST_KEYS || ((bytes += row.value?.length ?? 0) > MOST_BYTES && at > 0),
+      );
+      const group = this.waiting.splice(0, end < 0 ? this.waiting.length : end);
       try {
         const rows = await this.query(
-          `SELECT at, state, stored, created FROM ${this.schema}.put_data_keys($1, $2, $3, $4::bytea[])`,
-          (['tenant', 'purpose', 'id', 'sealed'] as const).map((column) => group.map(({ row }) => row[column])),
+          `SELECT at, state, stored, created FROM ${this.schema}.put_data_keys($1, $2, $3, $4::bytea[], $5::bytea[])`,
+          (['tenant', 'purpose', 'id', 'sealed', 'value'] as const).map((column) =>
+            group.map(({ row }) => row[column] ?? null),
+          ),
         );
         for (const { at, state, stored, created } of rows) {
           const { row, resolve } = group[Number(at) - 1]!;

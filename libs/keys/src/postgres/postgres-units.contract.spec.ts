@@ -139,6 +139,25 @@ describeOnPostgres('units of work on PostgreSQL', (server) => {
     expect((await transactions()).at(-1)).toBe(7);
   });
 
+  it('are stored with the values of their keys, which a refused unit does not leave', async () => {
+    await store.append('a-taken', [anEvent()], -1);
+    const [one, refused] = ['one', 'refused'].map((id) => vault.sealing.storeWithNewKey('t1', 'session', id, id));
+    const plain = seal('plain');
+    const answers = await Promise.allSettled([
+      store.append('a-0', [anEvent()], -1),
+      store.commit({ writes: [plain.newKey, one!.newKey], appends: [to('a-1')] }),
+      store.commit({ writes: [refused!.newKey], appends: [to('a-2'), to('a-taken')] }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    const { rows } = await admin.query(
+      `SELECT id, octet_length(value) AS length, xmin = (SELECT xmin FROM ${schema}.events WHERE stream = 'a-1') AS together
+       FROM ${schema}_keys.sealed_values`,
+    );
+    expect(rows).toEqual([{ id: 'one', length: one!.stored.length, together: true }]);
+    expect(await (await openVault()).sealing.openStored('t1', 'session', one!.stored)).toBe('one');
+    expect(await openElsewhere(plain.sealed)).toBe('plain');
+  });
+
   it('are stored after a conflict, with the same key', async () => {
     await store.append('a-1', [anEvent()], -1);
     const { sealed, newKey } = seal('s1', 'text');
@@ -311,8 +330,12 @@ describeOnPostgres('units of work on PostgreSQL', (server) => {
     const url = server().url(role);
     const [service, keys] = await Promise.all([openStore(url), openVault(url)]);
     const { sealed, newKey } = keys.sealing.sealWithNewKey('t1', 'session', 's1', 'text');
-    await service.commit({ writes: [newKey], appends: [to('a-1'), to('a-2')] });
+    const value = keys.sealing.storeWithNewKey('t1', 'session', 's2', 'value');
+    await service.commit({ writes: [newKey, value.newKey], appends: [to('a-1'), to('a-2')] });
     expect(await openElsewhere(sealed)).toBe('text');
-    expect(await transactions()).toEqual([3]);
+    expect(await (await openVault()).sealing.openStored('t1', 'session', value.stored)).toBe('value');
+    expect(await transactions()).toEqual([4]);
+    await keys.sealing.destroyDataKeys('t1', ['s2']);
+    expect((await admin.query(`SELECT id FROM ${schema}_keys.sealed_values`)).rows).toEqual([]);
   });
 });

@@ -183,15 +183,59 @@ const newDataKeys = (schema: string): string => `
       WHERE given.unit = ANY (stored_units);
   END $$;`;
 
-/** A service may add keys and overwrite them with zeros; it removes no key's row, as rows are the tombstones. */
+/** Values that are stored with a data key, in the same write, and end with it, whichever statement destroys the key. */
+const sealedValues = (schema: string): string => `
+  CREATE TABLE ${schema}.sealed_values (
+    tenant text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, purpose text NOT NULL, value bytea NOT NULL,
+    PRIMARY KEY (tenant, id, purpose)
+  ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50);
+  -- Sealed values cannot be compressed.
+  ALTER TABLE ${schema}.sealed_values ALTER COLUMN value SET STORAGE EXTERNAL;
+
+  CREATE FUNCTION ${schema}.end_sealed_values() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    DELETE FROM ${schema}.sealed_values v WHERE v.tenant = NEW.tenant AND v.id = NEW.id;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER values_end_with_their_key AFTER UPDATE OF live ON ${schema}.data_keys
+    FOR EACH ROW WHEN (NOT NEW.live) EXECUTE FUNCTION ${schema}.end_sealed_values();
+
+  CREATE FUNCTION ${schema}.put_data_keys(tenants text[], purposes text[], ids text[], keys bytea[], key_values bytea[])
+  RETURNS TABLE (at bigint, state text, stored bytea, created boolean) LANGUAGE plpgsql VOLATILE AS $$
+  BEGIN
+    FOR at, state, stored, created IN SELECT * FROM ${schema}.put_data_keys(tenants, purposes, ids, keys) LOOP
+      IF created AND key_values[at] IS NOT NULL THEN
+        INSERT INTO ${schema}.sealed_values (tenant, id, purpose, value)
+          VALUES (tenants[at], ids[at], purposes[at], key_values[at]);
+      END IF;
+      RETURN NEXT;
+    END LOOP;
+  END $$;
+
+  CREATE FUNCTION ${schema}.put_new_data_keys(
+    tenants text[], purposes text[], ids text[], keys bytea[], key_values bytea[], units integer[], stored_units integer[]
+  ) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+  BEGIN
+    PERFORM ${schema}.put_new_data_keys(tenants, purposes, ids, keys, units, stored_units);
+    INSERT INTO ${schema}.sealed_values (tenant, purpose, id, value)
+      SELECT given.tenant, given.purpose, given.id, given.value
+      FROM unnest(tenants, purposes, ids, key_values, units) AS given (tenant, purpose, id, value, unit)
+      WHERE given.unit = ANY (stored_units) AND given.value IS NOT NULL;
+  END $$;`;
+
+/**
+ * A service may add keys and overwrite them with zeros; it removes no key's row, as rows are the tombstones. The values that ended with
+ * their key are removed.
+ */
 export const KEY_TABLES: Migrations = {
   component: 'keys',
-  steps: [keys, remembered, endedTenants, newDataKeys],
+  steps: [keys, remembered, endedTenants, newDataKeys, sealedValues],
   grants: () => [
     ...['tenant_keys', 'signing_keys', 'data_keys', 'peppers', 'key_checkpoints'].map((on) => ({
       on,
       privileges: 'SELECT, INSERT, UPDATE',
     })),
     { on: 'remembered', privileges: 'SELECT, INSERT, UPDATE, DELETE' },
+    { on: 'sealed_values', privileges: 'SELECT, INSERT, DELETE' },
   ],
 };
