@@ -735,7 +735,7 @@ describe('users', () => {
     });
     // A session of the user has claims under a separate key.
     const sessionId = '33333333-3333-4333-8333-333333333333';
-    const held = engines.vault.sealing.sealWithNewKey(ACME.id, 'session', sessionId, '{"secret":"canary-4712"}');
+    const held = engines.vault.sealing.storeWithNewKey(ACME.id, 'session', sessionId, '{"secret":"canary-4712"}');
     await held.newKey.store();
     await append(sessionId, {
       type: 'OfferCreated',
@@ -753,14 +753,14 @@ describe('users', () => {
           keyId: 'x',
           expiresAt: clock.now().toISOString(),
         },
-        sealedClaims: held.sealed,
+        storedClaims: held.stored,
         createdAt: clock.now().toISOString(),
       },
     });
 
     await call(deleteUser, { params: { id } });
     expect(await engines.vault.sealing.openSealed(ACME.id, 'user', sealed)).toEqual(ERASED);
-    expect(await engines.vault.sealing.openSealed(ACME.id, 'session', held.sealed)).toEqual(ERASED);
+    expect(await engines.vault.sealing.openStored(ACME.id, 'session', held.stored)).toEqual(ERASED);
     const { state } = await engines.streams.load(user, userStream(ACME.id, id));
     expect(state).toEqual({ status: 'deleted' });
   });

@@ -48,7 +48,13 @@ export { isMaskOf, mask } from './masked-secret.js';
 export * from './outbound.js';
 export * from './outbound-resolver.js';
 export { recordPurgedTenants, purgingTenants } from './purged-tenants.js';
-export { bytesFor, idFor, sealIdempotently, type SealedForNew } from './idempotency/deterministic-values.js';
+export {
+  bytesFor,
+  idFor,
+  sealIdempotently,
+  storeIdempotently,
+  type SealedForNew,
+} from './idempotency/deterministic-values.js';
 export { Budgets, type Budget } from './budgets/budgets.js';
 export { checkIdempotencyKey } from './idempotency/idempotent-calls.js';
 export * from './sign-in-registry.js';

@@ -1,3 +1,4 @@
+import type { StoredValue } from '@attestry/keys';
 import type { Grant, GrantedDetail } from '../issuance-session/issuance-session.events.js';
 
 /**
@@ -16,7 +17,9 @@ export type AuthorizationOfferEvent =
         issuerState: Grant;
         /** Of every configuration, when one has claim sets. */
         identifiers?: GrantedDetail[];
-        /** JSON of the claim sets under the offer's data key (purpose `session`, key id = offer id). */
+        /** JSON of the claim sets, stored with the offer's data key (purpose `session`, key id = offer id). */
+        storedClaimSets?: StoredValue;
+        /** Instead of `storedClaimSets`, sealed here. In version 1. */
         sealedClaimSets?: string;
         createdAt: string;
       };

@@ -25,6 +25,8 @@ const evolve = (_state: AuthorizationOfferState, event: AuthorizationOfferEvent)
 export const authorizationOffer: Aggregate<AuthorizationOfferState, AuthorizationOfferEvent> = {
   category: 'authorizationOffer',
   initial: { status: 'absent' },
-  types: { AuthorizationOfferCreated: 1, AuthorizationOfferDeleted: 1 },
+  types: { AuthorizationOfferCreated: 2, AuthorizationOfferDeleted: 1 },
+  // The addition is optional, but a release that does not know it would issue without the claims.
+  upcasters: [{ type: 'AuthorizationOfferCreated', from: 1, upcast: (data: object) => data }],
   evolve,
 };

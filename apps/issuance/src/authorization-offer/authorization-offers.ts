@@ -63,8 +63,8 @@ export class AuthorizationOffers {
     const offer = await this.load(tenantId, offerId);
     if (!offer) throw ended();
     if (offer.userId !== undefined && offer.userId !== userId) throw denied('the offer is for another person');
-    const { identifiers, sealedClaimSets } = offer;
-    if (!identifiers || sealedClaimSets === undefined) return undefined;
+    const { identifiers, storedClaimSets, sealedClaimSets } = offer;
+    if (!identifiers || (!storedClaimSets && sealedClaimSets === undefined)) return undefined;
     await this.budgets.countUse(sessionId, [
       {
         name: 'offer-sign-ins',
@@ -75,7 +75,9 @@ export class AuthorizationOffers {
         message: `a person can sign in with an offer at most ${COPIES_PER_HOUR} times an hour`,
       },
     ]);
-    const opened = await this.sealing.openSealed(tenantId, 'session', sealedClaimSets);
+    const opened = storedClaimSets
+      ? await this.sealing.openStored(tenantId, 'session', storedClaimSets)
+      : await this.sealing.openSealed(tenantId, 'session', sealedClaimSets!);
     const text =
       isErased(opened) || offer.userId === undefined ? opened : await this.sealing.openSealed(tenantId, 'user', opened);
     if (isErased(text)) throw ended();

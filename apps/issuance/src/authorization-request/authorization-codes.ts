@@ -43,9 +43,9 @@ export class AuthorizationCodes {
     const made = makeBearerValue(sessionId, this.ids.uuid());
     const { mac, pepper } = this.macs.mac(made.value, grantContext('authorizationCode', tenantId, sessionId));
     const expiresAt = new Date(now.getTime() + this.config.authorizationCodeSeconds * 1000).toISOString();
-    const sealed =
+    const kept =
       claimSets || Object.keys(claims).length
-        ? this.sealing.sealWithNewKey(tenantId, 'session', sessionId, sessionClaimsText(claims, claimSets))
+        ? this.sealing.storeWithNewKey(tenantId, 'session', sessionId, sessionClaimsText(claims, claimSets))
         : undefined;
     await this.streams.decideOn(
       issuanceSession,
@@ -72,13 +72,13 @@ export class AuthorizationCodes {
             userId,
             entries: waiting.entries,
             code: { tokenId: made.tokenId, kind: 'authorizationCode', mac, keyId: pepper, expiresAt },
-            ...(sealed && { sealedClaims: sealed.sealed }),
+            ...(kept && { storedClaims: kept.stored }),
             ...(claimSets && { identifiers: claimSets.identifiers }),
           },
           now,
         ),
       record.events,
-      { unit: { writes: sealed ? [sealed.newKey] : [] } },
+      { unit: { writes: kept ? [kept.newKey] : [] } },
     );
     return made.value;
   }

@@ -609,6 +609,6 @@ const storedClaimSets = async (offerId: string): Promise<string> => {
   const [stored] = await engines.events.readStream(authorizationOfferStream(TENANT, offerId));
   const event = readEvent(authorizationOffer, stored!);
   if (event.type !== 'AuthorizationOfferCreated') throw new Error(event.type);
-  const text = await engines.vault.sealing.openSealed(TENANT, 'session', event.data.sealedClaimSets!);
+  const text = await engines.vault.sealing.openStored(TENANT, 'session', event.data.storedClaimSets!);
   return isErased(text) ? 'erased' : text;
 };

@@ -9,7 +9,7 @@ import {
   idFor,
   IDS,
   Operation,
-  sealIdempotently,
+  storeIdempotently,
   type RequestOf,
 } from '@attestry/service-kit';
 import { createAuthorizationOffer } from '../authorization-offer/authorization-offer.decisions.js';
@@ -96,7 +96,7 @@ export class CreateOffer {
     const issuerState = { tokenId: made.tokenId, kind: 'issuerState' as const, mac, keyId: pepper, expiresAt };
     const claimSets = nameClaimSets(entries, () => this.ids.uuid());
     const text = claimSets && (await this.sealForUser(tenantId, userId, JSON.stringify(claimSets.sets)));
-    const sealed = text === undefined ? undefined : await this.seal(tenantId, offerId, text, context);
+    const kept = text === undefined ? undefined : await this.keepClaims(tenantId, offerId, text, context);
     const { state } = await this.streams.decideOn(
       authorizationOffer,
       authorizationOfferStream(tenantId, offerId),
@@ -110,12 +110,12 @@ export class CreateOffer {
             ...(userId !== undefined && { userId }),
             issuerState,
             ...(claimSets && { identifiers: claimSets.identifiers }),
-            ...(sealed && { sealedClaimSets: sealed.sealed }),
+            ...(kept && { storedClaimSets: kept.stored }),
           },
           this.clock.now(),
         ),
       eventContext(context),
-      { once: true, unit: { writes: sealed?.newKey ? [sealed.newKey] : [] } },
+      { once: true, unit: { writes: kept?.newKey ? [kept.newKey] : [] } },
     );
     // An earlier attempt of this call may have created it.
     return {
@@ -154,10 +154,10 @@ export class CreateOffer {
     }
   }
 
-  private seal(tenantId: string, offerId: string, text: string, { idempotentCall }: Context) {
+  private keepClaims(tenantId: string, offerId: string, text: string, { idempotentCall }: Context) {
     return idempotentCall
-      ? sealIdempotently(this.sealing, tenantId, 'session', offerId, text)
-      : this.sealing.sealWithNewKey(tenantId, 'session', offerId, text);
+      ? storeIdempotently(this.sealing, tenantId, 'session', offerId, text)
+      : this.sealing.storeWithNewKey(tenantId, 'session', offerId, text);
   }
 }
 

@@ -17,6 +17,7 @@ import {
   IDS,
   Operation,
   sealIdempotently,
+  storeIdempotently,
   type RequestOf,
   type SealedForNew,
 } from '@attestry/service-kit';
@@ -96,14 +97,14 @@ export class CreatePreAuthorizedOffer {
     const document = offerDocument(issuer, configurationIds, code.value, transaction?.stored);
     const secret = randomSecret(32, bytesFor(context, 'reference'));
     const reference = offerReference(sessionId, secret);
-    const sealedClaims =
+    const kept =
       isEmpty(claims) && !claimSets
         ? undefined
         : context.idempotentCall
-          ? await sealIdempotently(this.sealing, tenantId, 'session', sessionId, sessionClaimsText(claims, claimSets))
-          : this.sealing.sealWithNewKey(tenantId, 'session', sessionId, sessionClaimsText(claims, claimSets));
+          ? await storeIdempotently(this.sealing, tenantId, 'session', sessionId, sessionClaimsText(claims, claimSets))
+          : this.sealing.storeWithNewKey(tenantId, 'session', sessionId, sessionClaimsText(claims, claimSets));
 
-    const writes = sealedClaims?.newKey ? [sealedClaims.newKey] : [];
+    const writes: UnitWrite[] = kept?.newKey ? [kept.newKey] : [];
     const further: FurtherDecision[] = [];
     if (person && (person.fromOffer || !isEmpty(stored)))
       further.push(this.keepOnUser(tenantId, userId, stored, context));
@@ -137,7 +138,7 @@ export class CreatePreAuthorizedOffer {
               keyId: codeMac.pepper,
               expiresAt,
             },
-            ...(sealedClaims && { sealedClaims: sealedClaims.sealed }),
+            ...(kept && { storedClaims: kept.stored }),
             ...(claimSets && { identifiers: claimSets.identifiers }),
           },
           now,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { oauthError, type UserLink } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
-import { Sealing, type Sealed } from '@attestry/keys';
+import { Sealing, type Sealed, type StoredValue } from '@attestry/keys';
 import { SourceClaims } from '../claim-sources/source-claims.js';
 import { claimsOfCredential, withoutClaimSet } from '../claim-sets/claim-sets.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
@@ -39,7 +39,7 @@ export class CredentialClaims {
     if (!known && !(person.status === 'absent' && session.newUser)) throw claimsGone();
     const [own, ofSession, link] = await Promise.all([
       this.openClaims(tenantId, 'user', known?.sealedClaims),
-      this.openClaims(tenantId, 'session', session.sealedClaims),
+      this.openClaims(tenantId, 'session', session.storedClaims ?? session.sealedClaims),
       this.openClaims(tenantId, 'user', known?.sealedLink),
     ]);
     const offered = session.identifiers && ofSession ? claimsOfCredential(ofSession, credentialIdentifier) : ofSession;
@@ -64,10 +64,12 @@ export class CredentialClaims {
   private async openClaims(
     tenantId: string,
     purpose: 'user' | 'session',
-    sealed: Sealed | undefined,
+    sealed: Sealed | StoredValue | undefined,
   ): Promise<Record<string, unknown> | undefined> {
     if (sealed === undefined) return undefined;
-    const text = await this.sealing.openSealed(tenantId, purpose, sealed);
+    const text = await (typeof sealed === 'string'
+      ? this.sealing.openSealed(tenantId, purpose, sealed)
+      : this.sealing.openStored(tenantId, purpose, sealed));
     if (typeof text !== 'string') throw claimsGone();
     return JSON.parse(text) as Record<string, unknown>;
   }

@@ -492,8 +492,8 @@ describe('the access token of a session with a deferral', () => {
 describe('claims of a session with a deferral', () => {
   const claimsOf = async (sessionId: string) => {
     const { state } = await issuance.engines.streams.load(issuanceSession, issuanceSessionStream(TENANT, sessionId));
-    if (!('sealedClaims' in state)) throw new Error('the session has no claims');
-    return issuance.engines.vault.sealing.openSealed(TENANT, 'session', state.sealedClaims!);
+    if (!('storedClaims' in state)) throw new Error('the session has no claims');
+    return issuance.engines.vault.sealing.openStored(TENANT, 'session', state.storedClaims!);
   };
   const sweep = () => issuance.services.app.get(SessionKeys, { strict: false }).sweep();
 

@@ -1,4 +1,5 @@
 import { conflict, notFound } from '@attestry/contracts';
+import type { StoredValue } from '@attestry/keys';
 import type {
   AuthorizationRequestOrigin,
   BegunFamily,
@@ -42,7 +43,7 @@ export interface NewOffer {
   newUser?: true;
   entries: OfferEntry[];
   code: Grant;
-  sealedClaims?: string;
+  storedClaims?: StoredValue;
   /** Of every entry, where the offer has claim sets. */
   identifiers?: GrantedDetail[];
 }

@@ -1,5 +1,5 @@
 import type { CredentialFormat, CredentialProfile, UserCredential } from '@attestry/contracts';
-import type { PublicJwk } from '@attestry/keys';
+import type { PublicJwk, StoredValue } from '@attestry/keys';
 import type { SealedDocument, StatusEntry } from '../issued-credential/issued-credential.events.js';
 
 /** MAC of a code or token that the platform issued; `keyId` names the pepper (ADR 0058). */
@@ -131,7 +131,9 @@ export type IssuanceSessionEvent =
         newUser?: true;
         entries: OfferEntry[];
         code: Grant;
-        /** JSON of the offer's claims under the session's data key (purpose `session`, key id = session id); see `ClaimSetsBound`. */
+        /** JSON of the offer's claims, stored with the session's data key (purpose `session`, key id = session id); see `ClaimSetsBound`. */
+        storedClaims?: StoredValue;
+        /** Instead of `storedClaims`, sealed here. Up to version 2. */
         sealedClaims?: string;
         createdAt: string;
       };
@@ -148,13 +150,15 @@ export type IssuanceSessionEvent =
         entries: OfferEntry[];
         code: Grant;
         /** JSON of the person's claims from the provider, as in `OfferCreated`. */
+        storedClaims?: StoredValue;
+        /** Up to version 2. */
         sealedClaims?: string;
         grantedAt: string;
       };
     }
   | {
       /**
-       * With the first event of a session whose offer has claim sets; `sealedClaims` then holds them, too. Of its own, so that a release that
+       * With the first event of a session whose offer has claim sets; the session's claims then hold them, too. Of its own, so that a release that
        * does not know it issues nothing for the session.
        */
       type: 'ClaimSetsBound';

@@ -1,4 +1,5 @@
 import type { Aggregate } from '@attestry/event-store';
+import type { StoredValue } from '@attestry/keys';
 import type {
   AuthorizationRequestOrigin,
   BegunFamily,
@@ -23,8 +24,10 @@ export interface SessionFacts<Origin extends SessionOrigin = SessionOrigin> {
   /** As in `OfferCreated`. */
   newUser?: true;
   entries: OfferEntry[];
+  storedClaims?: StoredValue;
+  /** Of a session from before {@link storedClaims}. */
   sealedClaims?: string;
-  /** Of every entry, where the offer has claim sets; `sealedClaims` then holds those, too. */
+  /** Of every entry, where the offer has claim sets; the claims then hold those, too. */
   identifiers?: GrantedDetail[];
 }
 
@@ -69,6 +72,7 @@ export const issuanceSessionStream = (tenantId: string, sessionId: string): stri
 
 const factsOf = <Origin extends SessionOrigin>({
   sessionId: id,
+  storedClaims,
   sealedClaims,
   newUser,
   ...data
@@ -80,6 +84,7 @@ const factsOf = <Origin extends SessionOrigin>({
   userId: data.userId,
   ...(newUser && { newUser }),
   entries: data.entries,
+  ...(storedClaims && { storedClaims }),
   ...(sealedClaims !== undefined && { sealedClaims }),
 });
 
@@ -192,12 +197,12 @@ export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEve
   category: 'issuanceSession',
   initial: { status: 'absent' },
   types: {
-    OfferCreated: 2,
+    OfferCreated: 3,
     ClaimSetsBound: 1,
     TransactionCodeRefused: 1,
     SessionLocked: 1,
     PreAuthorizedCodeRedeemed: 2,
-    AuthorizationGranted: 2,
+    AuthorizationGranted: 3,
     AuthorizationCodeRedeemed: 2,
     AuthorizationCodeReplayed: 1,
     TokensRevoked: 1,
@@ -211,6 +216,9 @@ export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEve
   upcasters: [
     // The addition of version 2 is optional, but a release that does not know it would not find the user.
     { type: 'OfferCreated', from: 1, upcast: (data: object) => data },
+    // Likewise: a release that does not know the stored claims of version 3 would issue without them.
+    { type: 'OfferCreated', from: 2, upcast: (data: object) => data },
+    { type: 'AuthorizationGranted', from: 2, upcast: (data: object) => data },
     { type: 'CredentialIssued', from: 1, upcast: withoutDocument },
     // Likewise: a release that does not know the DPoP key of version 2 would accept a bound code or token without proof.
     { type: 'PreAuthorizedCodeRedeemed', from: 1, upcast: (data: object) => data },

@@ -595,7 +595,7 @@ const sealedClaims = async (code: string): Promise<string> => {
   const [granted] = await engines.events.readStream(stream);
   const event = issuanceSession.evolve(issuanceSession.initial, granted as never);
   if (event.status !== 'authorized') throw new Error(event.status);
-  const text = await engines.vault.sealing.openSealed(TENANT, 'session', event.sealedClaims!);
+  const text = await engines.vault.sealing.openStored(TENANT, 'session', event.storedClaims!);
   return isErased(text) ? 'erased' : text;
 };
 

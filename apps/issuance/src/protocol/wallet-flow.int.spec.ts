@@ -69,7 +69,7 @@ import {
   type AppendResult,
   type UnitOfWork,
 } from '@attestry/event-store';
-import { encodeDidJwk, encodeDidKey, encodeMultikey, isErased, type PublicJwk } from '@attestry/keys';
+import { encodeDidJwk, encodeDidKey, encodeMultikey, isErased, type PublicJwk, type StoredValue } from '@attestry/keys';
 import { Canonicalization } from '@attestry/linked-data';
 import {
   openEngines,
@@ -95,6 +95,7 @@ import type { CredentialRecordedData } from '../issued-credential/issued-credent
 import { issuedCredential, issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
 import type { CredentialPersistedData } from '../persisted-credential/persisted-credential.events.js';
 import { persistedCredentialStream } from '../persisted-credential/persisted-credential.state.js';
+import { grantContext, makeBearerValue } from './bearer-value.js';
 import { SessionKeys } from '../session-keys/session-keys.js';
 import { firstListId } from '../status-list/first-list-id.js';
 import { permuteCounters } from '../status-list/index-permutation.js';
@@ -619,12 +620,16 @@ describe('claims', () => {
     );
   });
 
-  const sealedOf = async (made: PreAuthorizedOffer): Promise<string> => {
-    const [created] = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
-    return (created!.data as { sealedClaims: string }).sealedClaims;
+  const collectJwtVc = async (token: string) => {
+    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    return collect(token, { credential_configuration_id: jwtVc, proofs });
   };
-  const opened = async (sealed: string) => {
-    const text = await engines.vault.sealing.openSealed(TENANT, 'session', sealed);
+  const storedOf = async (made: PreAuthorizedOffer): Promise<StoredValue> => {
+    const [created] = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+    return (created!.data as { storedClaims: StoredValue }).storedClaims;
+  };
+  const opened = async (stored: StoredValue) => {
+    const text = await engines.vault.sealing.openStored(TENANT, 'session', stored);
     return isErased(text) ? 'erased' : text;
   };
 
@@ -637,13 +642,13 @@ describe('claims', () => {
     } finally {
       delete (users as Partial<UsersReadModel>).sessionsOf;
     }
-    expect(await opened(await sealedOf(made))).toBe('erased');
+    expect(await opened(await storedOf(made))).toBe('erased');
   });
 
   it('are erased with the session, a minute after its code has expired', async () => {
     const made = await offer({ credentials: [jwtVc] });
     const keys = services.app.get(SessionKeys, { strict: false });
-    const sealed = await sealedOf(made);
+    const sealed = await storedOf(made);
     ahead = 300_000 + 50_000;
     await keys.sweep();
     expect(await opened(sealed)).toBe('{"given_name":"Ada"}');
@@ -656,7 +661,7 @@ describe('claims', () => {
   it('remain until the token of a redeemed code has expired, and are used until then', async () => {
     const made = await offer({ credentials: [jwtVc] });
     const keys = services.app.get(SessionKeys, { strict: false });
-    const sealed = await sealedOf(made);
+    const sealed = await storedOf(made);
     ahead = 290_000;
     const { access_token: token } = await redeem(codeOf(made));
     ahead = 580_000;
@@ -670,10 +675,60 @@ describe('claims', () => {
     expect(await opened(sealed)).toBe('erased');
   });
 
+  it('are stored with the key of their session, and the event only names them [T580]', async () => {
+    const made = await offer({ credentials: [jwtVc], claims: { given_name: 'Ada', note: 'n'.repeat(20_000) } });
+    const [created] = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+    expect(created).toMatchObject({
+      schemaVersion: 3,
+      data: {
+        storedClaims: {
+          keyId: made.id,
+          length: expect.any(Number) as number,
+          sha256: expect.stringMatching(/^[\w-]{43}$/) as string,
+        },
+      },
+    });
+    expect(created!.data).not.toHaveProperty('sealedClaims');
+    expect(JSON.stringify(created).length).toBeLessThan(5_000);
+    expect(await collectJwtVc((await redeem(codeOf(made))).access_token)).toHaveProperty('credentials.0');
+  });
+
+  it('of an offer of before are read from its event [T581]', async () => {
+    const { id: userId } = (await admin(createUser, { body: {} })) as { id: string };
+    const made = await offer({ credentials: [jwtVc], userId });
+    const [created] = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+    const sessionId = randomUUID();
+    const code = makeBearerValue(sessionId, randomUUID());
+    const { mac, pepper } = engines.vault.macs.mac(code.value, grantContext('preAuthorizedCode', TENANT, sessionId));
+    const { sealed, newKey } = engines.vault.sealing.sealWithNewKey(
+      TENANT,
+      'session',
+      sessionId,
+      '{"given_name":"Countess"}',
+    );
+    await newKey.store();
+    const { storedClaims: _stored, ...before } = created!.data as { storedClaims: object; code: object };
+    const data = {
+      ...{ ...before, sessionId, sealedClaims: sealed },
+      code: { ...before.code, tokenId: code.tokenId, mac, keyId: pepper },
+    };
+    const { record: _, ...metadata } = created!.metadata;
+    await engines.events.append(
+      issuanceSessionStream(TENANT, sessionId),
+      [chainEvent('', { id: randomUUID(), type: 'OfferCreated', schemaVersion: 2, data, metadata })],
+      -1,
+    );
+    const { access_token: token } = await redeem(code.value);
+    const { credentials } = await collectJwtVc(token);
+    expect(JSON.stringify(decodeJwt((credentials![0] as { credential: string }).credential))).toContain('Countess');
+    await admin(deleteUser, { params: { id: userId } });
+    expect(isErased(await engines.vault.sealing.openSealed(TENANT, 'session', sealed))).toBe(true);
+  });
+
   it('are destroyed with their session, and again when its code has expired', async () => {
     const keys = services.app.get(SessionKeys, { strict: false });
     const made = await offer({ credentials: [jwtVc] });
-    const sealed = await sealedOf(made);
+    const sealed = await storedOf(made);
     await admin(deletePreAuthorizedOffer, { params: { id: made.id } });
     expect(await opened(sealed)).toBe('erased');
     ahead = 300_000 + 61_000;
@@ -826,11 +881,11 @@ describe('the user of an offer that keeps nothing', () => {
   it('is deleted with the keys of its session, and no credential follows', async () => {
     const { made, token } = await start(jwtVc);
     const [created] = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
-    const sealed = (created!.data as { sealedClaims: string }).sealedClaims;
+    const { storedClaims } = created!.data as { storedClaims: StoredValue };
     await admin(deleteUser, { params: { id: made.userId } });
     expect(await read(made.userId)).toEqual(GONE);
     expect(await typesOf(made.userId)).toEqual(['UserCreated', 'UserDeleted']);
-    expect(isErased(await engines.vault.sealing.openSealed(TENANT, 'session', sealed))).toBe(true);
+    expect(isErased(await engines.vault.sealing.openStored(TENANT, 'session', storedClaims))).toBe(true);
     expect(await code(collectOne(token))).toBe('credential_request_denied');
     for (const operation of [deleteUser, retrieveUser])
       expect(await code(admin(operation, { params: { id: made.userId } }))).toBe('NotFound');

@@ -102,7 +102,7 @@ const AGGREGATES = [issuanceSession, authorizationOffer] as const;
 
 /** Their key lives as long as the offer: a deletion destroys it at once. */
 const rowOfOffer = (event: AuthorizationOfferEvent, tenantId: string): Row[] =>
-  event.type === 'AuthorizationOfferCreated' && event.data.sealedClaimSets !== undefined
+  event.type === 'AuthorizationOfferCreated' && (event.data.storedClaimSets ?? event.data.sealedClaimSets) !== undefined
     ? [
         {
           tenant_id: tenantId,
@@ -144,9 +144,9 @@ export const sessionKeys: Projection<SessionKeyTables> = {
       const event = readEvent(issuanceSession, stored);
       const end = rightsEndAt(event);
       if (event.type === 'OfferCreated' || event.type === 'AuthorizationGranted') {
-        const { sessionId, sealedClaims, code, userId } = event.data;
+        const { sessionId, storedClaims, sealedClaims, code, userId } = event.data;
         const isNew = event.type === 'OfferCreated' && event.data.newUser === true;
-        if (sealedClaims === undefined && !isNew) continue;
+        if (!storedClaims && sealedClaims === undefined && !isNew) continue;
         begun.set(stream, {
           tenant_id: metadata.tenantId,
           session_id: sessionId,

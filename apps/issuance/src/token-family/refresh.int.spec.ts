@@ -180,7 +180,7 @@ const claimsOf = async ({ accessToken }: Begun): Promise<string> => {
   const [granted] = await issuance.engines.events.readStream(stream);
   const event = issuanceSession.evolve(issuanceSession.initial, granted as never);
   if (event.status !== 'authorized') throw new Error(event.status);
-  const text = await issuance.engines.vault.sealing.openSealed(TENANT, 'session', event.sealedClaims!);
+  const text = await issuance.engines.vault.sealing.openStored(TENANT, 'session', event.storedClaims!);
   return isErased(text) ? 'erased' : text;
 };
 const sweep = () => issuance.services.app.get(FamilySweep, { strict: false }).sweep();

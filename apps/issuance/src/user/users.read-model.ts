@@ -216,7 +216,7 @@ export const users: Projection<UserTables> = purgingTenants('issuance', {
               sealed_link: null,
               created_at: event.data.createdAt,
             });
-          if (event.data.sealedClaims !== undefined)
+          if ((event.data.storedClaims ?? event.data.sealedClaims) !== undefined)
             rows.issuance_user_sessions.push({
               tenant_id: tenantId,
               id: event.data.sessionId,
@@ -224,7 +224,10 @@ export const users: Projection<UserTables> = purgingTenants('issuance', {
             });
           break;
         case 'AuthorizationOfferCreated':
-          if (event.data.userId !== undefined && event.data.sealedClaimSets !== undefined)
+          if (
+            event.data.userId !== undefined &&
+            (event.data.storedClaimSets ?? event.data.sealedClaimSets) !== undefined
+          )
             rows.issuance_user_sessions.push({
               tenant_id: tenantId,
               id: event.data.offerId,

@@ -1,7 +1,14 @@
 import { createHmac } from 'node:crypto';
 import type { OperationContext } from '@attestry/contracts';
 import type { Ids, UnitWrite } from '@attestry/event-store';
-import { KeyNotFound, pooledBytes, type ByteSource, type DataPurpose, type Sealing } from '@attestry/keys';
+import {
+  KeyNotFound,
+  pooledBytes,
+  type ByteSource,
+  type DataPurpose,
+  type Sealing,
+  type StoredValue,
+} from '@attestry/keys';
 
 /** HMAC-SHA256 in counter mode (NIST SP 800-108 §4.1), a stream for each name. */
 export const seededBytes =
@@ -60,6 +67,32 @@ export const sealIdempotently = async (
     if (!(error instanceof KeyNotFound)) throw error;
     return {
       get sealed(): string {
+        throw error;
+      },
+    };
+  }
+};
+
+/** As {@link SealedForNew}. */
+export interface StoredForNew {
+  readonly stored: StoredValue;
+  newKey?: UnitWrite;
+}
+
+/** As {@link sealIdempotently}, for a value that is stored with its key (ADR 0101). */
+export const storeIdempotently = async (
+  sealing: Sealing,
+  tenantId: string,
+  purpose: DataPurpose,
+  keyId: string,
+  text: string,
+): Promise<StoredForNew> => {
+  try {
+    return { stored: await sealing.storeText(tenantId, purpose, keyId, text) };
+  } catch (error) {
+    if (!(error instanceof KeyNotFound)) throw error;
+    return {
+      get stored(): StoredValue {
         throw error;
       },
     };
